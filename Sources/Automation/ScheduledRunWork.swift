@@ -138,9 +138,11 @@ struct ScheduledRunWork: Sendable {
         let proposal = try proposeScheduled(run, in: choice, attendance.context)
         let sending = sending(.sending(scheduledRun.key), run.plan, notices)
         sending.observer(.warnings(proposal.warnings))
-        metrics.noteBeginning(
-            app: run.plan.app, campaign: run.plan.campaign,
-            lateness: Double(Timestamp.now().epochMilliseconds - scheduledRun.begins.epochMilliseconds) / 1000)
+        if try !run.hasBegun() {
+            metrics.noteBeginning(
+                app: run.plan.app, campaign: run.plan.campaign,
+                lateness: Double(Timestamp.now().epochMilliseconds - scheduledRun.begins.epochMilliseconds) / 1000)
+        }
         let (end, failure) = try proposal.deliver(sending)
         if let failure { attendance.observer(.fileNotClosed(run: run.plan.id, failure)) }
         return SendOutcome(end: end, missed: Self.missed(of: run))

@@ -8,7 +8,7 @@ public struct ServiceManager: Sendable {
     public static let variable = "NOTIFY_SOCKET"
 
     private let socket: String?
-    /// How often the manager wants a sign of life; seconds. Nil if it wants none.
+    /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
     public let secondsPerSign: Double?
 
     /// Reads the process's environment.

@@ -37,16 +37,19 @@ public struct ProjectOutline: Sendable {
                 })
         case .scalar(let text, _):
             if node.isNull { return .null }
-            if let host = host(of: text) { return .string(host) }
-            return .string(isShown || key.hasSuffix("_env") ? text : removed)
+            if text.contains("://") { return .string(host(of: text) ?? removed) }
+            let isVariable = key.hasSuffix("_env") && text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil
+            return .string(isShown || isVariable ? text : removed)
         }
     }
 
     /// Of an address, its scheme and host: the rest may be a secret.
+    /// - Returns: nil if it is not certain what of it is the host: a password may hold any character.
     private static func host(of text: String) -> String? {
-        guard let scheme = text.firstRange(of: "://") else { return nil }
-        let authority = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
-        let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-        return "\(text[..<scheme.lowerBound])://\(host)\(authority.endIndex < text.endIndex ? "/\(removed)" : "")"
+        guard let address = text.wholeMatch(of: /([a-z][a-z0-9+.-]*):\/\/(?:[^@\/?#]*@)?([A-Za-z0-9.-]+(?::[0-9]+)?)([\/?#].*)?/),
+            !(address.output.3 ?? "").contains("@")
+        else { return nil }
+        let (_, scheme, host, rest) = address.output
+        return "\(scheme)://\(host)\(rest == nil ? "" : "/\(removed)")"
     }
 }

@@ -1,6 +1,7 @@
 public import Base
-public import Glibc
+import Glibc
 public import Logging
+import Synchronization
 
 /// Writes each event as one line, whole, whichever threads write at the same time.
 public struct LineLog: LogHandler {
@@ -17,8 +18,18 @@ public struct LineLog: LogHandler {
     ///   - write: called with each line and its line break.
     public init(
         _ format: LogFormat, now: @escaping @Sendable () -> Timestamp = { .now() },
-        write: @escaping @Sendable (String) -> Void = { _ = WriteAll.write(Array($0.utf8), to: STDERR_FILENO) }
+        write: @escaping @Sendable (String) -> Void = LineLog.standardError()
     ) { (self.format, self.now, self.write) = (format, now, write) }
+
+    /// Writes to standard error. A line that is longer than a pipe takes at once would be mixed with that of another thread.
+    public static func standardError() -> @Sendable (String) -> Void {
+        let turn = Turn()
+        return { line in turn.lock.withLock { _ in _ = WriteAll.write(Array(line.utf8), to: STDERR_FILENO) } }
+    }
+
+    private final class Turn: Sendable {
+        let lock = Mutex(())
+    }
 
     /// One of the names and values that all events have.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -114,8 +114,9 @@ private final class MetricsHandler: ChannelInboundHandler {
         if request.method != .HEAD {
             context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(string: body)))), promise: nil)
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if !request.isKeepAlive { context.close(promise: nil) }
+        // Closed once all of it is on its way.
+        let channel = context.channel, isOver = !request.isKeepAlive
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in if isOver { channel.close(promise: nil) } }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

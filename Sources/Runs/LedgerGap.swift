@@ -58,14 +58,23 @@ public struct LedgerGap {
             file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
-    /// Why a run is held that was put back from a backup before it had ended; nil for any other.
+    /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any other.
     public static func restored(_ run: any RecordedRun) -> Diagnostic? {
         guard let backupAt = run.catalog.history.backup(of: run.plan.id) else { return nil }
+        if (try? run.status().state) == .finished {
+            return Diagnostic(
+                "this run was put back from a backup of \(backupAt), and it is not known whether it has been retried since then",
+                file: run.place,
+                remedy:
+                    "If nothing was sent after the backup, restore it again with --nothing-sent-since. Otherwise devices could get the push "
+                    + "twice: plan the campaign anew, and leave out the devices that it has reached.",
+                [.ask(.restoreRun(run.plan.id)), .planAgain])
+        }
         return Diagnostic(
             "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known",
             file: run.place,
             remedy:
-                "Put the newest file of the run back. If nothing was sent after the backup, restore it again with --nothing-sent-since. "
+                "Put the newest files back, sent.db and those of the run. If nothing was sent after the backup, restore it again with --nothing-sent-since. "
                 + "Otherwise devices could get the push twice: cancel the run, and leave out the devices that it may have reached.",
             [.ask(.restoreRun(run.plan.id))])
     }

@@ -126,7 +126,7 @@ extension RecordedRun {
     /// - Throws: what `body` throws about a run that is still there.
     public func unlessRemoved<Value>(_ body: (_ run: any RecordedRun) throws -> Value) throws -> Value? {
         do { return try body(self) } catch {
-            if catalog.holds(plan.id) { throw error }
+            guard catalog.isRemoved(plan.id) else { throw error }
             return nil
         }
     }

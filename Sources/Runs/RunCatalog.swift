@@ -16,6 +16,9 @@ public protocol RunCatalog: Sendable {
     /// Whether there is something under a run's id, readable or not.
     func holds(_ run: String) -> Bool
 
+    /// Whether there is certainly nothing under a run's id: a place that cannot be looked into may hold it.
+    func isRemoved(_ run: String) -> Bool
+
     /// All runs, oldest first (then by id), opened for reading; nothing stays open.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func list() throws -> RunListing

@@ -134,7 +134,7 @@ public struct ScheduledTime: Sendable {
                     || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, text: plan.campaignSource),
                 try plan.settings.get().schedule?.occurrence == occurrence
             else { return false }
-            return try other.unlessRemoved { try $0.hasBegun() || record.isCancelled(plan.id) } ?? false
+            return try other.unlessRemoved { try $0.hasBegun() } ?? false || record.isCancelled(plan.id)
         }
     }
 

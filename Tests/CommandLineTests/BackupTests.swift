@@ -65,6 +65,30 @@ struct BackupTests {
         #expect(paths(withKeys.manifest).contains("project/AuthKey_ABC123DEFG.p8"))
     }
 
+    @Test("campaigns that lie elsewhere are taken along when their folder is named, and come back below that of volley.yaml")
+    func elsewhere() throws {
+        let folder = try ProjectFolder(), other = try ProjectFolder()
+        try FileManager.default.removeItem(at: other.url.appendingPathComponent("volley.yaml"))
+        try other.writeCampaign(audience: "devices: devices.csv\naliases: {file: vip.txt}")
+        try other.write("vip.txt", "user1\n")
+        let target = "../\(folder.url.lastPathComponent)-backup"
+        let result = try VolleyBinary.run(["backup", target, other.url.path, "--json"], in: folder.url)
+        #expect(result.status == 0, "\(result.errors)")
+        let manifest = try result.json(), path = try #require(manifest["backup"]?.stringValue)
+        defer { remove(path) }
+        let place = FilePaths.named(other.url.path)
+        #expect(paths(manifest).filter { $0.hasPrefix("elsewhere/") } == ["campaign.yaml", "vip.txt"].map { "elsewhere\(place)/\($0)" })
+        try Shell.run("rm '\(other.url.path)/campaign.yaml' && rm -rf '\(folder.url.path)/runs' '\(folder.url.path)/volley.yaml'")
+        let restored = try VolleyBinary.run(["restore", path], in: folder.url)
+        #expect(restored.status == 0 && restored.output.contains("move them back"), "\(restored.output) \(restored.errors)")
+        #expect(!other.files(in: ".").contains("campaign.yaml"))
+        for name in ["campaign.yaml", "vip.txt"] {
+            #expect(FileManager.default.fileExists(atPath: "\(folder.url.path)/elsewhere\(place)/\(name)"))
+        }
+        let nowhere = try VolleyBinary.run(["backup", target + "/2", "no-such-folder"], in: folder.url)
+        #expect(nowhere.status == 2 && nowhere.errors.contains("no such folder of campaigns"), "\(nowhere.errors)")
+    }
+
     @Test("what is put back is what was there, to the byte, and reports the same")
     func putBack() throws {
         let folder = try ProjectFolder()
@@ -81,6 +105,46 @@ struct BackupTests {
         #expect(try folder.volley("check", "campaign.yaml").status == 0)
         let again = try folder.volley("restore", path)
         #expect(again.status == 2 && again.errors.contains("does not overwrite") && again.errors.contains("Nothing was put back"))
+    }
+
+    @Test(
+        "a run that had finished or was cancelled is not sent on after it was put back, as that may have been done; unless nothing was sent since"
+    )
+    func retriedSince() throws {
+        let server = try LedgeredServer(app: "pace: 100/s", devices: 300, faults: ["--reset-every", "5"])
+        let folder = server.folder, runs = folder.url.appendingPathComponent("runs").path
+        try folder.writeCampaign(delivery: "unknown: skip")
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 1)
+        try folder.writeCampaign("cancelled.yaml", name: "cancelled", delivery: "unknown: skip")
+        let cancelled = try server.start(["send", "cancelled.yaml", "--yes"])
+        server.wait {
+            folder.files(in: "runs").contains { $0.hasSuffix(".claimed") }
+        } orEndOf: {
+            cancelled
+        }
+        #expect(try folder.volley("cancel", "last").status == 0)
+        _ = cancelled.finish()
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        func run(of campaign: String) throws -> String {
+            let file = folder.files(in: "runs").first { $0.contains("-\(campaign)-") && $0.hasSuffix(".sqlite") }
+            return try #require(file.map { String($0.dropLast(7)) })
+        }
+        let ids = try [run(of: "test"), run(of: "cancelled")]
+        try Shell.run("rm -r '\(runs)'")
+        #expect(try folder.volley("restore", path).status == 0)
+        for command in [
+            ["retry", ids[0], "--outcome", "unknown", "--yes"], ["retry", ids[1], "--outcome", "unsent", "--yes"], ["resume", ids[1]],
+        ] {
+            let refused = try VolleyBinary.run(command, in: folder.url)
+            #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
+        }
+        // Its figures are as they were.
+        #expect(try folder.volley("report", ids[0]).errors == "")
+        try Shell.run("rm -r '\(runs)'")
+        #expect(try folder.volley("restore", path, "--nothing-sent-since").status == 0)
+        let retried = try folder.volley("retry", ids[0], "--outcome", "unknown", "--yes")
+        #expect([0, 1].contains(retried.status), "\(retried.errors)")
     }
 
     @Test("a run that goes on after the backup is not sent again from what was put back: not by resume, not by retry")

@@ -12,7 +12,7 @@ struct SupportBundleTests {
         let others = [
             "BEGIN PRIVATE KEY", "MIGHAgEAMBMGByqGSM49", "hunter2passphrase", "proxypassword", "webhookpathsecret", "commandsecret",
             "commentsecret",
-            "querysecret", "Annas-iPhone", "clientidsecret", "Greetings from Volley",
+            "querysecret", "curlsecret", "slashsecret", "variablesecret", "Annas-iPhone", "clientidsecret", "Greetings from Volley",
         ]
 
         /// Each as text, as bytes of hex, and in base64, also of the bytes that a token's digits stand for.
@@ -47,6 +47,7 @@ struct SupportBundleTests {
             notices:
               - {webhook: "https://hooks.example.com/webhookpathsecret", secret_env: VOLLEY_SECRET, events: [stopped]}
               - {command: [echo, commandsecret], events: [failed]}
+              - {command: [sh, -c, "true curl -u user:curlsecret https://hooks.example.com/x"], events: [failed]}
             apps:
               shop:
                 topic: com.example.shop

@@ -27,6 +27,19 @@ struct MetricsPortTests {
         #expect(try curl("-I", url).contains("content-length: 12"))
     }
 
+    @Test("a long answer arrives whole, also where the connection ends with it")
+    func long() throws {
+        let line = "volley_up{campaign=\"\(String(repeating: "x", count: 1000))\"} 1\n"
+        let port = try MetricsPort("127.0.0.1:0") { String(repeating: line, count: 8000) }
+        defer { port.close() }
+        for options in [["--http1.0"], ["-H", "Connection: close"]] {
+            let size = try curl(
+                options[0], options.count > 1 ? options[1] : "-s", "-o", "/dev/null", "-w", "%{size_download}",
+                "http://\(port.address)/metrics")
+            #expect(size == "\(8000 * line.utf8.count)")
+        }
+    }
+
     @Test("knows nothing else, and takes nothing")
     func others() throws {
         let port = try MetricsPort("[::1]:0") { "secret" }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("copies of databases that are in use")
 struct DatabaseCopyTests {
-    @Test("while a run is written to, each copy is one moment of it: as many outcomes as claims, and one file", .enabled(if: hasSQLiteTool))
+    @Test("while a run is written to, each copy is one moment of it, and one file", .enabled(if: hasSQLiteTool))
     func consistent() async throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20_000)

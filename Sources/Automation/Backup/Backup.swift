@@ -13,12 +13,15 @@ public struct Backup {
     public struct Request: Sendable {
         /// The folder in which the backup gets a folder of its own.
         public var target: String
+        /// Folders of campaigns that do not lie below that of volley.yaml.
+        public var campaigns: [String]
         /// Whether keys and certificates below the folder of volley.yaml are part of it.
         public var includesKeys: Bool
 
         /// A request.
-        public init(target: String, includesKeys: Bool) {
+        public init(target: String, campaigns: [String] = [], includesKeys: Bool) {
             self.target = target
+            self.campaigns = campaigns
             self.includesKeys = includesKeys
         }
     }
@@ -78,10 +81,11 @@ public struct Backup {
         try copyProject(into: staged.path, skipping: [runs, target], &manifest)
         var copying = RunsCopying(catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
         try copying.copy()
-        manifest.sending = copying.sending.sorted()
         manifest.note(.foreign, copying.others)
         manifest.note(.unreadable, copying.problems.compactMap(\.file))
         try addSums(of: staged.path, &manifest)
+        try copying.lookAgain()
+        manifest.sending = copying.sending.sorted()
         manifest.finishedAt = .now()
         manifest.files.sort { $0.path < $1.path }
         let text = Array((manifest.json.indentedText + "\n").utf8)
@@ -107,20 +111,33 @@ public struct Backup {
 
     private func copyProject(into staged: String, skipping skipped: Set<String>, _ manifest: inout BackupManifest) throws {
         guard let project else { return }
-        let found = try ProjectInventory(project, skipping: skipped, includesKeys: request.includesKeys)
-        for relative in found.files.sorted() {
-            let source = FilePaths.join(found.root, name: relative)
-            let copy = FilePaths.join(staged, name: "project/\(relative)")
-            try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
-            var status = stat()
-            let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
-            let sum = try SummedCopy.make(of: source, at: copy) { _ in if cancellation.isRequested { throw CancellationError() } }
-            manifest.files.append(.init(path: "project/\(relative)", bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8)))
+        for folder in request.campaigns where !FolderTree.isFolder(folder) {
+            throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
-        let copied = Set(found.files.map { FilePaths.join(found.root, name: $0) })
+        let found = try ProjectInventory(project, and: request.campaigns, skipping: skipped, includesKeys: request.includesKeys)
+        for relative in found.files.sorted() {
+            try copy(FilePaths.join(found.root, name: relative), as: "project/\(relative)", into: staged, &manifest)
+        }
+        for path in found.elsewhere.sorted() { try copy(path, as: "elsewhere\(path)", into: staged, &manifest) }
+        let copied = Set(found.files.map { FilePaths.join(found.root, name: $0) }).union(found.elsewhere)
         manifest.note(.keys, found.keys.filter { !copied.contains($0) })
         manifest.note(.outside, found.outside.subtracting(found.keys).union(campaignsElsewhere(than: copied)).sorted())
         manifest.note(.store, project.store.map { [$0.variable.value] } ?? [])
+    }
+
+    private func copy(_ source: String, as name: String, into staged: String, _ manifest: inout BackupManifest) throws {
+        let copy = FilePaths.join(staged, name: name)
+        try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
+        var status = stat()
+        let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
+        do {
+            let sum = try SummedCopy.make(of: source, at: copy) { _ in if cancellation.isRequested { throw CancellationError() } }
+            manifest.files.append(.init(path: name, bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8)))
+        } catch {
+            // Somebody removed or renamed it in the console just now.
+            if error is CancellationError || FilePaths.exists(source) { throw error }
+            unlink(copy)
+        }
     }
 
     /// Campaigns that the schedule knows and that are not among what is copied.
@@ -161,6 +178,11 @@ extension BackupManifest {
 }
 
 extension FolderTree {
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// All files below a folder, by their paths below it, in order.
     static func files(below folder: String, in part: String = "") -> [String] {
         let here = part.isEmpty ? folder : FilePaths.join(folder, name: part)

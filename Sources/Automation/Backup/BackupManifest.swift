@@ -12,7 +12,7 @@ public struct BackupManifest: Hashable, Sendable {
 
     /// One file of the backup.
     public struct File: Hashable, Sendable {
-        /// Below the backup's folder: `runs/sent.db`, `project/volley.yaml`.
+        /// Below the backup's folder: `runs/sent.db`, `project/volley.yaml`, `elsewhere/var/lib/volley/campaigns/sale.yaml`.
         public var path: String
         /// Its size.
         public var bytes: Int
@@ -28,7 +28,7 @@ public struct BackupManifest: Hashable, Sendable {
         public enum Reason: String, CaseIterable, Hashable, Sendable {
             /// Keys and certificates that volley.yaml names.
             case keys
-            /// Files that campaigns or volley.yaml name outside of the folder of volley.yaml.
+            /// Files that campaigns or volley.yaml name outside of the folders that are copied.
             case outside
             /// Files in the folder of runs that are not Volley's, and unfinished plans.
             case foreign
@@ -126,7 +126,7 @@ extension BackupManifest.File {
     /// Whether it leads to no place outside of the backup, and of the folder that it is put into.
     fileprivate var isInside: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count > 1 && ["runs", "project"].contains(parts[0]) && !path.utf8.contains(0)
+        return parts.count > 1 && ["runs", "project", "elsewhere"].contains(parts[0]) && !path.utf8.contains(0)
             && parts.allSatisfy { !["", ".", ".."].contains($0) }
     }
 }

@@ -14,26 +14,32 @@ struct ProjectInventory {
     private(set) var campaigns: Set<String> = []
     /// Keys and certificates that volley.yaml names, by their absolute paths.
     private(set) var keys: [String] = []
-    /// Files that are named, and lie elsewhere.
+    /// Campaigns, and lists that they name, in further folders, by their absolute paths.
+    private(set) var elsewhere: Set<String> = []
+    /// Files that are named, and lie in none of these folders.
     private(set) var outside: Set<String> = []
 
     private static let mostNames = 100_000, mostFolders = 12
     private var namesSeen = 0
     private let skipped: Set<String>
+    /// Further folders, by their absolute paths.
+    private let folders: [String]
 
     /// - Parameters:
+    ///   - folders: of campaigns that do not lie below that of volley.yaml.
     ///   - skipped: folders in which nothing is looked for, by their absolute paths: the runs, and where the backup goes.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
-    init(_ project: Project, skipping skipped: Set<String>, includesKeys: Bool) throws {
-        let file = FilePaths.named(project.file)
-        root = FilePaths.folder(of: file)
+    init(_ project: Project, and folders: [String] = [], skipping skipped: Set<String>, includesKeys: Bool) throws {
+        let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
+        self.root = root
+        self.folders = folders.map(FilePaths.named).filter { $0 != root && !$0.hasPrefix(root == "/" ? root : root + "/") }
         self.skipped = skipped
         files.insert(String(file.dropFirst(root == "/" ? 1 : root.count + 1)))
         keys = Self.keys(of: project)
         for path in Self.authorities(of: project) { add(path) }
         if includesKeys { for key in keys { add(key) } }
-        try look(in: "", depth: 0)
+        for base in [root] + self.folders { try look(in: "", below: base, depth: 0) }
     }
 
     private static func keys(of project: Project) -> [String] {
@@ -50,46 +56,48 @@ struct ProjectInventory {
         }
     }
 
-    /// Adds a file that something names, if it lies below the root.
+    /// Adds a file that something names.
     private mutating func add(_ path: String) {
         guard FilePaths.exists(path) else { return }
         let prefix = root == "/" ? root : root + "/"
-        guard path.hasPrefix(prefix) else {
+        if path.hasPrefix(prefix) {
+            files.insert(String(path.dropFirst(prefix.count)))
+        } else if folders.contains(where: { path.hasPrefix($0 + "/") }) {
+            elsewhere.insert(path)
+        } else {
             outside.insert(path)
-            return
         }
-        files.insert(String(path.dropFirst(prefix.count)))
     }
 
-    private mutating func look(in folder: String, depth: Int) throws {
-        let path = folder.isEmpty ? root : FilePaths.join(root, name: folder)
+    private mutating func look(in folder: String, below base: String, depth: Int) throws {
+        let path = folder.isEmpty ? base : FilePaths.join(base, name: folder)
         guard depth < Self.mostFolders, !skipped.contains(path), let names = try? Folder.names(in: path),
             !names.contains(BackupManifest.fileName)
         else { return }
         namesSeen += names.count
         guard namesSeen <= Self.mostNames else {
             throw Diagnostic(
-                "there are more than \(TextFormat.count(Self.mostNames)) files in the folder of volley.yaml and below, too many to look for campaigns in",
-                file: root, remedy: "Keep volley.yaml and the campaigns in a folder of their own.")
+                "there are more than \(TextFormat.count(Self.mostNames)) files in this folder and below, too many to look for campaigns in",
+                file: base, remedy: "Keep volley.yaml and the campaigns in a folder of their own.")
         }
         for name in names {
             let relative = folder.isEmpty ? name : "\(folder)/\(name)"
             var status = stat()
-            guard lstat(FilePaths.join(root, name: relative), &status) == 0 else { continue }
+            guard lstat(FilePaths.join(base, name: relative), &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 // The console keeps there what people removed.
-                if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, depth: depth + 1) }
+                if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base, depth: depth + 1) }
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
-                addCampaign(relative)
+                addCampaign(FilePaths.join(base, name: relative))
             }
         }
     }
 
-    private mutating func addCampaign(_ relative: String) {
-        let path = FilePaths.join(root, name: relative)
+    private mutating func addCampaign(_ path: String) {
         guard Self.isCampaign(path) else { return }
-        files.insert(relative)
-        campaigns.insert(relative)
+        add(path)
+        let prefix = root == "/" ? root : root + "/"
+        if path.hasPrefix(prefix) { campaigns.insert(String(path.dropFirst(prefix.count))) }
         guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
         let audience = campaign.audience
         let lists = [

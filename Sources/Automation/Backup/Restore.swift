@@ -37,6 +37,8 @@ public struct Restore {
         public var project: String?
         /// Where the runs are now.
         public var runs: String
+        /// The folder of what had lain elsewhere than volley.yaml; nil if nothing had.
+        public var elsewhere: String?
         /// Whether the volley.yaml names another folder of runs.
         public var namesOtherRuns: Bool
         /// What follows from it for the runs.
@@ -84,7 +86,10 @@ public struct Restore {
             throw error
         }
         let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
-        return Done(manifest: manifest, project: project, runs: runs, namesOtherRuns: namesOther, state: state)
+        let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }
+        return Done(
+            manifest: manifest, project: project, runs: runs,
+            elsewhere: hasOthers ? root.map { FilePaths.join($0, name: "elsewhere") } : nil, namesOtherRuns: namesOther, state: state)
     }
 
     /// The folder of runs, and whether volley.yaml names another one.
@@ -119,7 +124,7 @@ public struct Restore {
         var done = 0
         for file in manifest.files {
             let (part, rest) = file.parts
-            let copy = FilePaths.join(part == "runs" ? runs : project, name: rest)
+            let copy = part == "runs" ? FilePaths.join(runs, name: rest) : FilePaths.join(project, name: file.path)
             try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
             let source = FilePaths.join(request.backup, name: file.path)
             guard FilePaths.exists(source) else { throw damaged(source, "is missing") }
@@ -148,30 +153,35 @@ public struct Restore {
 
     // MARK: - The files of the project
 
+    /// Where a file comes. What lay elsewhere than volley.yaml comes below its folder as well: a list of files must not lead to any place of a machine.
+    private func place(of file: BackupManifest.File, _ root: String) -> String {
+        FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : file.path)
+    }
+
     /// Gives the files of the project their names. Files that are there already stay, if they are the same.
     /// - Returns: those that were new, by their paths.
     private func putProject(from staged: String) throws -> [String] {
         guard let root else { return [] }
-        let files = manifest.files.filter { $0.parts.part == "project" }
+        let files = manifest.files.filter { $0.parts.part != "runs" }
         let differing = try files.filter { file in
-            let place = FilePaths.join(root, name: file.parts.rest)
+            let place = place(of: file, root)
             return FilePaths.exists(place) ? try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum : false
         }
         if let first = differing.first {
             let others = differing.count > 1 ? ", as \(TextFormat.counted(differing.count - 1, one: "other file")) does" : ""
             throw Diagnostic(
                 "this file differs from the one in the backup\(others), and a backup does not overwrite it",
-                file: FilePaths.join(root, name: first.parts.rest),
+                file: place(of: first, root),
                 remedy: "Move it away, or put the backup into another folder with --into. Nothing was put back.")
         }
         var put: [String] = []
         do {
             for file in files {
-                let place = FilePaths.join(root, name: file.parts.rest)
+                let place = place(of: file, root)
                 guard !FilePaths.exists(place) else { continue }
                 try FilePaths.makeFolder(FilePaths.folder(of: place))
                 _ = try SummedCopy.make(
-                    of: FilePaths.join(staged, name: file.parts.rest), at: place, mode: mode_t(file.mode, radix: 8) ?? 0o600
+                    of: FilePaths.join(staged, name: file.path), at: place, mode: mode_t(file.mode, radix: 8) ?? 0o600
                 ) { _ in }
                 put.append(place)
             }
@@ -184,7 +194,7 @@ public struct Restore {
 }
 
 extension BackupManifest.File {
-    /// `runs` or `project`, and the path below.
+    /// `runs`, `project` or `elsewhere`, and the path below.
     fileprivate var parts: (part: String, rest: String) {
         let slash = path.firstIndex(of: "/") ?? path.endIndex
         return (String(path[..<slash]), String(path[slash...].dropFirst()))

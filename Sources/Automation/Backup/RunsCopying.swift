@@ -45,15 +45,26 @@ struct RunsCopying {
         }
     }
 
+    /// Looks once more, before the list is written: what has been sent while sums were computed is known only in part as well.
+    mutating func lookAgain() throws {
+        let now = try listing()
+        for entry in now.entries where entry.kind == .run {
+            if now.isBeingSent(entry) || copied[entry] != now.stamp(of: entry) { sending.insert(now.id(of: entry)) }
+        }
+    }
+
     private func listing() throws -> RunsInventory { try RunsInventory(folder) }
 
     private mutating func copy(_ entry: RunsInventory.Entry, of listing: RunsInventory) throws {
         if listing.isBeingSent(entry) { sending.insert(listing.id(of: entry)) }
         copied[entry] = listing.stamp(of: entry)
         let begun = done
-        problems += try problem(with: entry.name) { step in
+        let found = try problem(with: entry.name) { step in
             _ = try listing.copy(entry, to: copyFolder) { now, of in try step(begun + now) }
         }
+        // Without the record of what was sent, and of times, a restored project would send again what it has sent.
+        if let first = found.first, entry.kind == .history || entry.kind == .schedule { throw first }
+        problems += found
         done = begun + listing.bytes(of: entry)
     }
 

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The metrics as they were last written, for those who fetch them from another thread.
 public final class LatestMetrics: Sendable {
-    /// Whether anybody fetches them.
+    /// Without this they need not be made.
     let isWanted: Bool
     private let latest = Mutex("")
 

@@ -32,6 +32,9 @@ extension SharedLedger {
 
     // MARK: - Claiming
 
+    /// Recipients that are worth a lease of their own, also where members are to end at the same time.
+    private static let leastStretch = 4000
+
     /// Each claim goes to the database and back, and so do the recipients of each.
     package var worthwhileClaim: Int { 16_000 }
 
@@ -76,7 +79,7 @@ extension SharedLedger {
     /// - Returns: false if nothing of the leg is left to be leased.
     private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
         let me = try join(), members = state.withLock { max(1, $0.members) }
-        let wish = Wish(leg: leg, length: stretchLength(atLeast: limit), least: limit, members: members)
+        let wish = Wish(leg: leg, length: stretchLength(atLeast: limit), least: min(limit, Self.leastStretch), members: members)
         let exhausted = state.withLock { $0.stretches.exhausted }
         let found = try leasing { connection in
             try remove(leases: exhausted, of: me, connection)

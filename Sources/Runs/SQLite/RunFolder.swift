@@ -26,6 +26,9 @@ public struct RunFolder: RunCatalog {
     /// Whether something exists under the name of a run's file.
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
 
+    /// Whether the folder can be looked into, and has no file of that name.
+    public func isRemoved(_ run: String) -> Bool { access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) }
+
     /// Opens a run's file.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
         try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer)

@@ -87,7 +87,7 @@ public struct SendingHistory: Sendable {
         return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
     }
 
-    private static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
+    static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
 
     let path: String
 

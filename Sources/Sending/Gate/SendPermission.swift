@@ -139,7 +139,8 @@ struct SendPermission {
         // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run file.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false
         let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
-        look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
+        let isRetriedUnseen = step == .retry && LedgerGap.restored(run) != nil
+        look.facts.isOutdated = try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) {
             // Whom the run has reached is known as well from a copy that was fetched, and its retry is a run of this machine.
             if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
@@ -284,7 +285,8 @@ struct SendPermission {
     }
 
     private func outdated() -> Diagnostic {
-        LedgerGap(of: run)?.diagnostic ?? LedgerGap.isOutdated(run, moment: (try? record.entry(of: run.plan.id))?.begunAt)
+        LedgerGap(of: run)?.diagnostic ?? LedgerGap.restored(run)
+            ?? LedgerGap.isOutdated(run, moment: (try? record.entry(of: run.plan.id))?.begunAt)
     }
 }
 

@@ -16,6 +16,9 @@ struct BackUp: ParsableCommand {
     @Argument(help: "The folder that gets the backup, as a folder volley-backup-DATE.", completion: .directory)
     var target: String
 
+    @Argument(help: "Folders of campaigns that do not lie below that of volley.yaml.", completion: .directory)
+    var campaigns: [String] = []
+
     @Flag(name: .long, help: "Also the keys and certificates that lie below the folder of volley.yaml.")
     var withKeys = false
 
@@ -26,7 +29,7 @@ struct BackUp: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try BackupCommand.run(
-                .init(target: target, includesKeys: withKeys), options: shared.common(json: json), console: console)
+                .init(target: target, campaigns: campaigns, includesKeys: withKeys), options: shared.common(json: json), console: console)
         }
     }
 }

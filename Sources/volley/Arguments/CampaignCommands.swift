@@ -162,7 +162,8 @@ struct Send: ParsableCommand {
         try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
             return try SendCommand.run(
-                source, isConfirmed: yes, isNow: now, options: shared.common(json: json, planning: planning, sending: sending),
+                source, isConfirmed: yes, isNow: now,
+                options: shared.common(json: json, planning: planning, sending: sending, console: console),
                 console: console)
         }
     }
@@ -201,7 +202,7 @@ struct Schedule: ParsableCommand {
 
     func run() throws {
         let console = shared.console(log, hasProgress: false)
-        let options = shared.common(json: json, planning: planning, sending: sending)
+        let options = shared.common(json: json, planning: planning, sending: sending, console: console)
         try perform(console, json) {
             try list
                 ? ScheduleCommand.list(paths, options: options, console: console)

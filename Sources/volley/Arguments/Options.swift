@@ -27,9 +27,12 @@ struct SharedOptions: ParsableArguments {
         Console(.init(isQuiet: quiet, isVerbose: verbose, hasProgress: hasProgress, log: log.logFormat?.format))
     }
 
-    func common(json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
+    /// - Parameter console: of the command, where it has options of its own.
+    func common(
+        json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil, console: Console? = nil
+    ) -> CommonOptions {
         var project = ProjectChoice(file: config, runs: runs)
-        project.conversions = console.conversionObserver
+        project.conversions = (console ?? self.console).conversionObserver
         return CommonOptions(
             project: project, memory: planning?.memory, threads: sending?.threads,
             isJSON: json?.json ?? false)

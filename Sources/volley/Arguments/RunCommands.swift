@@ -108,7 +108,7 @@ struct Resume: ParsableCommand {
     func run() throws {
         let console = shared.console(log)
         try perform(console, json) {
-            try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending), console: console)
+            try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending, console: console), console: console)
         }
     }
 }
@@ -196,7 +196,8 @@ struct Retry: ParsableCommand {
         let console = shared.console(log)
         try perform(console, json) {
             try RetryCommand.run(
-                target.run, outcomes: outcome.words, isConfirmed: yes, options: shared.common(json: json, sending: sending),
+                target.run, outcomes: outcome.words, isConfirmed: yes,
+                options: shared.common(json: json, sending: sending, console: console),
                 console: console)
         }
     }

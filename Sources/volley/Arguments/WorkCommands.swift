@@ -17,6 +17,8 @@ struct Work: ParsableCommand {
 
     func run() throws {
         let console = shared.console(log)
-        try perform(console) { try WorkCommand.run(on: onlyRun, options: shared.common(sending: sending), console: console) }
+        try perform(console) {
+            try WorkCommand.run(on: onlyRun, options: shared.common(sending: sending, console: console), console: console)
+        }
     }
 }

@@ -26,6 +26,9 @@ extension Restore.Done {
         var lines = [project.map { "The project is in \($0), its runs are in \(runs)." } ?? "The runs are in \(runs)."]
         lines.append("The backup is of \(manifest.startedAt), and every file is as it was then.")
         if namesOtherRuns { lines.append("volley.yaml names another folder of runs: change `runs` there to \(FilePaths.inYAML(runs)).") }
+        if let elsewhere {
+            lines.append("Campaigns that lay elsewhere are in \(TextFormat.inLine(elsewhere)), under their old paths: move them back.")
+        }
         if !state.held.isEmpty {
             lines.append("These runs had not ended, and what was sent of them since then is not known. They are not sent:")
             lines += state.held.map { "  \($0)" }

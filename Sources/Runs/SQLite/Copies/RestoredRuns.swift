@@ -42,22 +42,37 @@ public struct RestoredRuns: Sendable {
         let listing = try catalog.list()
         // What was damaged when it was copied must not keep the rest from being put back.
         if let newer = listing.broken.first(where: { $0.file.map(Self.isNewer) ?? false }) { throw newer }
-        var unended: [HeldRun] = [], begun: Set<String> = []
+        var runs: [HeldRun] = [], begun: Set<String> = []
         for run in listing.runs {
             defer { run.close() }
-            let status = try run.status()
-            if status.startedAt != nil { begun.insert(run.plan.id) }
-            let isOver = status.state == .finished || status.state == .cancelled || run.prunedAt != nil
-            guard !isOver, !origin.isLast || origin.sending.contains(run.plan.id) else { continue }
-            unended.append(HeldRun(id: run.plan.id, retryOf: run.plan.retryOf, life: try run.life()))
+            let status = try run.status(), hasBegun = status.startedAt != nil
+            if hasBegun { begun.insert(run.plan.id) }
+            // A plan that was cancelled can never be sent, and of what was pruned nothing can.
+            guard run.prunedAt == nil, hasBegun || status.state != .cancelled,
+                !origin.isLast || origin.sending.contains(run.plan.id)
+            else { continue }
+            runs.append(
+                HeldRun(
+                    id: run.plan.id, retryOf: run.plan.retryOf, life: try run.life(), isOver: status.state == .finished))
         }
-        if !unended.isEmpty {
-            try catalog.history.hold(unended, backupAt: origin.backupAt)
+        // What cannot be read now may be readable later.
+        runs += Self.unreadable(listing, origin)
+        let unended = runs.filter { !$0.isOver }
+        if !runs.isEmpty {
+            try catalog.history.hold(runs, backupAt: origin.backupAt)
             for run in unended { ClaimCounter.remove(catalog.place(of: run.id)) }
         }
         held = unended.map(\.id)
         if !origin.isLast { try Self.closeTimes(catalog, begun: begun, at: origin.restoredAt) }
         lapsedOrders = try Self.endOrders(catalog, at: origin.restoredAt)
+    }
+
+    private static func unreadable(_ listing: RunListing, _ origin: Origin) -> [HeldRun] {
+        listing.broken.compactMap { mistake in
+            guard let file = mistake.file, RunFile.isRun(String(RunFile.name(file))) else { return nil }
+            let id = String(RunFile.name(file).dropLast(RunFile.suffix.count))
+            return origin.isLast && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
+        }
     }
 
     /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's file format, offsets 60 and 68.
@@ -90,9 +105,11 @@ public struct RestoredRuns: Sendable {
     }
 }
 
-/// A run that is held, and what the record keeps of it.
+/// A run that was put back, and what the record keeps of it.
 struct HeldRun {
     let id: String, retryOf: String?, life: String
+    /// Whether it had finished. Then it is not held, but a retry of it may have been sent that nobody knows of.
+    let isOver: Bool
 }
 
 extension SendingHistory {
@@ -109,14 +126,20 @@ extension SendingHistory {
                     ) WITHOUT ROWID
                     """)
             for run in runs {
-                try db.execute(
-                    sql: "UPDATE beginning SET life = ?, former_life = NULL, claimed = 0, is_over = 0 WHERE run = ?",
-                    arguments: [run.life, run.id])
-                if db.changesCount == 0 { try Self.insert(run, backupAt: backupAt, db) }
+                if !run.isOver { try Self.hold(run, backupAt: backupAt, db) }
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?)", arguments: [run.id, backupAt.epochMilliseconds])
             }
         }
+    }
+
+    /// A record that knows of a later life than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
+    private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
+        let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.id])
+        guard let known else { return try insert(run, backupAt: backupAt, db) }
+        guard number(of: known) <= number(of: run.life) else { return }
+        try db.execute(
+            sql: "UPDATE beginning SET life = ?, former_life = NULL, claimed = 0, is_over = 0 WHERE run = ?", arguments: [run.life, run.id])
     }
 
     private static func insert(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
@@ -127,7 +150,7 @@ extension SendingHistory {
                 """, arguments: [run.id, run.retryOf ?? "", run.life, backupAt.epochMilliseconds])
     }
 
-    /// When the backup was made from which a run was put back before it had ended; nil for a run that was not, or when the record cannot be read.
+    /// When the backup was made from which a run was put back; nil for a run that was not, or when the record cannot be read.
     func backup(of run: String) -> Timestamp? {
         try? read { db in
             guard try db.tableExists(Self.table) else { return nil }
