@@ -111,7 +111,7 @@ public struct Backup {
 
     private func copyProject(into staged: String, skipping skipped: Set<String>, _ manifest: inout BackupManifest) throws {
         guard let project else { return }
-        for folder in request.campaigns where !FolderTree.isFolder(folder) {
+        for folder in request.campaigns where FileKind(path: folder) != .folder {
             throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
         let found = try ProjectInventory(project, and: request.campaigns, skipping: skipped, includesKeys: request.includesKeys)
@@ -178,11 +178,6 @@ extension BackupManifest {
 }
 
 extension FolderTree {
-    static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
     /// All files below a folder, by their paths below it, in order.
     static func files(below folder: String, in part: String = "") -> [String] {
         let here = part.isEmpty ? folder : FilePaths.join(folder, name: part)

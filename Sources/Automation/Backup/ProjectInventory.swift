@@ -33,13 +33,19 @@ struct ProjectInventory {
     init(_ project: Project, and folders: [String] = [], skipping skipped: Set<String>, includesKeys: Bool) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
         self.root = root
-        self.folders = folders.map(FilePaths.named).filter { $0 != root && !$0.hasPrefix(root == "/" ? root : root + "/") }
+        self.folders = folders.map(FilePaths.named).filter { $0 != root && Self.path($0, below: root) == nil }
         self.skipped = skipped
-        files.insert(String(file.dropFirst(root == "/" ? 1 : root.count + 1)))
+        if let name = Self.path(file, below: root) { files.insert(name) }
         keys = Self.keys(of: project)
         for path in Self.authorities(of: project) { add(path) }
         if includesKeys { for key in keys { add(key) } }
         for base in [root] + self.folders { try look(in: "", below: base, depth: 0) }
+    }
+
+    /// The path of a file below a folder; nil if it lies elsewhere.
+    private static func path(_ file: String, below folder: String) -> String? {
+        let prefix = folder == "/" ? folder : folder + "/"
+        return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : nil
     }
 
     private static func keys(of project: Project) -> [String] {
@@ -59,10 +65,9 @@ struct ProjectInventory {
     /// Adds a file that something names.
     private mutating func add(_ path: String) {
         guard FilePaths.exists(path) else { return }
-        let prefix = root == "/" ? root : root + "/"
-        if path.hasPrefix(prefix) {
-            files.insert(String(path.dropFirst(prefix.count)))
-        } else if folders.contains(where: { path.hasPrefix($0 + "/") }) {
+        if let name = Self.path(path, below: root) {
+            files.insert(name)
+        } else if folders.contains(where: { Self.path(path, below: $0) != nil }) {
             elsewhere.insert(path)
         } else {
             outside.insert(path)
@@ -96,8 +101,7 @@ struct ProjectInventory {
     private mutating func addCampaign(_ path: String) {
         guard Self.isCampaign(path) else { return }
         add(path)
-        let prefix = root == "/" ? root : root + "/"
-        if path.hasPrefix(prefix) { campaigns.insert(String(path.dropFirst(prefix.count))) }
+        if let name = Self.path(path, below: root) { campaigns.insert(name) }
         guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
         let audience = campaign.audience
         let lists = [

@@ -66,20 +66,28 @@ final class SendingMetrics: Sendable {
     }
 
     private func add(_ settlements: [Settlement], of plan: RunPlan) {
-        var outcomes: [Int: [Outcome: Int]] = [:], latencies: [Int: Latencies] = [:]
+        let services = plan.services, legs = plan.legs
+        // Every outcome comes through here: arrays, and neighbours mostly are of one leg.
+        var outcomes = [[Int]](repeating: [Int](repeating: 0, count: Outcome.allCases.count), count: services.count)
+        var latencies = [Latencies](repeating: Latencies(), count: services.count)
+        var leg = legs.first
         for settlement in settlements {
-            let service = plan.legs.first { $0.ids.contains(settlement.recipient) }?.service ?? 0
-            outcomes[service, default: [:]][settlement.outcome, default: 0] += 1
+            if leg?.ids.contains(settlement.recipient) != true { leg = legs.first { $0.ids.contains(settlement.recipient) } }
+            let service = leg?.service ?? 0
+            outcomes[service][settlement.outcome.rawValue] += 1
             // Without an answer nothing took any time.
-            if settlement.status != 0 { latencies[service, default: Latencies()].add(milliseconds: settlement.latencyMilliseconds) }
+            if settlement.status != 0 { latencies[service].add(milliseconds: settlement.latencyMilliseconds) }
         }
-        func label(_ service: Int) -> Label { Label(app: plan.app, campaign: plan.campaign, service: plan.services[service].name) }
         state.withLock { state in
-            // By app and service: each campaign would have more than a dozen time series of its own.
-            for (service, more) in latencies {
-                state.latencies[Label(app: plan.app, campaign: "", service: plan.services[service].name), default: Latencies()].add(more)
+            for (number, service) in services.enumerated() {
+                let label = Label(app: plan.app, campaign: plan.campaign, service: service.name)
+                for outcome in Outcome.allCases where outcomes[number][outcome.rawValue] > 0 {
+                    state.outcomes[label, default: [:]][outcome, default: 0] += outcomes[number][outcome.rawValue]
+                }
+                // By app and service: each campaign would have more than a dozen time series of its own.
+                guard latencies[number] != Latencies() else { continue }
+                state.latencies[Label(app: plan.app, campaign: "", service: service.name), default: Latencies()].add(latencies[number])
             }
-            for (service, counts) in outcomes { state.outcomes[label(service), default: [:]].merge(counts) { $0 + $1 } }
         }
     }
 

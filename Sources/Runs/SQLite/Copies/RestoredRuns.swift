@@ -20,7 +20,7 @@ public struct RestoredRuns: Sendable {
         public var restoredAt: Timestamp
         /// Runs that processes were sending during the backup, by their ids.
         public var sending: Set<String>
-        /// Whether a person says that nothing was sent after the backup. What was being sent then is held all the same.
+        /// Whether a person says that nothing was sent after the backup. What was being sent then is held anyway.
         public var isLast: Bool
 
         /// An origin.
