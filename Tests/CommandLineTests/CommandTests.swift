@@ -190,6 +190,6 @@ struct CommandTests {
             #expect(result.output.isEmpty)
         }
         #expect(try VolleyBinary.run(["--help"], in: folder).status == 0)
-        #expect(try VolleyBinary.run(["--version"], in: folder).output == "0.1.0\n")
+        #expect(try VolleyBinary.run(["--version"], in: folder).output == "1.0.0\n")
     }
 }

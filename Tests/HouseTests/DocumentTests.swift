@@ -62,6 +62,8 @@ struct DocumentTests {
         }
     }
 
+    private static let changelog = "CHANGELOG.md"
+
     private static func pages() throws -> [Page] {
         let docs = SourceFile.root.appendingPathComponent("docs")
         let names = FileManager.default.enumerator(atPath: docs.path)?.compactMap { $0 as? String } ?? []
@@ -95,7 +97,7 @@ struct DocumentTests {
 
     @Test("every link leads to a file, and to a heading in it")
     func links() throws {
-        let pages = try Self.pages()
+        let pages = try Self.pages() + [Page(Self.changelog)]
         let anchors = Dictionary(uniqueKeysWithValues: pages.map { ($0.path, $0.anchors) })
         for page in pages {
             for (path, anchor) in page.links {
@@ -103,6 +105,13 @@ struct DocumentTests {
                 #expect(anchor.isEmpty || anchors[path]?.contains(anchor) == true, "\(page.path): \(path)#\(anchor)")
             }
         }
+    }
+
+    @Test("the newest version of the changelog is the program's")
+    func version() throws {
+        let versions = try Page(Self.changelog).lines.compactMap { $0.firstMatch(of: #/^## (\d+\.\d+\.\d+)/#)?.output.1 }
+        let source = try String(contentsOf: SourceFile.root.appendingPathComponent("Sources/Base/Version.swift"), encoding: .utf8)
+        #expect(source.firstMatch(of: #/volleyVersion = "(.*)"/#)?.output.1 == versions.first)
     }
 
     @Test("the README names every page")

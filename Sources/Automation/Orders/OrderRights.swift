@@ -138,7 +138,7 @@ public final class AccountRights: Sendable {
     }
 }
 
-/// Four eyes: whoever wrote a campaign, or asked for its approval, does not approve it, administrators included (docs/plans/console.md, A3).
+/// Four eyes: whoever wrote a campaign, or asked for its approval, does not approve it, administrators included.
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:

@@ -39,7 +39,7 @@ public struct VersionReport: Hashable, Sendable {
         ]
     }
 
-    /// `{"version": "0.1.0", "libraries": {"swift": "6.3", …}, …}`
+    /// `{"version": "1.0.0", "libraries": {"swift": "6.3", …}, …}`
     public var json: JSONValue {
         .object(
             pairs: [("version", .string(volleyVersion))]
