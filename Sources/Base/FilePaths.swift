@@ -150,6 +150,14 @@ public enum FilePaths {
         } catch { throw Diagnostic("the file cannot be written: \(error)", file: path) }
     }
 
+    /// Writes a file's or a folder's changes through to the disk.
+    public static func synchronize(_ path: String) throws(FileError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system(errno) }
+    }
+
     /// Reads a small file whole.
     public static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
         let bytes: [UInt8]

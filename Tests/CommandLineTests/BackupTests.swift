@@ -303,6 +303,25 @@ struct BackupTests {
         #expect(names.count == 1 && names[0].hasPrefix("volley-backup-"), "\(names)")
     }
 
+    @Test("of two backups at the same moment both are whole, or one says that the other has its name")
+    func together() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let results = try (0..<2).map { _ in try VolleyBinary.start(["backup", "backups"], in: folder.url) }.map { $0.finish() }
+        let made = results.count { $0.status == 0 }
+        #expect(made >= 1)
+        for refused in results where refused.status != 0 {
+            #expect(refused.status == 2 && refused.errors.contains("there is something under this name already"), "\(refused.errors)")
+        }
+        let names = folder.files(in: "backups")
+        #expect(names.count == made && names.allSatisfy { $0.hasPrefix("volley-backup-") }, "\(names)")
+        for name in names {
+            let restored = try folder.volley("restore", "backups/\(name)", "--into", "from-\(name)")
+            #expect(restored.status == 0, "\(restored.errors)")
+        }
+    }
+
     @Test("a file that cannot be copied is named, and everything else is backed up, with exit code 1")
     func unreadable() throws {
         let folder = try ProjectFolder()

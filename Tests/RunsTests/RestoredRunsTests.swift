@@ -8,14 +8,14 @@ struct RestoredRunsTests {
     private static let backup = noon, restored = noon.adding(seconds: 3600)
 
     /// Copies a folder of runs as a backup does, and puts the copy back.
-    private func putBack(_ folder: TemporaryFolder, sending: Set<String> = [], isLast: Bool = false) throws -> (
+    private func putBack(_ folder: TemporaryFolder, sending: Set<String> = [], nothingSentSince: Bool = false) throws -> (
         folder: TemporaryFolder, state: RestoredRuns
     ) {
         let copy = try TemporaryFolder()
         let inventory = try RunsInventory(folder.path)
         for entry in inventory.entries { #expect(try inventory.copy(entry, to: copy.path) { _, _ in }) }
         let state = try RestoredRuns(
-            in: copy.path, .init(backupAt: Self.backup, restoredAt: Self.restored, sending: sending, isLast: isLast))
+            in: copy.path, .init(backupAt: Self.backup, restoredAt: Self.restored, sending: sending, nothingSentSince: nothingSentSince))
         return (copy, state)
     }
 
@@ -75,14 +75,14 @@ struct RestoredRunsTests {
 
     @Test("where nothing was sent after the backup, runs go on; what was being sent then is held all the same")
     func last() throws {
-        let (copy, state) = try putBack(makeFolder(), isLast: true)
+        let (copy, state) = try putBack(makeFolder(), nothingSentSince: true)
         #expect(state.held.isEmpty)
         for id in ["planned", "stopped", "cancelled", "finished"] {
             let run = try SQLiteRun(path: "\(copy.path)/\(id).sqlite")
             #expect(LedgerGap(of: run) == nil && LedgerGap.restored(run) == nil)
             #expect(try mayBegin(run))
         }
-        let sending = try putBack(makeFolder(), sending: ["stopped", "finished"], isLast: true)
+        let sending = try putBack(makeFolder(), sending: ["stopped", "finished"], nothingSentSince: true)
         #expect(sending.state.held == ["stopped"])
         #expect(try !mayBegin(SQLiteRun(path: sending.folder.path + "/stopped.sqlite")))
     }

@@ -91,7 +91,7 @@ public struct Backup {
         let text = Array((manifest.json.indentedText + "\n").utf8)
         let list = FilePaths.join(staged.path, name: BackupManifest.fileName)
         try FilePaths.replace(list, bytes: text, mode: 0o600)
-        try Self.synchronize(list)
+        try StagedFolder.synchronize(list)
         try staged.finish()
         return Made(path: path, manifest: manifest, problems: copying.problems)
     }
@@ -160,32 +160,11 @@ public struct Backup {
             manifest.files.append(.init(path: name, bytes: sum.bytes, sum: sum.digits, mode: "600"))
         }
     }
-
-    private static func synchronize(_ path: String) throws(Diagnostic) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        guard descriptor >= 0, fsync(descriptor) == 0 else {
-            throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path)
-        }
-    }
 }
 
 extension BackupManifest {
     /// Adds what is left out, if anything is.
     fileprivate mutating func note(_ reason: LeftOut.Reason, _ names: [String]) {
         if !names.isEmpty { leftOut.append(LeftOut(reason: reason, names: names)) }
-    }
-}
-
-extension FolderTree {
-    /// All files below a folder, by their paths below it, in order.
-    static func files(below folder: String, in part: String = "") -> [String] {
-        let here = part.isEmpty ? folder : FilePaths.join(folder, name: part)
-        return ((try? Folder.names(in: here)) ?? []).flatMap { name -> [String] in
-            let relative = part.isEmpty ? name : "\(part)/\(name)"
-            var status = stat()
-            guard lstat(FilePaths.join(folder, name: relative), &status) == 0 else { return [] }
-            return status.st_mode & S_IFMT == S_IFDIR ? files(below: folder, in: relative) : [relative]
-        }
     }
 }

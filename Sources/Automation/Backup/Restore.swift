@@ -18,14 +18,14 @@ public struct Restore {
         /// The folder of runs; nil for the one that volley.yaml names.
         public var runs: String?
         /// Whether a person says that nothing was sent after the backup.
-        public var isLast: Bool
+        public var nothingSentSince: Bool
 
         /// A request.
-        public init(backup: String, folder: String?, runs: String?, isLast: Bool) {
+        public init(backup: String, folder: String?, runs: String?, nothingSentSince: Bool) {
             self.backup = backup
             self.folder = folder
             self.runs = runs
-            self.isLast = isLast
+            self.nothingSentSince = nothingSentSince
         }
     }
 
@@ -148,7 +148,7 @@ public struct Restore {
         if AccountStore.isThere(beside: runs) { try AccountStore(beside: runs).close() }
         return try RestoredRuns(
             in: runs,
-            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), isLast: request.isLast))
+            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), nothingSentSince: request.nothingSentSince))
     }
 
     // MARK: - The files of the project

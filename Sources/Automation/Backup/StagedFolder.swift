@@ -48,15 +48,19 @@ final class StagedFolder {
             try Self.synchronize(folder)
         }
         guard rename(path, name) == 0 else { throw Self.failure(name, errno) }
+        do { try Self.synchronize(FilePaths.folder(of: name)) } catch {
+            // Nobody is told that it is there unless it stays there after a power cut.
+            if rename(name, path) == 0 { throw error }
+            throw Diagnostic("all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
+        }
         isFinished = true
-        try Self.synchronize(FilePaths.folder(of: name))
     }
 
-    private static func synchronize(_ folder: String) throws(Diagnostic) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(folder, errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure(folder, errno) }
+    /// Writes a file's or a folder's changes through to the disk.
+    static func synchronize(_ path: String) throws(Diagnostic) {
+        do throws(FileError) { try FilePaths.synchronize(path) } catch {
+            throw Diagnostic("it cannot be written to the disk: \(error)", file: path)
+        }
     }
 
     private static func failure(_ path: String, _ code: Int32) -> Diagnostic {
@@ -65,28 +69,5 @@ final class StagedFolder {
             Diagnostic("there is something under this name already", file: path, remedy: "Move it away, then try again.")
         default: Diagnostic("the folder cannot be written: \(String(cString: strerror(code)))", file: path)
         }
-    }
-}
-
-/// Folders with everything below them.
-enum FolderTree {
-    /// Removes a folder; follows no links.
-    static func remove(_ path: String) {
-        for name in (try? Folder.names(in: path)) ?? [] {
-            let entry = FilePaths.join(path, name: name)
-            var status = stat()
-            if lstat(entry, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { remove(entry) } else { unlink(entry) }
-        }
-        rmdir(path)
-    }
-
-    /// The folder and all below it, the deepest first.
-    static func folders(below path: String) -> [String] {
-        let names = (try? Folder.names(in: path)) ?? []
-        let below = names.map { FilePaths.join(path, name: $0) }.filter { entry in
-            var status = stat()
-            return lstat(entry, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        }
-        return below.flatMap { folders(below: $0) } + [path]
     }
 }

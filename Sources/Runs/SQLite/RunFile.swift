@@ -66,13 +66,8 @@ enum RunFile {
 
     /// Writes a file's or a folder's changes through to the disk.
     static func synchronize(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: errno, activity: .planning)
-        }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
-            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: errno, activity: .planning)
+        do throws(FileError) { try FilePaths.synchronize(path) } catch {
+            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: error.errorNumber, activity: .planning)
         }
     }
 

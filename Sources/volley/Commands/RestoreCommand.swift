@@ -15,14 +15,14 @@ public enum RestoreCommand {
             throw BackupCommand.interrupted(console, "Nothing was put back.")
         }
         console.clearProgress()
-        let text = done.text(isLast: request.isLast)
+        let text = done.text(nothingSentSince: request.nothingSentSince)
         return console.answer(options.isJSON ? done.json.indentedText : text, done: "The backup was put back into \(done.runs).")
     }
 }
 
 extension Restore.Done {
     /// What was put back, and what follows.
-    func text(isLast: Bool) -> String {
+    func text(nothingSentSince: Bool) -> String {
         var lines = [project.map { "The project is in \($0), its runs are in \(runs)." } ?? "The runs are in \(runs)."]
         lines.append("The backup is of \(manifest.startedAt), and every file is as it was then.")
         if namesOtherRuns { lines.append("volley.yaml names another folder of runs: change `runs` there to \(FilePaths.inYAML(runs)).") }
@@ -33,7 +33,7 @@ extension Restore.Done {
             lines.append("These runs had not ended, and what was sent of them since then is not known. They are not sent:")
             lines += state.held.map { "  \($0)" }
         }
-        if !isLast {
+        if !nothingSentSince {
             lines.append(
                 "Runs that were planned after the backup are not in it, and nobody can say from it what they sent: look before you send")
             lines.append("a campaign again. No time of a schedule up to now is sent by itself.")

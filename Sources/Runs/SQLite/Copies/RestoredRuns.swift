@@ -21,14 +21,14 @@ public struct RestoredRuns: Sendable {
         /// Runs that processes were sending during the backup, by their ids.
         public var sending: Set<String>
         /// Whether a person says that nothing was sent after the backup. What was being sent then is held anyway.
-        public var isLast: Bool
+        public var nothingSentSince: Bool
 
         /// An origin.
-        public init(backupAt: Timestamp, restoredAt: Timestamp, sending: Set<String>, isLast: Bool) {
+        public init(backupAt: Timestamp, restoredAt: Timestamp, sending: Set<String>, nothingSentSince: Bool) {
             self.backupAt = backupAt
             self.restoredAt = restoredAt
             self.sending = sending
-            self.isLast = isLast
+            self.nothingSentSince = nothingSentSince
         }
     }
 
@@ -49,7 +49,7 @@ public struct RestoredRuns: Sendable {
             if hasBegun { begun.insert(run.plan.id) }
             // A plan that was cancelled can never be sent, and of what was pruned nothing can.
             guard run.prunedAt == nil, hasBegun || status.state != .cancelled,
-                !origin.isLast || origin.sending.contains(run.plan.id)
+                !origin.nothingSentSince || origin.sending.contains(run.plan.id)
             else { continue }
             runs.append(
                 HeldRun(
@@ -63,7 +63,7 @@ public struct RestoredRuns: Sendable {
             for run in unended { ClaimCounter.remove(catalog.place(of: run.id)) }
         }
         held = unended.map(\.id)
-        if !origin.isLast { try Self.closeTimes(catalog, begun: begun, at: origin.restoredAt) }
+        if !origin.nothingSentSince { try Self.closeTimes(catalog, begun: begun, at: origin.restoredAt) }
         lapsedOrders = try Self.endOrders(catalog, at: origin.restoredAt)
     }
 
@@ -71,7 +71,7 @@ public struct RestoredRuns: Sendable {
         listing.broken.compactMap { mistake in
             guard let file = mistake.file, RunFile.isRun(String(RunFile.name(file))) else { return nil }
             let id = String(RunFile.name(file).dropLast(RunFile.suffix.count))
-            return origin.isLast && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
+            return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
         }
     }
 
