@@ -65,7 +65,7 @@ struct PutBack: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try RestoreCommand.run(
-                .init(backup: backup, folder: into, runs: shared.runs, isLast: nothingSentSince),
+                .init(backup: backup, folder: into, runs: shared.runs, nothingSentSince: nothingSentSince),
                 options: shared.common(json: json), console: console)
         }
     }
