@@ -16,7 +16,7 @@ public enum ChildProgram {
         return values.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
     }
 
-    private static let ofManager = [ServiceManager.variable, "WATCHDOG_USEC", "WATCHDOG_PID"]
+    private static let ofManager = [ServiceManager.socketVariable, ServiceManager.watchdogVariable, "WATCHDOG_PID"]
 
     /// The same, so that a program that asks for it (`volley_end_with_parent`) ends when this process does, however that comes about. The thread
     /// that starts it must live as long.

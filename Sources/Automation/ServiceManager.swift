@@ -4,8 +4,13 @@ import Glibc
 /// The manager of services (systemd) that started this process, if one did. It is told when the process is ready, that it is alive, and that it
 /// ends. Where there is none, nothing happens. Source: sd_notify(3), and its protocol in "Standalone Implementations".
 public struct ServiceManager: Sendable {
-    /// The variable that names the manager's socket.
-    public static let variable = "NOTIFY_SOCKET"
+    /// The variables that name the manager's socket, and the silence after which it ends the process.
+    static let socketVariable = "NOTIFY_SOCKET", watchdogVariable = "WATCHDOG_USEC"
+
+    /// What the environment of a child needs so that the child speaks to the manager in place of this process.
+    public static var variablesOfChild: [String] {
+        [socketVariable, watchdogVariable].compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+    }
 
     private let socket: String?
     /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
@@ -15,7 +20,7 @@ public struct ServiceManager: Sendable {
     public init() {
         func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
         self.init(
-            socket: value(Self.variable), watchdogMicroseconds: value("WATCHDOG_USEC").flatMap { Int($0) },
+            socket: value(Self.socketVariable), watchdogMicroseconds: value(Self.watchdogVariable).flatMap { Int($0) },
             watchdogProcess: value("WATCHDOG_PID").flatMap { pid_t($0) })
     }
 

@@ -45,20 +45,23 @@ public struct LineLog: LogHandler {
 
     private func line(_ level: Logger.Level, _ message: String, _ about: [(String, String)]) -> String {
         switch format {
-        case .journal:
-            let lines = TextFormat.printable(message).split(whereSeparator: \.isNewline)
-            // The journal takes each line for an event of its own.
-            return lines.map { "<\(level.priority)>\($0)" }.joined(separator: "\n")
-        case .text:
-            let list = about.map { "\($0)=\(TextFormat.inLine($1))" }.joined(separator: " ")
-            let text = TextFormat.printable(message).split(whereSeparator: \.isNewline).joined(separator: " | ")
-            return "\(now().descriptionWithMilliseconds) \(level.rawValue) \(list.isEmpty ? "" : "[\(list)] ")\(text)"
+        case .journal: return "<\(level.priority)>\(Self.text(message, about))"
+        case .text: return "\(now().descriptionWithMilliseconds) \(level.rawValue) \(Self.text(message, about))"
         case .json:
             let head: [(String, JSONValue)] = [
                 ("time", .string(now().descriptionWithMilliseconds)), ("level", .string(level.rawValue)), ("message", .string(message)),
             ]
             return JSONValue.object(pairs: head + about.map { ($0, .string($1)) }).text
         }
+    }
+}
+
+extension LineLog {
+    /// What an event is about, and its message on one line: programs that collect lines, and the journal, take each for an event of its own.
+    private static func text(_ message: String, _ about: [(String, String)]) -> String {
+        let list = about.map { "\($0)=\(TextFormat.inLine($1))" }.joined(separator: " ")
+        let text = TextFormat.printable(message).split(whereSeparator: \.isNewline).joined(separator: " | ")
+        return "\(list.isEmpty ? "" : "[\(list)] ")\(text)"
     }
 }
 

@@ -103,7 +103,11 @@ struct Program: AsyncParsableCommand {
         let mask = isSocket ? umask(0o117) : 0
         let application = server.application(at: address) { channel in
             if isSocket { umask(mask) }
-            ServiceManager().ready()
+            let manager = ServiceManager()
+            manager.ready()
+            if let seconds = manager.secondsPerSign {
+                channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .nanoseconds(Int64(seconds * 1e9))) { _ in manager.alive() }
+            }
             log.info("The console is at \(address.shown(channel.localAddress)).")
         }
         // The first listing reads every run; nobody should wait for it.

@@ -89,6 +89,23 @@ struct BackupTests {
         #expect(nowhere.status == 2 && nowhere.errors.contains("no such folder of campaigns"), "\(nowhere.errors)")
     }
 
+    @Test("a list among the runs that a campaign excludes, as remedies propose, comes back among the runs")
+    func listAmongRuns() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let list = folder.url.appendingPathComponent("runs/reached.csv").path
+        #expect(try folder.volley("report", "last", "--format", "csv", "--output", list).status == 0)
+        try folder.writeCampaign("rest.yaml", name: "rest", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: '\(list)'}")
+        let (path, manifest) = try backUp(folder)
+        defer { remove(path) }
+        #expect(paths(manifest).contains("runs/reached.csv") && !manifest.text.contains("\"foreign\""), "\(manifest.text)")
+        try Shell.run("rm -r '\(folder.url.path)/runs' '\(folder.url.path)/rest.yaml'")
+        let restored = try folder.volley("restore", path)
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(FileManager.default.fileExists(atPath: list) && folder.files(in: ".").contains("rest.yaml"))
+    }
+
     @Test("what is put back is what was there, to the byte, and reports the same")
     func putBack() throws {
         let folder = try ProjectFolder()

@@ -41,11 +41,12 @@ struct ServeTests {
 
     /// Serves a folder until both children are there.
     private static func serving(
-        _ arguments: [String] = [], children count: Int = 2, _ body: (_ serve: RunningVolley, _ folder: TestFolder) throws -> Void
+        _ arguments: [String] = [], children count: Int = 2, environment: [String: String] = [:],
+        _ body: (_ serve: RunningVolley, _ folder: TestFolder) throws -> Void
     ) throws {
         let folder = try TestFolder()
         let serve = try VolleyBinary.start(
-            ["serve", folder.path, "--listen", "127.0.0.1:0"] + arguments, in: URL(fileURLWithPath: folder.path))
+            ["serve", folder.path, "--listen", "127.0.0.1:0"] + arguments, in: URL(fileURLWithPath: folder.path), environment: environment)
         defer { kill(serve.processID, SIGKILL) }
         try wait("the children did not start") {
             children(of: serve.processID).count == count && serve.errorsSoFar.contains("The console is at http://127.0.0.1:")
@@ -65,6 +66,28 @@ struct ServeTests {
             return false
         }
         return stat[stat.index(end, offsetBy: 2)] != "Z"
+    }
+
+    @Test("the manager of services hears that it is alive from the console: one that hangs is noticed")
+    func watchdog() throws {
+        let place = try TestFolder(), socket = try NotifySocket(place.path + "/notify")
+        let environment = ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "400000"]
+        try Self.serving(environment: environment) { serve, _ in
+            func signs() -> Int { socket.read().count { $0 == "WATCHDOG=1" } }
+            try Self.wait("no signs of life") { signs() >= 3 }
+            #expect(socket.lines.count { $0 == "READY=1" } == 1)
+            let console = try #require(Self.children(of: serve.processID).first { $0.key.hasPrefix("volley-console") }).value
+            kill(console, SIGSTOP)
+            usleep(300_000)
+            let before = signs()
+            usleep(1_000_000)
+            #expect(signs() == before)
+            kill(console, SIGCONT)
+            try Self.wait("no signs of life afterwards") { signs() > before }
+            // While there is none, the supervisor speaks for it.
+            kill(console, SIGKILL)
+            try Self.wait("no signs of life from the supervisor") { signs() > before + 3 }
+        }
     }
 
     @Test("it answers, and SIGTERM ends the console first and the sender second")

@@ -15,7 +15,8 @@ def write(name, text):
     with open(os.path.join(folder, name), "w") as file:
         file.write(text)
 
-write("volley.yaml", "runs: runs\nmonitoring: {prometheus: volley.prom, health: health.json}\napps:\n  shop:\n    topic: com.example.shop\n"
+write("volley.yaml", "runs: runs\nmonitoring: {prometheus: volley.prom, health: health.json}\n"
+      "notices: [{command: [\"true\"]}]\napps:\n  shop:\n    topic: com.example.shop\n"
       "    environment: simulator\n    columns: {token: device_token}\n")
 write("devices.csv", "device_token\n" + "".join(f"{number:064x}\n" for number in range(1, 2001)))
 for name, rule in [("hourly", "0 * * * *"), ("six-hourly", "30 */6 * * *")]:
@@ -25,13 +26,22 @@ subprocess.run(["touch", "-d", "2026-01-01", f"{folder}/devices.csv"], check=Tru
 
 environment = dict(os.environ, LD_PRELOAD=library, CLOCK_SPEED=str(speed), NO_COLOR="1")
 log = open(os.path.join(folder, "log.txt"), "w")
-process = subprocess.Popen([volley, "schedule", "."], cwd=folder, env=environment, stderr=log, stdout=log)
+process = subprocess.Popen([volley, "schedule", ".", "--metrics", "127.0.0.1:0"], cwd=folder, env=environment, stderr=log, stdout=log)
+
+def text(path):
+    """What a file holds; nothing if it is gone."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
 
 def look():
     root = f"/proc/{process.pid}"
     status = open(f"{root}/status").read()
-    children = open(f"{root}/task/{process.pid}/children").read().split()
-    zombies = sum("Z (zombie)" in open(f"/proc/{child}/status").read() for child in children if os.path.exists(f"/proc/{child}"))
+    # Programs of hooks are children of the threads that start them.
+    children = " ".join(text(path) for path in glob.glob(f"{root}/task/*/children")).split()
+    zombies = sum("Z (zombie)" in text(f"/proc/{child}/status") for child in children)
     runs = len(glob.glob(f"{folder}/runs/20*.sqlite"))
     return dict(memory=int(re.search(r"VmRSS:\s+(\d+)", status)[1]) // 1024, files=len(os.listdir(f"{root}/fd")),
                 threads=int(re.search(r"Threads:\s+(\d+)", status)[1]), zombies=zombies, runs=runs)
@@ -63,10 +73,10 @@ for name, slack in [("memory", max(16, begin["memory"] // 5)), ("files", 2), ("t
 due = 7 * 28
 if looks[-1]["runs"] < due * 0.9:
     problems.append(f"{looks[-1]['runs']} runs, of about {due}")
-text = open(os.path.join(folder, "log.txt")).read()
+said = text(os.path.join(folder, "log.txt"))
 for words in ["cannot be", "has mistakes", "skipped"]:
-    if words in text:
-        problems.append(f"the log says '{words}': {next(line for line in text.splitlines() if words in line)[:300]}")
+    if words in said:
+        problems.append(f"the log says '{words}': {next(line for line in said.splitlines() if words in line)[:300]}")
 print("\n" + ("\n".join(problems) if problems else "nothing grew but the runs"))
 if not problems:
     subprocess.run(["rm", "-r", folder])

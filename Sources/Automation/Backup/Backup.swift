@@ -78,10 +78,10 @@ public struct Backup {
         var manifest = BackupManifest(
             startedAt: now, finishedAt: now, project: project.map { FilePaths.named($0.file) }, runs: runs, sending: [], files: [],
             leftOut: [])
-        try copyProject(into: staged.path, skipping: [runs, target], &manifest)
+        let amongRuns = try copyProject(into: staged.path, beside: (runs, target), &manifest)
         var copying = RunsCopying(catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
         try copying.copy()
-        manifest.note(.foreign, copying.others)
+        manifest.note(.foreign, copying.others.filter { !amongRuns.contains($0) })
         manifest.note(.unreadable, copying.problems.compactMap(\.file))
         try addSums(of: staged.path, &manifest)
         try copying.lookAgain()
@@ -109,12 +109,15 @@ public struct Backup {
         }
     }
 
-    private func copyProject(into staged: String, skipping skipped: Set<String>, _ manifest: inout BackupManifest) throws {
-        guard let project else { return }
+    /// - Returns: the lists that campaigns name in the folder of runs; they are copied with the runs.
+    private func copyProject(
+        into staged: String, beside places: (runs: String, target: String), _ manifest: inout BackupManifest
+    ) throws -> Set<String> {
+        guard let project else { return [] }
         for folder in request.campaigns where FileKind(path: folder) != .folder {
             throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
-        let found = try ProjectInventory(project, and: request.campaigns, skipping: skipped, includesKeys: request.includesKeys)
+        let found = try ProjectInventory(project, and: request.campaigns, beside: places, includesKeys: request.includesKeys)
         for relative in found.files.sorted() {
             try copy(FilePaths.join(found.root, name: relative), as: "project/\(relative)", into: staged, &manifest)
         }
@@ -123,20 +126,30 @@ public struct Backup {
         manifest.note(.keys, found.keys.filter { !copied.contains($0) })
         manifest.note(.outside, found.outside.subtracting(found.keys).union(campaignsElsewhere(than: copied)).sorted())
         manifest.note(.store, project.store.map { [$0.variable.value] } ?? [])
+        for name in found.amongRuns.sorted() {
+            // With the sums of the runs.
+            _ = try copy(FilePaths.join(places.runs, name: name), as: "runs/\(name)", into: staged)
+        }
+        return found.amongRuns
     }
 
     private func copy(_ source: String, as name: String, into staged: String, _ manifest: inout BackupManifest) throws {
+        if let file = try copy(source, as: name, into: staged) { manifest.files.append(file) }
+    }
+
+    /// - Returns: nil for a file that is gone: somebody removed or renamed it in the console just now.
+    private func copy(_ source: String, as name: String, into staged: String) throws -> BackupManifest.File? {
         let copy = FilePaths.join(staged, name: name)
         try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
         var status = stat()
         let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
         do {
             let sum = try SummedCopy.make(of: source, at: copy) { _ in if cancellation.isRequested { throw CancellationError() } }
-            manifest.files.append(.init(path: name, bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8)))
+            return .init(path: name, bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8))
         } catch {
-            // Somebody removed or renamed it in the console just now.
             if error is CancellationError || FilePaths.exists(source) { throw error }
             unlink(copy)
+            return nil
         }
     }
 

@@ -10,31 +10,35 @@ struct ProjectInventory {
     let root: String
     /// Paths below it, in order.
     private(set) var files: Set<String> = []
-    /// Those of them that are campaigns.
+    /// Campaigns below it and in further folders, by their absolute paths.
     private(set) var campaigns: Set<String> = []
     /// Keys and certificates that volley.yaml names, by their absolute paths.
     private(set) var keys: [String] = []
     /// Campaigns, and lists that they name, in further folders, by their absolute paths.
     private(set) var elsewhere: Set<String> = []
+    /// Lists that campaigns name in the folder of runs, where remedies put them, by their paths below it.
+    private(set) var amongRuns: Set<String> = []
     /// Files that are named, and lie in none of these folders.
     private(set) var outside: Set<String> = []
 
     private static let mostNames = 100_000, mostFolders = 12
     private var namesSeen = 0
+    private let runs: String
     private let skipped: Set<String>
     /// Further folders, by their absolute paths.
     private let folders: [String]
 
     /// - Parameters:
     ///   - folders: of campaigns that do not lie below that of volley.yaml.
-    ///   - skipped: folders in which nothing is looked for, by their absolute paths: the runs, and where the backup goes.
+    ///   - places: the folder of runs, and the one that the backup goes into, by their absolute paths: nothing is looked for there.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
-    init(_ project: Project, and folders: [String] = [], skipping skipped: Set<String>, includesKeys: Bool) throws {
+    init(_ project: Project, and folders: [String] = [], beside places: (runs: String, target: String), includesKeys: Bool) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
         self.root = root
         self.folders = folders.map(FilePaths.named).filter { $0 != root && Self.path($0, below: root) == nil }
-        self.skipped = skipped
+        runs = places.runs
+        skipped = [places.runs, places.target]
         if let name = Self.path(file, below: root) { files.insert(name) }
         keys = Self.keys(of: project)
         for path in Self.authorities(of: project) { add(path) }
@@ -65,7 +69,9 @@ struct ProjectInventory {
     /// Adds a file that something names.
     private mutating func add(_ path: String) {
         guard FilePaths.exists(path) else { return }
-        if let name = Self.path(path, below: root) {
+        if let name = Self.path(path, below: runs) {
+            amongRuns.insert(name)
+        } else if let name = Self.path(path, below: root) {
             files.insert(name)
         } else if folders.contains(where: { Self.path(path, below: $0) != nil }) {
             elsewhere.insert(path)
@@ -101,7 +107,7 @@ struct ProjectInventory {
     private mutating func addCampaign(_ path: String) {
         guard Self.isCampaign(path) else { return }
         add(path)
-        if let name = Self.path(path, below: root) { campaigns.insert(name) }
+        campaigns.insert(path)
         guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
         let audience = campaign.audience
         let lists = [

@@ -39,10 +39,11 @@ extension ScheduleMonitoring {
             "volley_schedule_last_timestamp_seconds", "The last time of the campaign's schedule that ended.",
             status.last.map { (labels($0.key.campaign, status), Double($0.begins.epochSeconds)) })
         text.gauge(
-            "volley_schedule_last_state", "How that last time ended: 1 for its state, 0 for the others.",
+            "volley_schedule_last_state", "How that last time ended: 1 for its state, 0 for the others; a person had it left out: left_out.",
             status.last.flatMap { scheduledRun in
-                ScheduledRun.State.allCases.filter { !$0.isOpen }.map { state in
-                    (labels(scheduledRun.key.campaign, status) + [("state", state.rawValue)], scheduledRun.state == state ? 1 : 0)
+                let ended = scheduledRun.isLeftOut ? "left_out" : scheduledRun.state.rawValue
+                return (ScheduledRun.State.allCases.filter { !$0.isOpen }.map(\.rawValue) + ["left_out"]).map { state in
+                    (labels(scheduledRun.key.campaign, status) + [("state", state)], state == ended ? 1 : 0)
                 }
             })
         text.gauge(

@@ -20,10 +20,13 @@ public struct SupportBundle: Sendable {
         public var asksServices: Bool
         /// Whether the campaigns' files are part of it.
         public var includesTexts: Bool
+        /// Folders of campaigns that do not lie below that of volley.yaml.
+        public var campaigns: [String]
 
         /// A request.
-        public init(target: String, asksServices: Bool, includesTexts: Bool) {
+        public init(target: String, asksServices: Bool, includesTexts: Bool, campaigns: [String] = []) {
             self.target = target
+            self.campaigns = campaigns
             self.asksServices = asksServices
             self.includesTexts = includesTexts
         }
@@ -126,13 +129,14 @@ public struct SupportBundle: Sendable {
     private func copyCampaigns(to staged: String) throws -> [String] {
         guard request.includesTexts, let project else { return [] }
         let found = try ProjectInventory(
-            project, skipping: [FilePaths.named(catalog.place), FilePaths.named(request.target)], includesKeys: false)
-        let file = FilePaths.named(project.file)
-        return try found.campaigns.sorted().filter { FilePaths.join(found.root, name: $0) != file }.map { relative in
-            let copy = FilePaths.join(staged, name: "campaigns/\(relative)")
+            project, and: request.campaigns, beside: (FilePaths.named(catalog.place), FilePaths.named(request.target)), includesKeys: false)
+        let file = FilePaths.named(project.file), root = FilePaths.join(found.root, name: "")
+        return try found.campaigns.sorted().filter { $0 != file }.map { campaign in
+            let name = "campaigns" + (campaign.hasPrefix(root) ? "/\(campaign.dropFirst(root.count))" : "/elsewhere\(campaign)")
+            let copy = FilePaths.join(staged, name: name)
             try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
-            _ = try SummedCopy.make(of: FilePaths.join(found.root, name: relative), at: copy) { _ in }
-            return "campaigns/\(relative)"
+            _ = try SummedCopy.make(of: campaign, at: copy) { _ in }
+            return name
         }
     }
 }

@@ -30,6 +30,9 @@ struct SupportBundling: ParsableCommand {
     @Argument(help: "The folder that gets the bundle, as a folder volley-support-DATE.", completion: .directory)
     var target: String
 
+    @Argument(help: "With --with-texts: folders of campaigns that do not lie below that of volley.yaml.", completion: .directory)
+    var campaigns: [String] = []
+
     @Flag(name: .long, help: "Also ask the services, as `volley doctor` does.")
     var ask = false
 
@@ -43,7 +46,8 @@ struct SupportBundling: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try SupportCommand.run(
-                .init(target: target, asksServices: ask, includesTexts: withTexts), options: shared.common(json: json), console: console)
+                .init(target: target, asksServices: ask, includesTexts: withTexts, campaigns: campaigns),
+                options: shared.common(json: json), console: console)
         }
     }
 }

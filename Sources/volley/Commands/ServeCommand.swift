@@ -94,7 +94,8 @@ public enum ServeCommand {
                     let code = process.exitCode()
                     handle(.ended(child, isWrong: code == ExitStatus.wrong.rawValue))
                 }
-                manager.alive()
+                // While there is a console, it says itself that it is alive: when it hangs, its pages do.
+                if children[.console] == nil { manager.alive() }
                 if !isEnding, Interruption.process.isRequested {
                     isEnding = true
                     manager.stopping()
@@ -130,7 +131,7 @@ public enum ServeCommand {
         private func start(_ child: Supervision.Child) {
             guard let program = programs[child] else { return }
             do {
-                // The console says that it is ready once it listens.
+                // The console says that it is ready once it listens, and alive as long as it can.
                 children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: ended)
                 handle(.started(child))
             } catch {

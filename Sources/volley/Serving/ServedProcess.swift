@@ -10,12 +10,12 @@ struct ServedProcess: Sendable {
 
     /// Starts a program.
     /// - Parameters:
-    ///   - reportsToManager: whether it may tell the manager of services that it is ready.
+    ///   - reportsToManager: whether it tells the manager of services that it is ready, and alive.
     ///   - ended: rung when it has ended.
     /// - Throws: `Diagnostic`: it cannot be started.
     init(_ program: String, _ arguments: [String], reportsToManager: Bool, ringing ended: Wakeup) throws(Diagnostic) {
-        let process: pid_t, manager = reportsToManager ? getenv(ServiceManager.variable).map { String(cString: $0) } : nil
-        let environment = ChildProgram.environmentOfSupervised + (manager.map { ["\(ServiceManager.variable)=\($0)"] } ?? [])
+        let process: pid_t, variables = reportsToManager ? ServiceManager.variablesOfChild : []
+        let environment = ChildProgram.environmentOfSupervised + variables
         do throws(FileError) {
             process = try ChildProgram.start([program] + arguments, environment: environment)
         } catch {
