@@ -36,6 +36,9 @@ public protocol RecordedRun: RunLedger {
     /// When this copy was made of what a store has of the run: it is read like the run itself, and retried, but never sent. nil for the run itself.
     func copiedAt() throws -> Timestamp?
 
+    /// Since when a store that machines share may know of pushes that are not recorded here; nil when all are.
+    func sharedSince() throws -> Timestamp?
+
     /// Compares all that was planned, every recipient included, with its digest. Does nothing for a plan without one.
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     func checkUnchanged() throws

@@ -106,7 +106,9 @@ struct Program: AsyncParsableCommand {
             let manager = ServiceManager()
             manager.ready()
             if let seconds = manager.secondsPerSign {
-                channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .nanoseconds(Int64(seconds * 1e9))) { _ in manager.alive() }
+                channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .nanoseconds(Int64(seconds * 1e9))) { _ in
+                    manager.alive()
+                }
             }
             log.info("The console is at \(address.shown(channel.localAddress)).")
         }

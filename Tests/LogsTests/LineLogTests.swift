@@ -47,7 +47,9 @@ struct LineLogTests {
         #expect(event["run"] == .string("20261201-090000-spring-sale-0f3a"))
     }
 
-    @Test("for the journal an event is one line with its priority and what it is about", arguments: [(Logger.Level.error, 3), (.warning, 4), (.info, 6), (.debug, 7)])
+    @Test(
+        "for the journal an event is one line with its priority and what it is about",
+        arguments: [(Logger.Level.error, 3), (.warning, 4), (.info, 6), (.debug, 7)])
     func journal(level: Logger.Level, priority: Int) {
         let text = written(.journal) { $0.log(level: level, "two\nlines", metadata: Self.subject) }
         #expect(text == "<\(priority)>[app=shop campaign=spring-sale run=20261201-090000-spring-sale-0f3a] two | lines\n")

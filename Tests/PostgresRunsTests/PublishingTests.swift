@@ -120,6 +120,30 @@ struct PublishingTests {
         let error = #expect(throws: Diagnostic.self) { try bench.store.publish(file) }
         #expect(error?.message == "the store has another run with the id run")
     }
+
+    @Test("a run that its store has lost is not put there anew, as others may have sent it; once all of it was fetched, its file knows all")
+    func lost() throws {
+        let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder()
+        let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: home.path)
+        #expect(try file.sharedSince() == nil)
+        let ledger = try bench.store.publish(file)
+        try ledger.takeUp(life: "a", at: SharedRun.noon)
+        try ledger.fetch()
+        #expect(try SQLiteRun(path: file.path).sharedSince() != nil)
+        let connection = try PostgresConnection.open(bench.address, Cancellation())
+        try connection.execute("BEGIN; DELETE FROM volley_run", within: 30)
+        try connection.execute("COMMIT", within: 30)
+        let error = #expect(throws: Diagnostic.self) { try bench.another().publish(file) }
+        #expect(error?.message.contains("whom other machines have sent to is not known here") == true)
+        #expect(try bench.store.runs().isEmpty)
+
+        let ended = try TemporaryFolder(), whole = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: ended.path)
+        let again = try bench.store.publish(whole)
+        try again.takeUp(life: "a", at: SharedRun.noon)
+        #expect(try again.finish(at: SharedRun.noon) { _ in nil } == nil)
+        try again.fetch()
+        #expect(try whole.sharedSince() == nil)
+    }
 }
 
 /// Plans and recipients for runs in the store.

@@ -148,7 +148,8 @@ public struct Restore {
         if AccountStore.isThere(beside: runs) { try AccountStore(beside: runs).close() }
         return try RestoredRuns(
             in: runs,
-            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), nothingSentSince: request.nothingSentSince))
+            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), nothingSentSince: request.nothingSentSince)
+        )
     }
 
     // MARK: - The files of the project

@@ -39,7 +39,8 @@ extension ScheduleMonitoring {
             "volley_schedule_last_timestamp_seconds", "The last time of the campaign's schedule that ended.",
             status.last.map { (labels($0.key.campaign, status), Double($0.begins.epochSeconds)) })
         text.gauge(
-            "volley_schedule_last_state", "How that last time ended: 1 for its state, 0 for the others; a person had it left out: left_out.",
+            "volley_schedule_last_state",
+            "How that last time ended: 1 for its state, 0 for the others; a person had it left out: left_out.",
             status.last.flatMap { scheduledRun in
                 let ended = scheduledRun.isLeftOut ? "left_out" : scheduledRun.state.rawValue
                 return (ScheduledRun.State.allCases.filter { !$0.isOpen }.map(\.rawValue) + ["left_out"]).map { state in

@@ -6,7 +6,12 @@ extension SharedLedger {
     private static let mostLooks = 20, stillLooks = 3
 
     /// Takes over into the run's own file what members have recorded.
-    package func fetch() throws { try refresh() }
+    package func fetch() throws {
+        let hasEnded = try ask { try row($0) }.state.hasEnded
+        try refresh()
+        // Nothing is claimed after the end.
+        if hasEnded, isAtHome { try replica.noteFetched() }
+    }
 
     /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Members that are there get some seconds to record the last
     /// answers. Nothing is claimed after this.
@@ -23,6 +28,6 @@ extension SharedLedger {
             looks += 1
             store.patience.rest(atMost: 1)
         }
-        try refresh()
+        try fetch()
     }
 }

@@ -37,6 +37,7 @@ extension Store {
                 try lane.patiently { try confirm(file, known.number, $0) }
             }
         }
+        try file.noteShared(at: .now())
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)
     }
 
@@ -77,6 +78,7 @@ extension Store {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
         // The store would hand out again who was claimed before.
+        if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
         guard try file.claimCount() == 0 else { throw Self.hasBegun(file) }
         let bare = try file.bareFile()
         try connection.transaction(within: Self.answerSeconds) {
@@ -109,6 +111,15 @@ extension Store {
             "sending this run was begun, and it is not in the store", file: file.place,
             remedy: "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
             [.retry(run: file.plan.id)])
+    }
+
+    private static func isForgotten(_ file: SQLiteRun, _ since: Timestamp) -> Diagnostic {
+        Diagnostic(
+            "this run was put into a store at \(since), and this store does not have it: whom other machines have sent to is not known here",
+            file: file.place,
+            remedy:
+                "Name the store that has it, then `volley resume \(file.plan.id)`. If it is lost, plan the campaign anew, without the devices "
+                + "that may have got it.")
     }
 
     /// Lets members use the run, if all of its blocks are there.

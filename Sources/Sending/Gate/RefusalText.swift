@@ -16,6 +16,20 @@ enum RefusalText {
             [.ask(.restoreRun(run.plan.id))])
     }
 
+    /// Other machines have sent it through a store, and what they recorded has not been fetched.
+    static func isSharedOut(_ run: any RecordedRun, _ since: Timestamp, _ step: SendGate.Step) -> Diagnostic {
+        let id = run.plan.id, what = "other machines could send this run since \(since), and whom they have sent to is not in this file"
+        if step == .retry {
+            return Diagnostic(
+                what, file: run.place,
+                remedy: "`volley resume \(id)` goes on and fetches that from the store; so does `volley cancel \(id)`.",
+                [.resume(run: id), .cancel(run: id)])
+        }
+        return Diagnostic(
+            what, file: run.place, remedy: "Name in volley.yaml the store that has it: `store: {postgres: …}`. Then `volley resume \(id)`.",
+            [.ask(.nameProject)])
+    }
+
     /// The state of the run does not allow the step.
     static func state(_ run: any RecordedRun, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id

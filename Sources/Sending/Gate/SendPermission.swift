@@ -145,6 +145,7 @@ struct SendPermission {
             // Whom the run has reached is known as well from a copy that was fetched, and its retry is a run of this machine.
             if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
             try run.checkPlace(home: settings.runsFolder)
+            try checkKnowsAll(step)
         }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
         let presents = try CurrentProject.all(of: run, in: choice)
@@ -185,6 +186,14 @@ struct SendPermission {
             look.texts[.timeIsTaken] = mistake.map { [$0] }
         }
         return look
+    }
+
+    /// Of a run that other machines have sent as well, its file may not know all: then only the store can go on with it, or complete the file.
+    private func checkKnowsAll(_ step: SendGate.Step) throws {
+        guard let since = try run.sharedSince() else { return }
+        let present = try CurrentProject(of: run, in: choice).project
+        guard step == .retry || !RunToSend.isForTeam(run.plan, present, settings) else { return }
+        throw RefusalText.isSharedOut(run, since, step)
     }
 
     /// Why other runs of the campaign keep this one from being sent; nil if none does.

@@ -36,7 +36,7 @@ extension RunToSend {
             guard let settings = project.store else { return stage.send() }
             let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation, isPatient: true)
             // A run that was begun without the store goes on without it.
-            if try run.claimCount() > 0, try !store.holds(run.plan.id) { return stage.send() }
+            if try run.claimCount() > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
             ledger.begins(time)
             try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
