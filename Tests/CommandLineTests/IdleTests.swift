@@ -24,11 +24,27 @@ struct IdleTests {
         #expect(running.finish().status == 130)
     }
 
-    /// Over two seconds, for all threads.
-    private func wakeUpsPerSecond(of running: RunningVolley) throws -> Double {
+    @Test("volley schedule with nothing to do wakes less than twice a second", arguments: [[], ["--metrics", "127.0.0.1:0"]])
+    func schedule(options: [String]) throws {
+        let folder = try ProjectFolder()
+        try folder.write(
+            "later.yaml",
+            "name: later\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: A, body: B}\n"
+                + "schedule: {at: 2099-01-01 09:00, timezone: UTC}\n")
+        let running = try VolleyBinary.start(["schedule", "."] + options, in: folder.url)
+        while running.isRunning, !running.errorsSoFar.contains("later: next") { usleep(20_000) }
+        // What is done once is over.
+        usleep(3_000_000)
+        #expect(try wakeUpsPerSecond(of: running, over: 10) < 2)
+        running.interrupt()
+        #expect(running.finish().status == 130)
+    }
+
+    /// For all threads.
+    private func wakeUpsPerSecond(of running: RunningVolley, over seconds: UInt32 = 2) throws -> Double {
         let clock = ContinuousClock()
         let (before, start) = (try wakeUps(of: running), clock.now)
-        usleep(2_000_000)
+        usleep(seconds * 1_000_000)
         let after = try wakeUps(of: running)
         let count = after.reduce(0) { $0 + $1.value - (before[$1.key] ?? 0) }
         return Double(count) / ((clock.now - start) / .seconds(1))

@@ -94,7 +94,7 @@ struct FormatTests {
         #expect(try number(folder.path + "/orders.sqlite", "PRAGMA user_version") == 2)
     }
 
-    @Test("a suppression list of each format is read, and takes more", arguments: 1...2)
+    @Test("a suppression list of each format is read, and keeps its format", arguments: 1...2)
     func suppression(format: Int) throws {
         let folder = try TemporaryFolder()
         try make("suppressed-\(format)", at: folder.path + "/suppressed-shop.sqlite")
