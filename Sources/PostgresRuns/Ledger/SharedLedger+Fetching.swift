@@ -6,7 +6,10 @@ extension SharedLedger {
     private static let mostLooks = 20, stillLooks = 3
 
     /// Takes over into the run's own file what members have recorded.
-    package func fetch() throws { try refresh() }
+    package func fetch() throws {
+        try refresh()
+        try keepOwnClaims()
+    }
 
     /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Members that are there get some seconds to record the last
     /// answers. Nothing is claimed after this.
