@@ -255,6 +255,8 @@ extension LedgerStop {
         case .accountFileLost(let file, let activity): loss("account_file_lost", words: file, activity)
         case .lockLost(let error, let activity): loss("lock_lost", words: error, activity)
         case .processGone: CauseFields("process_gone")
+        case .forgotten(let entries): CauseFields("store_has_forgotten", ("entries", .integer(Int64(entries))))
+        case .unwitnessed: CauseFields("store_unwitnessed")
         }
     }
 
@@ -273,6 +275,10 @@ extension LedgerStop {
         case "account_file_lost": self = .accountFileLost(words, during: activity)
         case "lock_lost": self = .lockLost(words, during: activity)
         case "process_gone": self = .processGone
+        case "store_has_forgotten":
+            guard let entries = read.number("entries") else { return nil }
+            self = .forgotten(entries: entries)
+        case "store_unwitnessed": self = .unwitnessed
         default: return nil
         }
     }

@@ -205,6 +205,20 @@ public enum LedgerStop: Hashable, Sendable {
     case lockLost(String, during: RunActivity)
     /// The process that sent it is gone.
     case processGone
+    /// The store that machines share has forgotten entries that it had confirmed: how many, as far as anybody knows.
+    case forgotten(entries: Int)
+    /// The store's database came up again, and nobody who had sent before was left to say whether something is missing in it.
+    case unwitnessed
+
+    /// Whether the store can no longer say who was sent to: the run goes on, if at all, without it.
+    public var isForgetting: Bool {
+        switch self {
+        case .forgotten, .unwitnessed: true
+        case .unusable, .endNotRecorded, .recordingFailed, .claimNotNoted, .readingFailed, .beginNotNoted, .takenOver, .fileLost,
+            .accountFileLost, .lockLost, .processGone:
+            false
+        }
+    }
 }
 
 /// What a process does while it has the right to send a run.

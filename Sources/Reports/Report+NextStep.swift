@@ -35,6 +35,7 @@ extension Report {
         let id = plan.id
         switch status.state {
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
+        case .stopped where forgetting != nil && isAnythingLeft: return stepsWithoutStore
         case .stopped where hasStoppedServices: return stepsOfStoppedServices
         case .stopped where needsNewRun:
             return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
@@ -45,6 +46,35 @@ extension Report {
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
         }
+    }
+
+    /// What the store of several machines has forgotten, or may have; nil if it was not why the run stopped.
+    var forgetting: LedgerStop? {
+        guard status.state == .stopped, case .ledger(let stop)? = status.cause, stop.isForgetting else { return nil }
+        return stop
+    }
+
+    /// What speaks for going on with a run whose store has forgotten something, and what against it.
+    var proAndContraOfGoingOn: (pro: String, contra: String) {
+        if case .forgotten? = forgetting {
+            return (
+                "whoever was sent to in what was forgotten would get the push twice; if that is better than never, the rest can be sent",
+                "if nobody may get it twice, the run must end; a new plan has to leave out those who were reached, also after what was forgotten"
+            )
+        }
+        return (
+            "if the database only crashed, or was restarted, nothing is missing, and the rest can be sent",
+            "if a backup was brought back, it is not known who was sent to since then: the run must end, and a new plan has to leave out those who were reached"
+        )
+    }
+
+    private var stepsWithoutStore: [NextStep] {
+        let (pro, contra) = proAndContraOfGoingOn
+        return [
+            NextStep(
+                words: "\(pro), by this machine alone, from the run's file:", command: "volley resume \(plan.id)"),
+            NextStep(words: "\(contra):", command: "volley cancel \(plan.id)"),
+        ]
     }
 
     private var stepsOfStoppedServices: [NextStep] {

@@ -37,7 +37,7 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
-        if Self.isForTeam(run.plan, project, settings) { try Self.setClock(context, by: project) }
+        if Self.isForTeam(run.plan, project, settings), !Self.goesOnWithoutStore(run) { try Self.setClock(context, by: project) }
         (services, gateways) = try Self.open(present, settings, context)
         warnings = present.warnings + gateways.flatMap(\.warnings)
     }
@@ -115,10 +115,11 @@ struct RunToSend {
         try stage.prepare()
         attendance.observer(.checking)
         let time = step == .begin ? try SharedTime(of: run, settings, in: project) : nil
+        let former = try FormerLife(of: run)
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         attendance.observer(.started(run))
-        let end = isForTeam ? sendInTeam(stage, attendance, for: time?.firing) : stage.send()
+        let end = isForTeam ? sendInTeam(stage, attendance, for: time?.firing, after: former) : stage.send()
         pass.end(attendance.observer)
         attendance.observer(.ended(run))
         return end

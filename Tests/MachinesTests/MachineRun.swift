@@ -2,12 +2,15 @@ import Base
 import Foundation
 import Glibc
 import TestCommands
+import TestServers
 
 /// Runs over three machines without a fault: the smallest, those of several services, in waves, and what people ask for on the way.
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
     case homeKilledBetweenWaves = "home killed between two waves", orders
     case cancelledAfterDeath = "cancelled at home after its process was killed"
+    /// A backup of the database is brought back while home sends alone, or after it was killed.
+    case restored, restoredAfterDeath = "restored after home was killed"
 
     private static let pace = 250
 
@@ -40,6 +43,7 @@ enum MachineRun: String, CaseIterable, Sendable {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("volley-bad-\(UUID().uuidString)")
             try? Data(bad.utf8).write(to: file)
             setup.simulator = ["--bad-tokens", file.path]
+        case .restored, .restoredAfterDeath: setup.hasOwnServer = true
         case .otherKey, .orders, .cancelledAfterDeath: break
         }
         return setup
@@ -55,13 +59,14 @@ enum MachineRun: String, CaseIterable, Sendable {
     }
 
     private func play(_ machines: Machines) throws -> [String] {
+        if self == .restored || self == .restoredAfterDeath { return try playRestored(machines) }
         var found: [String] = []
         var limits = MachineJudge.Limits(pace: self == .sixty ? nil : Self.pace)
         if self == .otherKey { try Self.replaceKey(of: .third, machines) }
         try machines.send()
         var expected: Int32 = 0
         switch self {
-        case .one, .sixty, .services, .waves: break
+        case .one, .sixty, .services, .waves, .restored, .restoredAfterDeath: break
         case .otherKey:
             if !machines.wait(atMost: 60, until: { machines.said(.third).contains("is left to other machines") }) {
                 found.append("the machine with another key does not say that it cannot help")
@@ -128,6 +133,41 @@ enum MachineRun: String, CaseIterable, Sendable {
         try give("resume", from: .second)
         if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
         try give("cancel", from: .third)
+        return found
+    }
+
+    /// The database forgets what home did after a backup.
+    private func playRestored(_ machines: Machines) throws -> [String] {
+        var found: [String] = []
+        let server = machines.database.server
+        try machines.start(.home, "send", "campaign.yaml", "--yes")
+        machines.wait(atMost: 60) { machines.answered > 300 }
+        try server.backUp(.online, schema: "")
+        let saved = machines.answered
+        machines.wait(atMost: 60) { machines.answered > saved + 300 }
+        if self == .restoredAfterDeath { machines.kill(.home) }
+        try server.bringBack(.online, schema: "")
+        for name in Machines.Name.helpers { try machines.start(name, "work") }
+        let first: Int32
+        if self == .restoredAfterDeath {
+            let before = machines.answered
+            machines.wait(atMost: 100) { machines.database.runState == "stopped" }
+            if machines.answered != before { found.append("\(machines.answered - before) were sent without an order") }
+            try machines.start(.home, "resume", "last")
+            first = machines.finishHome(within: 60)
+        } else {
+            first = machines.finishHome(within: 60)
+        }
+        let (said, words) = (machines.said(.home), self == .restored ? "has forgotten" : "could say whether something is missing")
+        if first != 3 || !said.contains(words) { found.append("home ended with \(first), and not because the store \(words)") }
+        // Whom a process that was killed had sent to in what was forgotten is nowhere but in the ledger.
+        if self == .restoredAfterDeath { return found }
+        try machines.start(.home, "resume", "last")
+        let status = machines.finishHome(within: 150)
+        if ![0, 1].contains(status) { found.append("home ended with \(status) after the resumption") }
+        for (name, status) in machines.finishHelpers() where status != 0 { found.append("\(name.rawValue) ended with \(status)") }
+        let limits = MachineJudge.Limits(unknown: machines.setup.recipients, pace: Self.pace)
+        found += try MachineJudge(machines).findings(limits, recipients: machines.setup.recipients)
         return found
     }
 

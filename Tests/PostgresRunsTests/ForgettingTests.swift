@@ -1,3 +1,4 @@
+import Runs
 import Testing
 
 @testable import PostgresRuns
@@ -37,12 +38,38 @@ struct ForgettingTests {
         var call = RollCall()
         #expect(!call.isOver(living: [], at: 100), "nobody has looked")
         #expect(call.look(new: 7, at: 100) == 7 && call.look(new: 8, at: 101) == 7)
-        call.confirm("a", life: 1)
-        #expect(!call.present.contains("a"), "that was another life")
-        call.confirm("a", life: 7)
+        call.confirm("a", life: 1, isWitness: true)
+        #expect(!call.present.contains("a") && !call.isWitnessed, "that was another life")
+        call.confirm("a", life: 7, isWitness: true)
         #expect(!call.isOver(living: ["a", "b"], at: 200), "b has not confirmed")
         #expect(call.isOver(living: ["a"], at: 111) && !call.isOver(living: ["a"], at: 110.9), "b is on record as dead")
         call.join("c")
         #expect(call.isOver(living: ["a", "c"], at: 111), "who joins has nothing to miss")
+    }
+
+    @Test("a life goes on only once a witness has confirmed it; when nobody is left who could, the run has to stop")
+    func witnesses() {
+        var call = RollCall()
+        _ = call.look(new: 7, at: 100)
+        call.join("c")
+        call.confirm("c", life: 7, isWitness: false)
+        #expect(!call.isOver(living: ["c"], at: 200), "it has nothing to compare")
+        #expect(!call.lacksWitnesses(0, at: 110.9) && call.lacksWitnesses(0, at: 111) && !call.lacksWitnesses(1, at: 200))
+        call.confirm("a", life: 7, isWitness: true)
+        #expect(call.isOver(living: ["a", "c"], at: 111) && !call.lacksWitnesses(0, at: 111))
+        #expect(!RollCall(publishedIn: 1).lacksWitnesses(0, at: 100) && !RollCall().lacksWitnesses(0, at: 100))
+    }
+
+    @Test("the run's file is a witness of what it has taken over, and of members that it knows")
+    func file() {
+        var memory = CommitMemory([
+            FetchMark(sender: 4, lane: 0, number: 3), FetchMark(sender: 4, lane: 1, number: 2), FetchMark(sender: 9, lane: 0, number: 0),
+        ])
+        let all = ["4": Row(claims: 3, outcomes: 5), "9": Row()]
+        #expect(memory.missing(in: all) == 0)
+        #expect(memory.missing(in: ["4": Row(claims: 1, outcomes: 5), "9": Row()]) == 2)
+        #expect(memory.missing(in: ["4": Row(claims: 3, outcomes: 2)]) == 1, "a member that joined")
+        #expect(memory.look(at: all, changes: 3) == 0)
+        #expect(memory.look(at: ["4": Row(claims: 3, outcomes: 4), "9": Row()], changes: 3) == 1)
     }
 }

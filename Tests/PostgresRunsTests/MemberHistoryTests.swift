@@ -18,7 +18,7 @@ struct MemberHistoryTests {
             counts.add(world.counts)
         }
         // A simulation in which nothing happens proves nothing.
-        let rare: Set<Situation> = [.refusals, .unprevented, .fences, .cancelled]
+        let rare: Set<Situation> = [.refusals, .unprevented, .fences, .cancelled, .unwitnessed]
         for situation in Situation.allCases where !rare.contains(situation) { #expect(counts[situation] > 10, "\(situation)") }
     }
 
@@ -40,5 +40,19 @@ struct MemberHistoryTests {
             return !world.failures.isEmpty
         }
         #expect(!caught.isEmpty, "\(breakage.rawValue)")
+    }
+
+    @Test func search() {
+        guard let name = ProcessInfo.processInfo.environment["VOLLEY_SEARCH"] else { return }
+        let breakage = MemberWorld.Breakage(rawValue: name), first = UInt64(ProcessInfo.processInfo.environment["VOLLEY_FIRST"] ?? "0") ?? 0
+        var counts = Counts(), found = 0
+        for seed in first..<first + Self.histories {
+            var world = MemberWorld(seed: seed, breakage: breakage)
+            world.run()
+            counts.add(world.counts)
+            if let failure = world.failures.first { print("SEED \(seed): \(failure)"); found += 1 }
+            if found >= 8 { break }
+        }
+        for situation in Situation.allCases { print("\(situation): \(counts[situation])") }
     }
 }

@@ -126,9 +126,47 @@ public final class PostgresServer: @unchecked Sendable {
     }
 
     /// Ends the server in the middle of whatever it does (immediate shutdown); a server that is killed would leave shared memory.
-    public func stop() {
-        process?.end(by: SIGQUIT, within: 10)
+    /// - Parameter isOrderly: whether it may write down what it has first (fast shutdown).
+    public func stop(isOrderly: Bool = false) {
+        process?.end(by: isOrderly ? SIGINT : SIGQUIT, within: 10)
         process = nil
+    }
+
+    /// How a backup is made.
+    public enum Backup: String, CaseIterable, Sendable {
+        /// `pg_basebackup` of the server while it runs: tables that are not logged are empty in it.
+        case online
+        /// A copy of its folder while it is shut down, and a dump of one schema: they have tables that are not logged as well.
+        case cold, dump
+    }
+
+    /// Makes a backup, in place of an earlier one of its kind.
+    /// - Parameter schema: what a dump holds.
+    public func backUp(_ backup: Backup, schema: String) throws {
+        let place = "\(folder)/\(backup.rawValue)", socket = ["-h", folder, "-p", "\(port)", "-U", "postgres"]
+        switch backup {
+        case .online: try Self.run("\(programs)/pg_basebackup", ["-D", place, "-X", "stream", "-c", "fast"] + socket)
+        case .cold:
+            stop(isOrderly: true)
+            try Self.run("cp", ["-a", "\(folder)/data", place])
+            try start()
+        case .dump: try Self.run("\(programs)/pg_dump", ["-n", schema, "-f", place] + socket + ["postgres"])
+        }
+    }
+
+    /// Brings a backup back in place of what there is.
+    public func bringBack(_ backup: Backup, schema: String) throws {
+        let place = "\(folder)/\(backup.rawValue)"
+        if backup == .dump {
+            try sql("DROP SCHEMA \(schema) CASCADE")
+            try Self.run(
+                "\(programs)/psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", place, address(user: "postgres")])
+            return
+        }
+        stop()
+        try Self.run("rm", ["-r", "\(folder)/data"])
+        try Self.run("cp", ["-a", place, "\(folder)/data"])
+        try start()
     }
 
     /// Stops all processes of the server where they are, so that it is there and answers nothing; or lets them go on.

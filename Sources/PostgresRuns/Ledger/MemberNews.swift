@@ -30,8 +30,10 @@ package struct MemberNews: Sendable {
     package var stoppedLegs: Set<Int> = []
     /// The first ids of legs of which something can be leased: nobody has it yet, or it came back.
     package var legsWithWork: Set<Int> = []
-    /// The life of the database, and whether all members have confirmed that nothing is missing in it.
+    /// The life of the database, and whether all members, and a witness, have confirmed that nothing is missing in it.
     package var databaseLife = 0, isCalm = true
+    /// Whether a witness has.
+    package var isWitnessed = true
     /// Entries that the database has forgotten, though it had confirmed them.
     package var missing = 0
     /// Whether it is known who gets nothing because of frequency caps (`SharedLedger.cappedIDs`).

@@ -51,6 +51,7 @@ extension SharedLedger {
             state.own.open(range)
             state.own.settle(unsent)
         }
+        if isAtHome { ownClaims.withLock { $0.insert(range) } }
     }
 
     package func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
@@ -95,23 +96,26 @@ extension SharedLedger {
         return !found.isEmpty
     }
 
-    /// Runs a transaction that leases, once the roll is not called.
-    /// - Throws: `NotSending` if this member was declared dead.
+    /// Runs a transaction that leases, once no roll is called.
+    /// - Throws: `NotSending` if this member was declared dead, or the run was stopped while the roll was called.
     func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
         let me = try join(), lane = claiming.lane
         while true {
-            enum Result { case done([LeasedRow]), isDead, waits }
+            enum Result { case done([LeasedRow]), isDead, waits, isOver(RunState) }
             let result = try StoreError.explaining {
                 try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection -> Result in
                     try connection.transaction(within: lane.answerSeconds) {
                         guard try holdFence(me, connection) else { return .isDead }
-                        return try isCalm(connection) ? .done(try body(connection)) : .waits
+                        if try isCalm(connection) { return .done(try body(connection)) }
+                        let state = try row(connection).state
+                        return state.hasEnded ? .isOver(state) : .waits
                     }
                 }
             }
             switch result {
             case .done(let rows): return rows
             case .isDead: state.withLock { $0.isFenced = true }
+            case .isOver(let state): throw NotSending(isCancelled: state == .cancelled)
             case .waits: if !store.patience.isOver() { store.patience.pause(milliseconds: Self.rollCallMilliseconds) }
             }
             if state.withLock({ $0.isFenced }) || store.patience.isOver() { throw NotSending(isCancelled: false) }

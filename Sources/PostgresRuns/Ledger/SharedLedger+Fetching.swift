@@ -9,6 +9,7 @@ extension SharedLedger {
     package func fetch() throws {
         let hasEnded = try ask { try row($0) }.state.hasEnded
         try refresh()
+        try keepOwnClaims()
         // Nothing is claimed after the end.
         if hasEnded, isAtHome { try replica.noteFetched() }
     }

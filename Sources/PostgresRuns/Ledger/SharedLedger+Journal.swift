@@ -140,7 +140,7 @@ extension SharedLedger {
         return hasLease
     }
 
-    /// Whether the database has forgotten nothing, as far as all members have looked.
+    /// Whether the database has forgotten nothing, as far as a witness and all members have looked.
     func isCalm(_ connection: PostgresConnection) throws -> Bool {
         var isCalm = false
         try connection.run(
@@ -161,11 +161,11 @@ extension SharedLedger {
     // MARK: - The replica
 
     /// Whether the database may have forgotten claims whose outcomes it got afterwards.
-    private func hasForgotten(_ connection: PostgresConnection) throws -> Bool {
+    func hasForgotten(_ connection: PostgresConnection) throws -> Bool {
         var isSame = false
         try connection.run(
-            "SELECT published_in = (SELECT number FROM volley_life) FROM volley_run WHERE number = $1", [.int(run)],
-            within: asking.answerSeconds
+            "SELECT published_in = (SELECT number FROM \(DatabaseLife.present) l) AND taken_home = '' FROM volley_run WHERE number = $1",
+            [.int(run)], within: asking.answerSeconds
         ) { isSame = $0.int(0) == 1 }
         return !isSame
     }
@@ -210,7 +210,7 @@ extension SharedLedger {
     private func apply(_ entries: [FetchedEntry], _ marks: [FetchMark]) throws {
         do { try replica.apply(entries, marks: marks) } catch {
             guard try ask({ try hasForgotten($0) }) else { throw error }
-            try replica.apply(entries, marks: marks, claimingWhoIsSettled: true)
+            try replica.apply(entries, marks: marks, hasForgotten: true)
         }
     }
 

@@ -54,12 +54,16 @@ extension SharedLedger {
         try append(.life, at: now)
     }
 
-    /// Begins a life of the run, unless members send it already or it has finished: then this process only takes part, or fetches.
-    package func takeUp(life: String, at now: Timestamp) throws {
-        try join()
+    /// Begins a life of the run, unless members send it already, it has finished, or the store has forgotten something: then this process only takes part, or
+    /// fetches.
+    /// - Parameter former: the life before, as the run's file has it; blank if there was none.
+    package func takeUp(life: String, after former: String = "", at now: Timestamp) throws {
+        let me = try join(after: former)
+        // From now on the file knows a member that a store which was restored may not know.
+        if isAtHome { try replica.apply([], marks: [FetchMark(sender: me, lane: 0, number: 0)]) }
         let row = try ask { try self.row($0) }
         // This process is a member by now.
-        if row.state == .finished || row.state == .cancelled { return }
+        if row.state == .finished || row.state == .cancelled || row.forgetting != nil { return }
         if row.members > 1, [.running, .paused].contains(row.state) {
             if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
             return
@@ -128,6 +132,7 @@ extension SharedLedger {
                 let row = try row(connection, locking: true)
                 if let next, row.life == next { return }
                 if let life, life != row.life { throw takenOver }
+                if state == .running, let stop = row.forgetting { throw forgot(stop) }
                 if let expected, !expected.contains(row.state) {
                     let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                     throw Diagnostic(
@@ -149,6 +154,13 @@ extension SharedLedger {
                 try alongside(connection)
             }
         }
+    }
+
+    private func forgot(_ stop: LedgerStop) -> Diagnostic {
+        let what = if case .forgotten = stop { "has forgotten" } else { "may have forgotten" }
+        return Diagnostic(
+            "the store \(what) what became of this run, so nobody goes on with it here", file: place,
+            remedy: "On the machine that has its file, `volley report \(plan.id)` says what to do.", [.readReport(run: plan.id)])
     }
 
     private var takenOver: Diagnostic {

@@ -5,25 +5,28 @@ import Synchronization
 
 /// Being a member: joining, beating, leaving, and declaring others dead.
 extension SharedLedger {
+    /// Numbers of members are random: what a store has forgotten that was restored must not be taken for what follows.
+    private static let numbers = 1..<1 << 53
+
     /// Makes this process a member, unless it is one.
+    /// - Parameter former: the life of the run that its file knew last, where this process has the file and is about to begin another; nil otherwise.
     /// - Returns: its number.
     @discardableResult
-    package func join() throws -> Int {
+    package func join(after former: String? = nil) throws -> Int {
         if let me = state.withLock({ $0.sender }) { return me }
-        let (me, databaseLife) = try ask { connection in
+        let me = Int.random(in: Self.numbers), file = isAtHome ? CommitMemory(try replica.fetchMarks()) : CommitMemory()
+        let (comparedLife, isWitness) = try ask { connection -> (Int?, Bool) in
             try connection.transaction(within: asking.answerSeconds) {
-                var number = 0
-                try connection.run(
-                    """
-                    INSERT INTO volley_sender (run, machine, beat, tallies, joined_at) SELECT number, $2, 0, '{}', clock_timestamp()
-                    FROM volley_run WHERE number = $1 AND is_published FOR KEY SHARE RETURNING number
-                    """, [.int(run), .text(MachineName.process)], within: asking.answerSeconds
-                ) { number = $0.int(0) }
-                guard number > 0 else { throw isGone }
-                // It has nothing that could be missing.
+                try enter(as: me, connection)
                 let life = try DatabaseLife.current(connection)
-                try DatabaseLife.confirm(number, life: life, connection)
-                return (number, life)
+                let missing = file.missing(in: try rows(connection))
+                guard missing == 0 else {
+                    try stop(missing: missing, evenIfEnded: former != nil, connection)
+                    return (nil, false)
+                }
+                try DatabaseLife.confirm(me, life: life, connection)
+                if let former { try witness(after: former, life: life, connection) }
+                return (life, try becomeWitness(me, life: life, connection))
             }
         }
         let life = try ask { try row($0).life }
@@ -33,9 +36,43 @@ extension SharedLedger {
             state = State()
             state.sender = me
             state.life = life.isEmpty ? nil : life
-            state.comparedLife = databaseLife
+            (state.comparedLife, state.isWitness) = (comparedLife, isWitness)
+            state.memory = file
         }
         return me
+    }
+
+    private func enter(as me: Int, _ connection: PostgresConnection) throws {
+        // An earlier try may have arrived without an answer.
+        try connection.run(
+            """
+            INSERT INTO volley_sender (number, run, machine, beat, tallies, joined_at, is_witness)
+            SELECT $3, number, $2, 0, '{}', clock_timestamp(), false FROM volley_run WHERE number = $1 AND is_published FOR KEY SHARE
+            ON CONFLICT (number) DO NOTHING
+            """, [.int(run), .text(MachineName.process), .int(me)], within: asking.answerSeconds)
+        var isThere = false
+        try connection.run(
+            "SELECT 1 FROM volley_sender WHERE number = $1 AND run = $2", [.int(me), .int(run)], within: asking.answerSeconds
+        ) { _ in isThere = true }
+        guard isThere else { throw isGone }
+    }
+
+    /// The run's file is a witness of a run that nobody sends: it knows each life that began, and nobody claims between two lives.
+    private func witness(after former: String, life: Int, _ connection: PostgresConnection) throws {
+        try connection.run(
+            """
+            UPDATE volley_run SET witnessed_in = $2
+            WHERE number = $1 AND state IN ('planned', 'stopped') AND life = $3 AND taken_home = '' AND witnessed_in <> $2
+            """, [.int(run), .int(life), .text(former)], within: asking.answerSeconds)
+    }
+
+    /// Whoever joins in a life of the database that a witness has confirmed is one from then on.
+    private func becomeWitness(_ me: Int, life: Int, _ connection: PostgresConnection) throws -> Bool {
+        try connection.run(
+            """
+            UPDATE volley_sender SET is_witness = true
+            WHERE number = $1 AND EXISTS (SELECT 1 FROM volley_run r WHERE r.number = run AND r.witnessed_in = $2)
+            """, [.int(me), .int(life)], within: asking.answerSeconds) == 1
     }
 
     /// Ends being a member in an orderly way: what was leased and not claimed comes back. What it claimed and did not settle is unknown from now on.
@@ -141,7 +178,7 @@ extension SharedLedger {
             state.beat += 1
             return state.beat
         }
-        let (row, comparedLife) = (acknowledged, state.withLock { $0.comparedLife })
+        let row = acknowledged, (comparedLife, isWitness) = state.withLock { ($0.comparedLife, $0.isWitness) }
         state.withLock { $0.memory.beatBegins(of: "\(me)", acknowledged: row) }
         let news = try StoreError.explaining {
             try beating.once { connection -> MemberNews? in
@@ -151,9 +188,13 @@ extension SharedLedger {
                     if missing > 0 { try stop(missing: missing, connection) }
                     // A beat that comes late must not overwrite a later one.
                     let count = try connection.run(
-                        "UPDATE volley_sender SET beat = $2, tallies = $3 WHERE number = $1 AND dead_at IS NULL AND beat < $2",
-                        [.int(me), .int(beat), .text(Tallies.text(answers))], within: beating.answerSeconds)
-                    if count == 1, let comparedLife { try DatabaseLife.confirm(me, life: comparedLife, connection) }
+                        """
+                        UPDATE volley_sender SET beat = $2, tallies = $3, is_witness = $4 WHERE number = $1 AND dead_at IS NULL AND beat < $2
+                        """, [.int(me), .int(beat), .text(Tallies.text(answers)), .bool(isWitness)], within: beating.answerSeconds)
+                    if count == 1, let comparedLife {
+                        try DatabaseLife.confirm(me, life: comparedLife, connection)
+                        if isWitness { try DatabaseLife.witness(run, life: comparedLife, connection) }
+                    }
                     return count == 1
                 }
                 guard isAlive else { return nil }
@@ -199,19 +240,29 @@ extension SharedLedger {
         return rows
     }
 
-    /// Stops the run, as the database has forgotten what it had confirmed.
-    private func stop(missing: Int64, _ connection: PostgresConnection) throws {
-        let cause = StopCause.ledger(.unusable("\(Self.forgot(missing))"))
-        try connection.run(
-            """
-            UPDATE volley_run SET state = 'stopped', cause = $2, changes = changes + 1,
-                ended_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-            WHERE number = $1 AND state IN ('running', 'paused')
-            """, [.int(run), .text(StoredCause.text(cause))], within: beating.answerSeconds)
+    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than that nobody could say so.
+    /// - Parameter evenIfEnded: also where it was not begun yet, or has stopped.
+    private func stop(missing: Int64, evenIfEnded: Bool = false, _ connection: PostgresConnection) throws {
+        let states = evenIfEnded ? "state IN ('planned', 'running', 'paused', 'stopped')" : "state IN ('running', 'paused')"
+        try stop(
+            .forgotten(entries: Int(missing)), where: "\(states) OR state = 'stopped' AND taken_home = '' AND cause = $3",
+            [.text(StoredCause.text(.ledger(.unwitnessed)))], connection)
     }
 
-    private static func forgot(_ missing: Int64) -> String {
-        "the store has forgotten \(TextFormat.counted(Int(missing), one: "entry", many: "entries")) that it had confirmed"
+    /// Stops the run if nobody is left who could say whether the database has forgotten something.
+    private func stopUnlessWitnessed(_ connection: PostgresConnection) throws {
+        try stop(.unwitnessed, where: "state IN ('running', 'paused') AND \(DatabaseLife.lacksWitnesses)", [], connection)
+    }
+
+    private func stop(
+        _ cause: LedgerStop, where condition: String, _ values: [PostgresValue], _ connection: PostgresConnection
+    ) throws {
+        try connection.run(
+            """
+            UPDATE volley_run r SET state = 'stopped', cause = $2, changes = changes + 1,
+                ended_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            WHERE number = $1 AND (\(condition))
+            """, [.int(run), .text(StoredCause.text(.ledger(cause)))] + values, within: beating.answerSeconds)
     }
 
     private func look(as me: Int, _ connection: PostgresConnection) throws -> MemberNews {
@@ -256,17 +307,22 @@ extension SharedLedger {
         news.databaseLife = try DatabaseLife.current(connection)
         news.isCalm = try isCalm(connection)
         var changes = 0
-        try connection.run("SELECT changes FROM volley_run WHERE number = $1", [.int(run)], within: beating.answerSeconds) {
-            changes = $0.int(0)
-        }
+        try connection.run(
+            "SELECT changes, witnessed_in = $2 FROM volley_run WHERE number = $1", [.int(run), .int(news.databaseLife)],
+            within: beating.answerSeconds
+        ) { (changes, news.isWitnessed) = ($0.int(0), $0.int(1) == 1) }
         let rows = try rows(connection)
         let missing = state.withLock { $0.memory.look(at: rows, changes: Int64(changes)) }
         guard missing == 0 else {
             news.missing = Int(missing)
             return try stop(missing: missing, connection)
         }
-        let life = news.databaseLife
-        state.withLock { $0.comparedLife = life }
+        let (life, isWitnessed) = (news.databaseLife, news.isWitnessed)
+        state.withLock { state in
+            state.comparedLife = life
+            if isWitnessed { state.isWitness = true }
+        }
+        if !isWitnessed { try stopUnlessWitnessed(connection) }
     }
 
     /// Lets all members send a leg: its canary was judged.

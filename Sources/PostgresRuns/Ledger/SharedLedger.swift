@@ -34,6 +34,8 @@ package final class SharedLedger: RunLedger {
     let refreshing = Mutex(())
     /// The time of a schedule that begins with the run; nil without one.
     let firing = Mutex<SharedFiring?>(nil)
+    /// All that this process has claimed, where it has the run's file: the store may forget it.
+    let ownClaims = Mutex(ClaimSet())
 
     /// What this process knows of itself as a member.
     struct State {
@@ -57,6 +59,8 @@ package final class SharedLedger: RunLedger {
         var memory = CommitMemory()
         /// The life of the database in which nothing is missing; nil before the first look.
         var comparedLife: Int?
+        /// Whether it was there in a life of the database that is known to have everything: it can tell what is missing in the next one.
+        var isWitness = false
         /// Why nothing may be written any more: it was declared dead.
         var isFenced = false
     }
@@ -92,6 +96,14 @@ package final class SharedLedger: RunLedger {
         var members: Int
         /// Whether it is known who gets nothing because of frequency caps.
         var knowsCapped: Bool
+        /// The machine that goes on alone, from the run's file; blank while there is none.
+        var takenHome: String
+
+        /// What the store has forgotten, or may have, so that nobody may go on through it; nil if nothing.
+        var forgetting: LedgerStop? {
+            if case .ledger(let stop)? = cause, stop.isForgetting { return stop }
+            return takenHome.isEmpty ? nil : .unwitnessed
+        }
     }
 
     func row(_ connection: PostgresConnection, locking: Bool = false) throws -> Row {
@@ -101,7 +113,7 @@ package final class SharedLedger: RunLedger {
             SELECT r.state, r.cause, r.life, r.noted, r.started_at, r.ended_at, s.number, r.conducts_sending,
                 (extract(epoch FROM s.joined_at) * 1e9)::bigint,
                 (SELECT count(*) FROM volley_sender m WHERE m.run = r.number AND m.dead_at IS NULL),
-                r.capped IS NOT NULL
+                r.capped IS NOT NULL, r.taken_home
             FROM volley_run r LEFT JOIN volley_sender s ON s.number = r.conductor AND s.dead_at IS NULL
             WHERE r.number = $1 \(locking ? "FOR UPDATE OF r" : "")
             """, [.int(run)], within: asking.answerSeconds
@@ -112,7 +124,7 @@ package final class SharedLedger: RunLedger {
                 startedAt: cells.optionalInt(4).map { Timestamp(epochMilliseconds: Int64($0)) },
                 endedAt: cells.optionalInt(5).map { Timestamp(epochMilliseconds: Int64($0)) }, conductor: cells.optionalInt(6),
                 conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9),
-                knowsCapped: cells.int(10) == 1)
+                knowsCapped: cells.int(10) == 1, takenHome: cells.text(11))
         }
         guard let row else { throw isGone }
         return row

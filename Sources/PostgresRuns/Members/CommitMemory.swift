@@ -25,6 +25,13 @@ struct CommitMemory {
     private var known: [String: Row] = [:]
     private var changes: Int64 = 0
 
+    /// Of a member that has seen nothing yet.
+    init() {}
+
+    /// Of a member that has a run's file: what the file has taken over was there.
+    /// - Parameter known: by members.
+    init(known: [String: Row]) { self.known = known }
+
     /// A beat begins. It tells the database the same, which compares as well and stops the run in the same transaction: the answer may never arrive.
     /// - Parameter row: of this member, as acknowledged until now.
     mutating func beatBegins(of member: String, acknowledged row: Row) {
@@ -38,8 +45,11 @@ struct CommitMemory {
     ///   - changes: of the run's own row: orders, the end of the canary, the end.
     /// - Returns: how many entries are missing, for all that this member can know; 0 for none.
     mutating func look(at rows: [String: Row], changes: Int64) -> Int64 {
-        let missing = known.reduce(max(0, self.changes - changes)) { $0 + $1.value.missing(in: rows[$1.key]) }
+        let missing = max(0, self.changes - changes) + missing(in: rows)
         if missing == 0 { (known, self.changes) = (rows, changes) }
         return missing
     }
+
+    /// How many entries of members are missing.
+    func missing(in rows: [String: Row]) -> Int64 { known.reduce(0) { $0 + $1.value.missing(in: rows[$1.key]) } }
 }

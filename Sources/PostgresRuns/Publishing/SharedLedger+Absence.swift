@@ -8,20 +8,25 @@ extension SharedLedger {
     /// members themselves wait before they do that.
     /// - Parameters:
     ///   - wanted: what is to be done, for the message: `fetched`.
+    ///   - leavingSeconds: how long members that beat are waited for.
     ///   - silent: called with the machines of those that are waited for, at each look.
     ///   - pauseSeconds: between two looks.
     ///   - clock: seconds of this machine since some moment.
     /// - Throws: `Diagnostic`: it has members; `CancellationError`.
     func requireAbsence(
-        for wanted: String, silent: ([String]) -> Void, pauseSeconds: Double = 1, clock: () -> Double = SharedLedger.seconds
+        for wanted: String, leavingSeconds: Double = 0, silent: ([String]) -> Void, pauseSeconds: Double = 1,
+        clock: () -> Double = SharedLedger.seconds
     ) throws {
         var watch = MemberWatch(), first: [Int: Int64]?
+        let end = clock() + leavingSeconds
         while true {
             let members = try members()
             guard !members.isEmpty else { return }
             let known = first ?? members.mapValues(\.beat)
             first = known
-            if let other = members.first(where: { known[$0.key] != $0.value.beat }) { throw isBeingSent(by: other.value.machine, wanted) }
+            if let other = members.first(where: { known[$0.key] != $0.value.beat }), clock() >= end {
+                throw isBeingSent(by: other.value.machine, wanted)
+            }
             let beats = Dictionary(uniqueKeysWithValues: members.map { ("\($0.key)", $0.value.beat) })
             for dead in watch.look(at: beats, clock()) {
                 if let number = Int(dead.member) { _ = try declareDead(number, beat: dead.beat) }

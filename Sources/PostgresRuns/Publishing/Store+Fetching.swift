@@ -34,6 +34,7 @@ extension Store {
     /// - Throws: `Diagnostic`: the store does not have it, members send it, there is another run of its id; `CancellationError`. Then no file was made.
     public func fetch(_ id: String, into catalog: any RunCatalog, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
         let row = try storedPlan(id)
+        guard row.takenHome.isEmpty else { throw Self.isAtHome(row) }
         let isNew = !catalog.holds(id)
         let file = isNew ? nil : try ownFile(row, in: catalog)
         let watcher = try open(id, in: catalog)
@@ -65,6 +66,14 @@ extension Store {
         var digest: String
         var audience: Int
         var bare: [UInt8]
+        /// The machine that goes on alone; blank while there is none.
+        var takenHome: String
+    }
+
+    private static func isAtHome(_ row: StoredPlan) -> Diagnostic {
+        Diagnostic(
+            "the store had forgotten something of the run \(row.id), so \(TextFormat.foreign(row.takenHome)) went on with it alone",
+            remedy: "What became of it is in its file there. What the store has is older, and would send to devices again.")
     }
 
     func storedPlan(_ id: String) throws -> StoredPlan {
@@ -73,11 +82,12 @@ extension Store {
         try StoreError.explaining {
             try lane.patiently { connection in
                 try connection.run(
-                    "SELECT number, digest, audience, plan, is_published FROM volley_run WHERE id = $1", [.text(id)],
+                    "SELECT number, digest, audience, plan, is_published, taken_home FROM volley_run WHERE id = $1", [.text(id)],
                     within: Self.answerSeconds
                 ) { cells in
                     found = StoredPlan(
-                        id: id, number: cells.int(0), digest: cells.text(1), audience: cells.int(2), bare: Array(cells.bytes(3)))
+                        id: id, number: cells.int(0), digest: cells.text(1), audience: cells.int(2), bare: Array(cells.bytes(3)),
+                        takenHome: cells.text(5))
                     isComplete = cells.int(4) == 1
                 }
             }

@@ -31,6 +31,8 @@ extension Store {
         let known = try StoreError.explaining { try lane.patiently { try enter(file, $0) } }
         guard known.digest == file.planDigest else { throw Self.isAnother(file) }
         if !known.isPublished {
+            // A store that was restored may be in the middle of copying what was sent since.
+            guard try known.hasBegun || file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
             try file.checkUnchanged()
             try StoreError.explaining {
                 try removedMeanwhile(file) { try BlockCopy(self, file, run: known.number, progress).run() }
@@ -57,12 +59,16 @@ extension Store {
         var number: Int
         var digest: String
         var isPublished: Bool
+        /// Whether a life of it has begun.
+        var hasBegun: Bool
     }
 
     static func find(_ id: String, _ connection: PostgresConnection) throws -> Known? {
         var known: Known?
-        try connection.run("SELECT number, digest, is_published FROM volley_run WHERE id = $1", [.text(id)], within: answerSeconds) {
-            known = Known(number: $0.int(0), digest: $0.text(1), isPublished: $0.int(2) == 1)
+        try connection.run(
+            "SELECT number, digest, is_published, life <> '' FROM volley_run WHERE id = $1", [.text(id)], within: answerSeconds
+        ) {
+            known = Known(number: $0.int(0), digest: $0.text(1), isPublished: $0.int(2) == 1, hasBegun: $0.int(3) == 1)
         }
         return known
     }
@@ -79,15 +85,16 @@ extension Store {
         let plan = file.plan
         // The store would hand out again who was claimed before.
         if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
-        guard try file.claimCount() == 0 else { throw Self.hasBegun(file) }
+        guard try file.claimCount() == 0, try file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
         let bare = try file.bareFile()
         try connection.transaction(within: Self.answerSeconds) {
             var number: Int?
             try connection.run(
                 """
                 INSERT INTO volley_run (id, digest, app, campaign, plan, audience, is_published, state, cause, life, noted, conducts_sending,
-                    published_in, changes, offers)
-                VALUES ($1, $2, $3, $4, $5, $6, false, 'planned', '', '', '', false, $7, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING number
+                    published_in, witnessed_in, taken_home, changes, offers)
+                VALUES ($1, $2, $3, $4, $5, $6, false, 'planned', '', '', '', false, $7, $7, '', 0, 0)
+                ON CONFLICT (id) DO NOTHING RETURNING number
                 """,
                 [
                     .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare), .int(plan.audience),
@@ -108,7 +115,7 @@ extension Store {
 
     private static func hasBegun(_ file: SQLiteRun) -> Diagnostic {
         Diagnostic(
-            "sending this run was begun, and it is not in the store", file: file.place,
+            "sending this run was begun, and the store does not have it", file: file.place,
             remedy: "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
             [.retry(run: file.plan.id)])
     }
@@ -125,13 +132,16 @@ extension Store {
     /// Lets members use the run, if all of its blocks are there.
     private func confirm(_ file: SQLiteRun, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
-            // Counted by a statement that begins once nobody removes blocks.
+            // Counted by a statement that begins once nobody removes blocks. Of a run that was not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
+            let life = try DatabaseLife.current(connection)
             return try connection.run(
                 """
-                UPDATE volley_run SET is_published = true
+                UPDATE volley_run SET is_published = true,
+                    published_in = CASE WHEN is_published OR life <> '' THEN published_in ELSE $3 END,
+                    witnessed_in = CASE WHEN is_published OR life <> '' THEN witnessed_in ELSE $3 END
                 WHERE number = $1 AND (SELECT count(*) FROM volley_block WHERE run = $1) = $2
-                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience))], within: Self.answerSeconds)
+                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(life)], within: Self.answerSeconds)
         }
         if count != 1 { throw Self.isRemoved(file) }
     }

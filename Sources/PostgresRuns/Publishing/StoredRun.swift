@@ -93,7 +93,7 @@ extension Store {
         try connection.run(
             """
             SELECT s.run, s.number, s.machine, s.beat, s.number = r.conductor FROM volley_sender s JOIN volley_run r ON r.number = s.run
-            WHERE s.dead_at IS NULL ORDER BY s.number
+            WHERE s.dead_at IS NULL ORDER BY s.joined_at, s.number
             """, within: answerSeconds
         ) { cells in
             let member = StoredRun.Member(

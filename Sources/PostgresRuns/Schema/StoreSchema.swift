@@ -32,6 +32,8 @@ public enum StoreSchema {
                 conductor bigint,                       -- the member that does what is done once for all
                 conducts_sending boolean NOT NULL,
                 published_in bigint NOT NULL,           -- the life of the database: nothing can have been forgotten in it
+                witnessed_in bigint NOT NULL,           -- the life of the database in which a witness found nothing missing
+                taken_home text NOT NULL,               -- the machine that goes on alone, from the run's file; blank while there is none
                 changes bigint NOT NULL,                -- how often this row was changed
                 offers bigint NOT NULL,                 -- how often recipients were offered to be sent to again
                 capped bytea                            -- who gets nothing as of the round that goes on; null while that is not known
@@ -59,11 +61,13 @@ public enum StoreSchema {
             """,
             """
             CREATE TABLE volley_sender (                -- the members; a row is the fence of one process
-                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                -- Random: a database that was restored must not give out a number again that it gave out before.
+                number bigint PRIMARY KEY,
                 run bigint NOT NULL REFERENCES volley_run ON DELETE CASCADE,
                 machine text NOT NULL,
                 beat bigint NOT NULL,
                 tallies text NOT NULL,                  -- JSON: answers so far, by service
+                is_witness boolean NOT NULL,            -- whether it can tell, in the database's next life, what is missing
                 joined_at timestamptz NOT NULL,
                 dead_at timestamptz                     -- it left, or was declared dead
             )
@@ -104,13 +108,17 @@ public enum StoreSchema {
             )
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
-            // Not logged: empty after a crash, on a standby that took over and after a backup was brought back. That is when acknowledged commits may be
-            // missing (`RollCall`).
+            // Not logged: empty after a crash, on a standby that took over and after most backups were brought back. That is when acknowledged commits may
+            // be missing (`RollCall`). A copy of a server that was shut down, and a dump, hold the table as it was: a row counts only on the server, in the
+            // database and in the form in which it was written.
             """
             CREATE UNLOGGED TABLE volley_life (
                 one boolean PRIMARY KEY CHECK (one),
                 number bigint NOT NULL,
-                began_at timestamptz NOT NULL
+                began_at timestamptz NOT NULL,
+                server_started_at timestamptz NOT NULL,
+                database oid NOT NULL,
+                written_by xid NOT NULL                 -- the transaction
             )
             """,
             "CREATE UNLOGGED TABLE volley_present (sender bigint PRIMARY KEY, life bigint NOT NULL)",

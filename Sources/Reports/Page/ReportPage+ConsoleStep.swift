@@ -14,6 +14,11 @@ extension ReportPage {
         case .planned: told("", [.send(run: run)])
         case .running: told("", [.watch(run: run)])
         case .paused, .cancelled: told("", [.resume(run: run)])
+        case .stopped where report.forgetting != nil && report.isAnythingLeft:
+            told(
+                "\(TextFormat.capitalized(report.proAndContraOfGoingOn.contra)). \(Remedy.cancel(run: run).sentence) "
+                    + "\(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).",
+                [.resume(run: run)])
         case .stopped where report.needsNewRun:
             told(
                 "This run keeps the settings that it was planned with. Have them corrected, then plan the campaign again.",

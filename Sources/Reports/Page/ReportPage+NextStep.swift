@@ -56,6 +56,13 @@ extension ReportPage {
         case .running:
             return ("Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:", "volley report \(id)")
         case .paused: return ("Paused", "This resumes it where it paused:", "volley resume \(id)")
+        case .stopped where report.forgetting != nil && report.isAnythingLeft:
+            let (pro, contra) = report.proAndContraOfGoingOn
+            return (
+                "Why it stopped",
+                "\(TextFormat.capitalized(contra)): <code>volley cancel \(id)</code> \(TextFormat.capitalized(pro)), by this machine alone, from the run’s file:",
+                "volley resume \(id)"
+            )
         case .stopped where report.needsNewRun:
             let again = report.count(.accepted) > 0 ? ", also to the devices that got it" : ""
             return (

@@ -319,6 +319,11 @@ extension LedgerStop {
             "\(file) was removed or replaced while \(activity.clause). Without it the account of the run would be lost."
         case .lockLost(let error, let activity): "Another volley took over while \(activity.clause), as its lock file was removed. \(error)"
         case .processGone: "the process that sent it has ended: it was killed, or the machine went down"
+        case .forgotten(let entries):
+            "The store has forgotten \(TextFormat.counted(entries, one: "entry", many: "entries")) that it had confirmed, as a standby took over that "
+                + "lagged behind, or a backup was brought back. An entry is about up to some thousands of devices."
+        case .unwitnessed:
+            "The store's database came up again, and no process was left that had sent before and could say whether something is missing in it."
         }
     }
 }

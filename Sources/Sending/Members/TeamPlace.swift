@@ -67,7 +67,11 @@ final class TeamPlace: Sendable {
 
     /// Why this member sends no more; nil if it goes on.
     var end: RunEnd? {
-        if member.isDead { return .stopped(.ledger(.takenOver)) }
+        if member.isDead {
+            // A store that has forgotten a member does not tell it from one that was declared dead.
+            if case .stopped(.ledger(let stop))? = endInStore, stop.isForgetting { return .stopped(.ledger(stop)) }
+            return .stopped(.ledger(.takenOver))
+        }
         return member.news.flatMap { Self.end($0.state, $0.cause) }
     }
 

@@ -15,7 +15,7 @@ extension RunToSend {
     }
 
     /// The same of this run.
-    var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) }
+    var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) && !goesOnWithoutStore }
 
     /// Sets this process's clock by the store's: before the first token is dated.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
@@ -29,8 +29,9 @@ extension RunToSend {
     /// - Parameters:
     ///   - stage: for the run's own file.
     ///   - time: the time of a schedule that begins with it; nil without one.
+    ///   - former: what the file said before.
     /// - Returns: how it ended, as the file says.
-    func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance, for time: SharedFiring?) -> RunEnd {
+    func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance, for time: SharedFiring?, after former: FormerLife) -> RunEnd {
         let ledger: SharedLedger, end: RunEnd
         do {
             guard let settings = project.store else { return stage.send() }
@@ -38,9 +39,10 @@ extension RunToSend {
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
+            if let end = try sendWithoutStore(stage, ledger, after: former) { return end }
             ledger.begins(time)
-            try ledger.takeUp(life: run.life(), at: attendance.context.clock.now())
-            end = try stage.send(through: ledger, file: run)
+            try ledger.takeUp(life: run.life(), after: former.life, at: attendance.context.clock.now())
+            end = known(try stage.send(through: ledger, file: run), ledger)
         } catch is NotSending {
             return stage.recorded(.stopped(.ledger(.takenOver)))
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }

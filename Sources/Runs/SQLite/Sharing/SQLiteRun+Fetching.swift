@@ -23,22 +23,21 @@ extension SQLiteRun {
     /// Takes over entries, in one transaction with how far that is.
     /// - Parameters:
     ///   - entries: in the order of the store.
-    ///   - claimingWhoIsSettled: whether recipients with an outcome count as claimed, as the store has forgotten their claims.
+    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim who was claimed before.
     /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
-    package func apply(_ entries: [FetchedEntry], marks: [FetchMark], claimingWhoIsSettled: Bool = false) throws {
+    package func apply(_ entries: [FetchedEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
         defer { forgetClaims() }
         try write { db in
             try checkOwner(db)
             // Neighbouring outcomes are in few blocks: they are recorded together.
             var outcomes: [[Settlement]] = []
             for entry in entries {
-                if case .outcomes(let settlements) = entry {
-                    if claimingWhoIsSettled { try claimMissing(settlements, db) }
+                if case .outcomes(let settlements) = entry, !hasForgotten {
                     outcomes.append(settlements)
                     continue
                 }
                 try record(collected: &outcomes, db)
-                try apply(entry, db)
+                if hasForgotten { try applyInDoubt(entry, db) } else { try apply(entry, db) }
             }
             try record(collected: &outcomes, db)
             try db.execute(sql: Self.markTable)
@@ -46,14 +45,6 @@ extension SQLiteRun {
                 try db.execute(sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)", arguments: [mark.sender, mark.lane, mark.number])
             }
         }
-    }
-
-    private func claimMissing(_ settlements: [Settlement], _ db: Database) throws {
-        guard let ids = try bounds(of: [settlements]) else { return }
-        let claims = try claims(db, around: ids)
-        let missing = ClaimSet(
-            settlements.lazy.filter { $0.outcome != .unsent && !claims.contains($0.recipient) }.map { $0.recipient..<$0.recipient + 1 })
-        for range in missing.ranges { try claim(range, unsent: [], at: settlements[0].settledAt, db) }
     }
 
     private func record(collected parts: inout [[Settlement]], _ db: Database) throws {
@@ -75,6 +66,84 @@ extension SQLiteRun {
         case .calls(let calls): try name(calls, db)
         case .forgotten(let numbers): if try db.tableExists("call") { try forgetCalls(numbers, db) }
         case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service, db)
+        }
+    }
+
+    /// Takes over an entry of a store that has forgotten others. Whoever may have been handed over counts as claimed; whoever was claimed twice is unknown, as
+    /// nobody can say which of the two claims an outcome belongs to. The first outcome counts.
+    private func applyInDoubt(_ entry: FetchedEntry, _ db: Database) throws {
+        switch entry {
+        case .claim(let range, let unsent, let at):
+            let earlier = try claims(db, around: range)
+            let fresh = ClaimSet(earlier.gaps(in: range))
+            try claim(missingIn: earlier, of: fresh.ranges, at: at, db)
+            try recordFirst(unsent.filter { fresh.contains($0.recipient) }, db)
+            let twice = earlier.ranges(in: range).flatMap(\.self)
+            try recordFirst(twice.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: at) }, db)
+        case .outcomes(let settlements):
+            guard let ids = try bounds(of: [settlements]) else { return }
+            let handedOver = settlements.lazy.filter { $0.outcome != .unsent }.map { $0.recipient..<$0.recipient + 1 }
+            try claim(missingIn: claims(db, around: ids), of: ClaimSet(handedOver).ranges, at: settlements[0].settledAt, db)
+            try recordFirst(settlements, db)
+        case .calls(let calls):
+            for var call in calls {
+                try claim(missingIn: claims(db), of: ClaimSet(call.recipients.lazy.map { $0..<$0 + 1 }).ranges, at: call.namedAt, db)
+                // The store may give out a number again that it gave out before.
+                call.number = 0
+                try name([call], db)
+            }
+        // It may be about another call of the same number.
+        case .forgotten: break
+        case .life, .rest, .reopened, .deferred, .receipts: try apply(entry, db)
+        }
+    }
+
+    /// Claims those of some recipients who are not claimed yet.
+    private func claim(missingIn claims: ClaimSet, of ids: [Range<Int>], at moment: Timestamp, _ db: Database) throws {
+        for range in ids {
+            for missing in claims.gaps(in: range) { try claim(missing, unsent: [], at: moment, db) }
+        }
+    }
+
+    /// Records outcomes of those who have none other than `unsent`.
+    private func recordFirst(_ settlements: [Settlement], _ db: Database) throws {
+        guard let ids = try bounds(of: [settlements]) else { return }
+        var board = try OutcomeBoard(db, self, ids: ids)
+        var seen: Set<Int> = []
+        let first = try settlements.filter { settled in
+            let slot = try board.slot(of: settled.recipient)
+            return (slot.isEmpty || slot.isUnsent) && seen.insert(settled.recipient).inserted
+        }
+        if !first.isEmpty { try record([first], ids: ids, db) }
+    }
+
+    /// Counts recipients as claimed whom the process that has the file is sure to have claimed, though the store has forgotten it.
+    package func takeAsClaimed(_ ids: [Range<Int>], at moment: Timestamp) throws {
+        defer { forgetClaims() }
+        try write { db in
+            try checkOwner(db)
+            try claim(missingIn: claims(db), of: ids, at: moment, db)
+        }
+    }
+
+    // MARK: - Without the store
+
+    private static let withoutStoreTable = "CREATE TABLE IF NOT EXISTS without_store (since INTEGER NOT NULL)"
+
+    /// Whether the run goes on from this file alone, although other machines have helped with it: the store had forgotten something.
+    package func goesOnWithoutStore() throws -> Bool {
+        try read { db in
+            guard try db.tableExists("without_store") else { return false }
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM without_store") ?? 0 > 0
+        }
+    }
+
+    /// Notes that it does, from now on.
+    package func goOnWithoutStore(at now: Timestamp) throws {
+        try write { db in
+            try checkOwner(db)
+            try db.execute(sql: Self.withoutStoreTable)
+            try db.execute(sql: "INSERT INTO without_store VALUES (?)", arguments: [now.epochMilliseconds])
         }
     }
 

@@ -48,11 +48,15 @@ extension MemberWorld {
         }
         let missing = breakage == .comparesNothing ? 0 : members[member].memory.look(at: answer.entries, changes: answer.changes)
         members[member].missing = max(members[member].missing, missing)
-        if missing == 0 { members[member].comparedLife = answer.life }
+        if missing == 0 {
+            members[member].comparedLife = answer.life
+            if answer.isWitnessed { members[member].isWitness = true }
+        }
         members[member].lookedIncarnation = statement.incarnation
         members[member].answeredBeatStart = beat.start
         members[member].seen = answer.sight
         noteLook(member, missing: missing, state: answer.sight.state)
+        if member == 0, statement.incarnation == incarnation, beat.number % 5 == 0 { file.take(tables, of: incarnation) }
         guard answer.lives || answer.sight.state == .ended else { return foundDead(member) }
         if answer.sight.state == .ended { return members[member].isGone = true }
         if answer.sight.isCalm { members[member].gate.beat(begunAt: breakage == .gateFromAnswer ? now : beat.start) }

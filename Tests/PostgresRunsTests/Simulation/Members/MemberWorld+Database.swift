@@ -107,6 +107,16 @@ extension MemberWorld {
         truth.noticedAt = truth.noticedAt ?? now
     }
 
+    /// Nobody is left who could say whether entries are missing.
+    mutating func stopUnwitnessed() {
+        guard tables.state == .sending || tables.state == .paused else { return }
+        noteUnwitnessed()
+        tables.isUnwitnessed = true
+        tables.state = .stopped
+        tables.version += 1
+        truth.stoppedAt = truth.stoppedAt ?? now
+    }
+
     /// Whether a member has confirmed this life of the database.
     func hasConfirmed(_ member: Int) -> Bool {
         breakage == .claimsBeforeComparing || rollCall.present.contains(members[member].name)

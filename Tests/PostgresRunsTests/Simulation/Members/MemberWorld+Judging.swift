@@ -8,8 +8,10 @@ struct Truth {
     var forgotten: [(member: Int, incarnation: Int, wasLeased: Bool)?]
     /// Pushed to again because nobody was left who knew.
     var isUnprevented: [Bool]
-    /// The last member that claimed a recipient.
-    var claimant: [Int?]
+    /// The last member that claimed a recipient, and the server on which it did.
+    var claimant: [Int?], claimedOn: [Int]
+    /// Members that were there while nothing can have been forgotten, and the servers that one of them has looked at and found complete.
+    var witnesses: Set<Int> = [], witnessed: Set<Int> = [0]
     var beatAt: [Int: Double] = [:]
     var window: [(at: Double, count: Int)] = []
     /// Entries that were committed and forgotten, of all writers.
@@ -27,13 +29,14 @@ struct Truth {
         isUnprevented = accepted
         forgotten = Array(repeating: nil, count: audience)
         claimant = Array(repeating: nil, count: audience)
+        claimedOn = Array(repeating: 0, count: audience)
     }
 }
 
 /// What a history can meet.
 enum Situation: Int, CaseIterable {
     case deaths, burials, freezes, fences, losses, lateCommits, returns, outages, takeovers, lagging, departures, unsent, orders
-    case refusals, stops, cancelled, unprevented
+    case refusals, stops, unwitnessed, resumptions, cancelled, unprevented
 }
 
 /// How often things happened: a simulation in which nothing happens proves nothing.
@@ -66,6 +69,7 @@ extension MemberWorld {
         for id in stretch.range {
             if tables.claimed[id] >= stretch.redo { fail("only the constraint keeps \(members[member].name) from claiming \(id)") }
             truth.claimant[id] = member
+            truth.claimedOn[id] = incarnation
         }
         if order != .sending { fail("\(members[member].name) claims although the run is \(order)") }
     }
@@ -98,11 +102,11 @@ extension MemberWorld {
     }
 
     /// A second push is only for what was leased and claimed in what was forgotten, by a member that has not told since, and is on record as dead or
-    /// not known at all; and only until others could notice.
+    /// not known at all; only until others could notice; and only where somebody was left who could have.
     private mutating func noteSecond(_ id: Int, by member: Int) {
         guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, !tables.lives(forgotten.member),
             hasNotTold(forgotten.member, forgotten.incarnation),
-            members[member].answeredBeatStart <= truth.stoppedAt ?? now
+            members[member].answeredBeatStart <= truth.stoppedAt ?? now, truth.witnessed.contains(truth.claimedOn[id])
         else {
             return fail("\(id) was pushed to \(truth.submitted[id]) times")
         }
@@ -111,7 +115,7 @@ extension MemberWorld {
     }
 
     /// Whether a member has not come back since, or has, and could not say so.
-    private func hasNotTold(_ member: Int, _ incarnation: Int) -> Bool {
+    func hasNotTold(_ member: Int, _ incarnation: Int) -> Bool {
         let owner = members[member]
         return owner.lookedIncarnation < incarnation || owner.missing > 0
     }
@@ -139,12 +143,26 @@ extension MemberWorld {
         if standby.state != .cancelled { truth.cancelledAt = nil }
     }
 
+    /// A member joins.
+    mutating func noteJoin(_ member: Int) { if truth.witnessed.contains(incarnation) { truth.witnesses.insert(member) } }
+
+    /// The run stops because no witness is left.
+    mutating func noteUnwitnessed() {
+        counts[.unwitnessed] += 1
+        if let witness = truth.witnesses.first(where: { tables.lives($0) }) {
+            fail("the run stops without a witness, although \(members[witness].name) is there")
+        }
+    }
+
     /// A member has compared.
     mutating func noteLook(_ member: Int, missing: Int64, state: SharedTables.State) {
         if missing > truth.forgottenEntries {
             fail("\(members[member].name) misses \(missing) entries; \(truth.forgottenEntries) are forgotten")
         }
         if missing > 0 { truth.noticedAt = truth.noticedAt ?? now }
+        if missing == 0, members[member].lookedIncarnation == incarnation {
+            if truth.witnesses.contains(member) { truth.witnessed.insert(incarnation) } else { noteJoin(member) }
+        }
         if missing == 0, state != .ended, state != .stopped, let since = truth.mustNotice[member],
             since <= members[member].lookedIncarnation
         {
@@ -170,7 +188,7 @@ extension MemberWorld {
         if truth.wasOverlooked { fail("a member has compared, and did not miss what was forgotten") }
         if tables.state == .stopped {
             counts[.stops] += 1
-            if tables.missing < 1 || tables.missing > truth.forgottenEntries {
+            if !tables.isUnwitnessed, tables.missing < 1 || tables.missing > truth.forgottenEntries {
                 fail("\(tables.missing) entries are said to be missing, of \(truth.forgottenEntries)")
             }
             return

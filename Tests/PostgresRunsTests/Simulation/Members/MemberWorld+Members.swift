@@ -21,6 +21,9 @@ extension MemberWorld {
         lives += 1
         let life = rollCall.look(new: lives, at: now)
         rollCall.join(members[member].name)
+        members[member].isWitness = rollCall.isWitnessed || breakage == .newcomersWitness
+        tables.rows[member].isWitness = members[member].isWitness
+        noteJoin(member)
         members[member].hasJoined = true
         members[member].comparedLife = life
         members[member].lookedIncarnation = incarnation
@@ -41,7 +44,7 @@ extension MemberWorld {
         let isJudged = state.seen.isCanary && state.isIdle && state.stretch == nil && state.claiming == nil
         let beat = Beat(
             number: state.beats, used: used, wants: wants, confirms: state.comparedLife,
-            acknowledged: state.acknowledged,
+            isWitness: state.isWitness, acknowledged: state.acknowledged,
             judgesCanary: isJudged && (state.seen.answered >= Self.canarySize || tables.next == audience && tables.returned.isEmpty),
             isDone: state.seen.state == .cancelled && state.isIdle, start: now)
         send(.beat(beat), from: member, thread: 2)

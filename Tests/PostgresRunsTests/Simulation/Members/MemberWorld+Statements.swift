@@ -107,7 +107,9 @@ extension MemberWorld {
                 tables.rows[member].outstanding = []
             }
             truth.beatAt[member] = now
-            if let confirmed = beat.confirms { rollCall.confirm(members[member].name, life: confirmed) }
+            tables.rows[member].isWitness = beat.isWitness
+            if let confirmed = beat.confirms { rollCall.confirm(members[member].name, life: confirmed, isWitness: beat.isWitness) }
+            if rollCall.lacksWitnesses(tables.livingWitnesses, at: now) { stopUnwitnessed() }
             granted = tables.parts.beat(of: members[member].name, number: beat.number, used: beat.used, wants: beat.wants)
             takeRoles(member, judges: beat.judgesCanary)
         }
@@ -122,8 +124,8 @@ extension MemberWorld {
             isCalm: isCalm(for: member))
         return .beat(
             BeatAnswer(
-                granted: granted, others: others, entries: entries, changes: tables.version, life: life, lives: tables.lives(member),
-                sight: sight))
+                granted: granted, others: others, entries: entries, changes: tables.version, life: life,
+                isWitnessed: rollCall.isWitnessed, lives: tables.lives(member), sight: sight))
     }
 
     /// A role without a holder goes to the one whose beat finds it so.
@@ -182,7 +184,8 @@ extension MemberWorld {
         let row = tables.rows[member]
         strike(member)
         tables.returned += row.open
-        giveBack(row.outstanding)
+        // Of a run that was stopped, outcomes may be forgotten.
+        if tables.state != .stopped { giveBack(row.outstanding) }
         return .done
     }
 

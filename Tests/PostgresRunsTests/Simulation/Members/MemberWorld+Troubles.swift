@@ -40,7 +40,10 @@ extension MemberWorld {
         guard truth.overAt == nil else { return }
         if members.allSatisfy({ $0.isGone || $0.isFenced || $0.isLeaving }) {
             if tables.state == .stopped {
-                if members.allSatisfy(\.isGone) { truth.overAt = now }
+                if members.allSatisfy(\.isGone) {
+                    resumeAtHome()
+                    truth.overAt = now
+                }
             } else {
                 join()
             }

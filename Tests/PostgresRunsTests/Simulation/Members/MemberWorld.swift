@@ -8,7 +8,8 @@ import TestSupport
 ///
 /// What is judged (`MemberWorld+Judging`): nobody is pushed to twice, but for what `RollCall` says that nothing can prevent; a member that is on record as
 /// dead submits nothing; the pace holds in every second; only one member sends until the canary is over; nothing is claimed after a cancel; everybody is
-/// settled in the end, and soon after the last trouble; the end is recorded once; a run stops if entries are missing, and only then.
+/// settled in the end, and soon after the last trouble; the end is recorded once; a run stops if entries are missing or no witness is left, and only then.
+/// A run that stopped so is resumed from its file, and sends to nobody of whom the file or the store knows (`MemberWorld+Resuming`).
 struct MemberWorld {
     /// A rule that is broken on purpose.
     enum Breakage: String, CaseIterable {
@@ -36,6 +37,10 @@ struct MemberWorld {
         case awaitsNobody
         /// What a member had leased that died without having confirmed is leased again.
         case trustsTheUnconfirmed
+        /// Who joins when the database has come up again counts as a witness of what was before.
+        case newcomersWitness
+        /// A run whose store has forgotten something is resumed from the store, without what the run's file knows.
+        case resumesThroughStore
         /// A member does not ask for what it already has.
         case leasesAnew
         /// A member leaves while its last second counts.
@@ -58,6 +63,7 @@ struct MemberWorld {
         var used: Int
         var wants: Bool
         var confirms: Int64?
+        var isWitness: Bool
         /// Of its own entries: what it misses, the database notices with the beat, even if the answer never arrives.
         var acknowledged: CommitMemory.Row
         var judgesCanary: Bool
@@ -93,6 +99,7 @@ struct MemberWorld {
         var entries: [String: CommitMemory.Row]
         var changes: Int64
         var life: Int64
+        var isWitnessed: Bool
         /// The member is not on record as dead.
         var lives: Bool
         var sight: Sight
@@ -161,6 +168,7 @@ struct MemberWorld {
     /// What a standby has that lags, while it does.
     var standby: SharedTables?
     var isTakeoverPending = false
+    var file: HomeFile
     /// The database cannot be reached until then.
     var awayUntil = -1.0
     var outageTimes: [ClosedRange<Double>] = []
@@ -182,6 +190,7 @@ struct MemberWorld {
         let former = Bool.random(using: &random) ? 0 : Int.random(in: 1...30, using: &random)
         tables = SharedTables(audience: audience, pace: pace, former: former, hasCanary: Bool.random(using: &random))
         truth = Truth(audience: audience)
+        file = HomeFile(audience: audience)
         truth.isCanaryOver = tables.isCanaryOver
     }
 

@@ -23,6 +23,8 @@ struct SharedTables {
         var exists = true
         var beat: Int64 = 0
         var isDead = false
+        /// It can tell what is missing in the next life of the database.
+        var isWitness = false
         /// It has said, after a cancel, that it has nothing in hand.
         var isDone = false
         /// Leases minus claims.
@@ -45,6 +47,8 @@ struct SharedTables {
     var version: Int64 = 1
     /// Entries that are missing, as a member has said.
     var missing: Int64 = 0
+    /// The run was stopped as nobody could say whether entries are missing.
+    var isUnwitnessed = false
     /// Claimed by members of a former life of the run, until they are settled.
     var former: Range<Int>
     var canary: Int?, conductor: Int?
@@ -69,6 +73,9 @@ struct SharedTables {
     var hasSettledAll: Bool { settledCount >= audience && next == audience && returned.isEmpty }
 
     func entries(of member: Int) -> CommitMemory.Row? { member < rows.count && rows[member].exists ? rows[member].entries : nil }
+    /// How many members could say what is missing.
+    var livingWitnesses: Int { rows.count { $0.exists && !$0.isDead && $0.isWitness } }
+
     func lives(_ member: Int) -> Bool { member < rows.count && rows[member].exists && !rows[member].isDead }
 }
 

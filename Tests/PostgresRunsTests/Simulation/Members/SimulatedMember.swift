@@ -30,6 +30,8 @@ struct SimulatedMember {
     var seen = MemberWorld.Sight()
     /// The life of the database in which it found nothing missing.
     var comparedLife: Int64?
+    /// It was there in a life of the database that a witness has confirmed.
+    var isWitness = false
     /// The last life of which it has seen an answer.
     var lookedIncarnation = 0
     var missing: Int64 = 0

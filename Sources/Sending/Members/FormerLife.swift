@@ -1,0 +1,48 @@
+import Base
+import PostgresRuns
+import Runs
+
+/// What a run's file said before the life that has just begun.
+struct FormerLife: Hashable, Sendable {
+    /// The life; blank if there was none.
+    var life: String
+    /// Why the run had stopped.
+    var cause: StopCause?
+
+    /// To be made before the gate is passed.
+    init(of run: any RunLedger) throws { (life, cause) = (try run.life(), try run.status().cause) }
+
+    /// Whether the file said that the store has forgotten something: who resumes the run knows.
+    var isForgetting: Bool { if case .ledger(let stop)? = cause { stop.isForgetting } else { false } }
+}
+
+/// A run that goes on from its file alone, because its store has forgotten something.
+extension RunToSend {
+    /// Whether it does. Then nothing is asked of the store any more.
+    var goesOnWithoutStore: Bool { Self.goesOnWithoutStore(run) }
+
+    /// The same of any run.
+    static func goesOnWithoutStore(_ run: any RunLedger) -> Bool { (try? (run as? SQLiteRun)?.goesOnWithoutStore()) ?? false }
+
+    /// How the run ended, where the store knows better than a member that it knows no longer.
+    func known(_ end: RunEnd, _ ledger: SharedLedger) -> RunEnd {
+        guard case .stopped(.ledger(.takenOver)) = end, let stop = try? ledger.forgetting() else { return end }
+        return .stopped(.ledger(stop))
+    }
+
+    /// Ends a run, or goes on with it alone, whose store has forgotten something. Without being asked nobody goes on: the file has to have said so before.
+    /// - Returns: how it ended; nil if the store has forgotten nothing, as far as it knows.
+    func sendWithoutStore(_ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife) throws -> RunEnd? {
+        guard let stop = try ledger.forgetting() else { return nil }
+        guard former.isForgetting else {
+            try ledger.fetch()
+            return stage.recorded(.stopped(.ledger(stop)))
+        }
+        do { try ledger.takeHome(at: .now()) } catch {
+            // The next resumption tries again.
+            _ = stage.recorded(.stopped(.ledger(stop)))
+            return .stopped(.ledger(.unusable("\(error)")))
+        }
+        return stage.send()
+    }
+}

@@ -1,0 +1,218 @@
+import Base
+import Postgres
+import Runs
+import TestServers
+import TestSupport
+import Testing
+
+@testable import PostgresRuns
+
+/// A database that comes up again while a run is being sent, from a backup, after a crash or as it was.
+@Suite("a store that comes up again", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+struct RestoringTests {
+    private static let audience = 2000
+
+    /// A run that home sends, of which the database has seen the first hundred.
+    private final class Place {
+        let server = Result { try PostgresServer() }
+        let bench: StoreBench
+        let folder: TemporaryFolder
+        let file: SQLiteRun
+        var home: SharedLedger
+        let leg: Range<Int>
+
+        init() throws {
+            bench = try StoreBench(server.get())
+            folder = try TemporaryFolder()
+            file = try StoreBench.file(SharedRun.plan(audience), SharedRun.recipients(audience), in: folder.path)
+            home = try bench.store.publish(file)
+            leg = home.plan.legs[0].ids
+            try home.takeUp(life: "1-a", at: SharedRun.noon)
+            try send(0..<100)
+            #expect(try home.beat(answers: [:])?.isCalm == true)
+        }
+
+        /// Home claims some, and settles them.
+        func send(_ ids: Range<Int>) throws {
+            let leased = try #require(try home.lease(atMost: ids.count, of: leg))
+            #expect(leased == ids)
+            try home.claim(leased, unsent: [], at: SharedRun.noon)
+            try home.record([leased.map { RestoringTests.accepted($0) }])
+        }
+
+        /// Another machine, which helps.
+        func helper() throws -> SharedLedger { try bench.another().open("run", in: RunFolder("\(folder.path)/member")) }
+
+        /// The machine that has the file, after its process has ended.
+        func homeAgain() throws -> SharedLedger { try bench.another().publish(file) }
+
+        func backUp(_ backup: PostgresServer.Backup) throws { try server.get().backUp(backup, schema: bench.schema) }
+        func bringBack(_ backup: PostgresServer.Backup) throws { try server.get().bringBack(backup, schema: bench.schema) }
+
+        @discardableResult
+        func sql(_ text: String) throws -> String { try server.get().sql("SET search_path = \(bench.schema); \(text)") }
+
+        /// Makes the life of the database older than those who were not heard of can be.
+        func letQuietTimePass() throws {
+            try sql("UPDATE volley_life SET began_at = began_at - interval '11 s', written_by = pg_current_xact_id()::xid")
+        }
+
+        /// Has a member bury all others.
+        func bury(_ ledger: SharedLedger) throws {
+            for other in try #require(try ledger.beat(answers: [:])).others { _ = try ledger.declareDead(other.number, beat: other.beat) }
+        }
+
+        var cause: StopCause? { get throws { try helper().status().cause } }
+        var next: String { get throws { try sql("SELECT next FROM volley_leg") } }
+    }
+
+    fileprivate static func accepted(_ id: Int) -> Settlement {
+        Settlement(recipient: id, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: SharedRun.noon)
+    }
+
+    @Test(
+        "who joins after a backup was brought back leases nothing; without anybody who sent before, the run stops",
+        arguments: PostgresServer.Backup.allCases)
+    func nobodyLeft(backup: PostgresServer.Backup) throws {
+        let place = try Place()
+        try place.backUp(backup)
+        try place.send(100..<300)
+        try place.bringBack(backup)
+        let newcomer = try place.helper()
+        try newcomer.join()
+        let next = try place.next
+        #expect(try newcomer.beat(answers: [:])?.isCalm == false)
+        try place.letQuietTimePass()
+        // Home may still come back.
+        #expect(try newcomer.beat(answers: [:])?.state == .running)
+        try place.bury(newcomer)
+        _ = try newcomer.beat(answers: [:])
+        #expect(try newcomer.beat(answers: [:])?.state == .stopped)
+        #expect(try place.cause == .ledger(.unwitnessed))
+        #expect(throws: NotSending(isCancelled: false)) { _ = try newcomer.lease(atMost: 100, of: place.leg) }
+        #expect(try place.next == next)
+        #expect(try place.bench.store.runsToSend(ofApps: ["shop"]) == [])
+    }
+
+    @Test("a member that was there before misses what was forgotten, and stops the run", arguments: PostgresServer.Backup.allCases)
+    func somebodyLeft(backup: PostgresServer.Backup) throws {
+        let place = try Place()
+        try place.backUp(backup)
+        try place.send(100..<300)
+        try place.bringBack(backup)
+        let newcomer = try place.helper()
+        try newcomer.join()
+        _ = try place.home.beat(answers: [:])
+        // A claim and outcomes.
+        #expect(try place.cause == .ledger(.forgotten(entries: 2)))
+        try place.letQuietTimePass()
+        #expect(try newcomer.beat(answers: [:])?.isCalm == false)
+        #expect(try place.cause == .ledger(.forgotten(entries: 2)))
+    }
+
+    @Test("after a crash or an orderly restart the run goes on once somebody who was there before has compared", arguments: [false, true])
+    func restart(isOrderly: Bool) throws {
+        let place = try Place(), server = try place.server.get()
+        server.stop(isOrderly: isOrderly)
+        try server.start()
+        let newcomer = try place.helper()
+        try newcomer.join()
+        #expect(try newcomer.beat(answers: [:])?.isCalm == false)
+        try place.letQuietTimePass()
+        #expect(try newcomer.beat(answers: [:])?.isCalm == false)
+        // It compares with the first beat, and says so with the next one.
+        for _ in 0..<2 { _ = try place.home.beat(answers: [:]) }
+        #expect(try newcomer.beat(answers: [:])?.isCalm == true)
+        #expect(try newcomer.lease(atMost: 100, of: place.leg)?.lowerBound == 100)
+        // From now on the newcomer is a witness as well.
+        _ = try newcomer.beat(answers: [:])
+        server.stop(isOrderly: isOrderly)
+        try server.start()
+        for _ in 0..<2 { _ = try newcomer.beat(answers: [:]) }
+        try place.bury(newcomer)
+        try place.letQuietTimePass()
+        #expect(try newcomer.beat(answers: [:])?.isCalm == true)
+    }
+
+    @Test(
+        "the run's file is a witness of a run that had stopped, unless it was begun again in what was forgotten", arguments: [false, true])
+    func file(isBegunAgain: Bool) throws {
+        let place = try Place(), server = try place.server.get()
+        func stop(_ ledger: SharedLedger) throws {
+            try ledger.setState(.stopped, cause: .interrupted, at: SharedRun.noon, from: nil)
+            try ledger.leave()
+            try ledger.fetch()
+        }
+        try stop(place.home)
+        if isBegunAgain {
+            try place.backUp(.cold)
+            place.home = try place.homeAgain()
+            try place.home.takeUp(life: "2-b", after: "1-a", at: SharedRun.noon)
+            try place.send(100..<300)
+            try place.bringBack(.cold)
+        } else {
+            server.stop()
+            try server.start()
+        }
+        let again = try place.homeAgain()
+        try again.takeUp(life: "3-c", after: isBegunAgain ? "2-b" : "1-a", at: SharedRun.noon)
+        try place.letQuietTimePass()
+        #expect(try again.beat(answers: [:])?.isCalm == !isBegunAgain)
+        // Its last member is not there any more.
+        #expect(try place.cause == (isBegunAgain ? .ledger(.forgotten(entries: 1)) : nil))
+    }
+
+    @Test("a run that stopped so is not set going by anybody else, and its file has all that is known when it goes on alone")
+    func resumption() throws {
+        let place = try Place()
+        try place.backUp(.online)
+        try place.send(100..<300)
+        try place.home.fetch()
+        try place.send(300..<400)
+        try place.bringBack(.online)
+        _ = try place.home.beat(answers: [:])
+        #expect(try place.cause == .ledger(.forgotten(entries: 4)))
+        // It keeps what it has claimed itself, whatever the store knows.
+        try place.home.fetch()
+        #expect(try place.file.claims().ranges == [0..<400])
+        try place.home.leave()
+        // Somebody has taken on, in what was forgotten, who was sent to already, and others.
+        let other = try place.helper()
+        try other.join()
+        try place.sql("UPDATE volley_run SET state = 'running', cause = '', witnessed_in = (SELECT number FROM volley_life)")
+        try place.letQuietTimePass()
+        try other.claim(250..<500, at: SharedRun.noon)
+        try other.record([(250..<450).map { Self.accepted($0) }])
+        try other.leave()
+        let cause = StopCause.ledger(.forgotten(entries: 4)).json.text
+        try place.sql("UPDATE volley_run SET state = 'stopped', cause = '\(cause)'")
+        let again = try place.homeAgain()
+        #expect(try again.forgetting() == .forgotten(entries: 4))
+        for order in RunOrder.allCases { #expect(throws: Diagnostic.self) { try again.give(order, at: SharedRun.noon) } }
+        try again.takeUp(life: "2-b", after: "1-a", at: SharedRun.noon)
+        #expect(try again.status().state == .stopped)
+        #expect(throws: Diagnostic.self) { try again.begin(life: "2-b", at: SharedRun.noon, from: [.stopped]) }
+        try again.leave()
+        try again.takeHome(at: SharedRun.noon)
+        #expect(try place.file.goesOnWithoutStore())
+        #expect(try place.file.claims().ranges == [0..<500])
+        let outcomes = try place.file.settlements(of: 0..<500)
+        // The first outcome counts. Those whom both may have sent to are unknown, as long as they have none.
+        #expect((0..<300).allSatisfy { outcomes[$0]?.outcome == .accepted })
+        #expect((300..<400).allSatisfy { outcomes[$0]?.outcome == .unknown })
+        #expect((400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted } && (450..<500).allSatisfy { outcomes[$0] == nil })
+        #expect(try place.file.lease(atMost: 10, of: place.leg) == 500..<510)
+        // What the store has is older than what will be in the file.
+        #expect(throws: Diagnostic.self) { _ = try place.bench.another().fetch("run", into: RunFolder("\(place.folder.path)/elsewhere")) }
+    }
+
+    @Test("a store that was restored to before a run was published does not get it again")
+    func publishedAgain() throws {
+        let place = try Place()
+        try place.home.fetch()
+        try place.sql("UPDATE volley_run SET is_published = false, state = 'planned', life = ''")
+        #expect(throws: Diagnostic.self) { _ = try place.homeAgain() }
+        try place.sql("DELETE FROM volley_run")
+        #expect(throws: Diagnostic.self) { _ = try place.homeAgain() }
+    }
+}
