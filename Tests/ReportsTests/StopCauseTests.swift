@@ -26,7 +26,7 @@ struct StopCauseTests {
     func causes() throws {
         let lines = try Self.lines()
         // As many as there are cases.
-        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 36)
+        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 37)
         for line in lines {
             let cause = try #require(StopCause(json: line.json), "\(line.json.text)")
             #expect(cause.json == line.json)
