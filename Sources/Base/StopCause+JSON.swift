@@ -114,6 +114,7 @@ extension ServiceStop {
             CauseFields(
                 "refused", ("reason", .string(reason)), ("status", .integer(Int64(status))), ("clock_lag_s", lag.map { .double($0) }))
         case .certificateExpired(let reason): CauseFields("certificate_expired", ("reason", .string(reason)))
+        case .credentialsUnusable(let why): CauseFields("credentials_unusable", ("because", .string(why)))
         case .tokenExpired(let age, let lag):
             CauseFields("token_expired", ("age_s", age.map { .double($0) }), ("clock_lag_s", lag.map { .double($0) }))
         case .tokenRefused(let reason, let status, let lag):
@@ -156,6 +157,7 @@ extension ServiceStop {
             self = .namesRefused(reason: reason, status: status)
         case "names_missing": self = .namesMissing(lastTrouble: reason, seconds: read.seconds("seconds") ?? 0)
         case "certificate_expired": self = .certificateExpired(reason: reason)
+        case "credentials_unusable": self = .credentialsUnusable(because: read.text("because") ?? "")
         case "token_expired": self = .tokenExpired(ageSeconds: read.seconds("age_s"), clockLagSeconds: read.seconds("clock_lag_s"))
         case "not_the_service":
             guard let status = read.number("status") else { return nil }

@@ -66,6 +66,9 @@ public enum ServiceStop: Hashable, Sendable {
     case refused(reason: String, status: Int, clockLagSeconds: Double?)
     /// A client certificate is no longer accepted.
     case certificateExpired(reason: String)
+    /// What volley.yaml names cannot be used, so that the service was not asked: a missing file, for example.
+    /// - because: an error's words, which end without a full stop or with a remedy.
+    case credentialsUnusable(because: String)
     /// The service calls a signed token expired, but does not accept a newer one yet.
     /// - ageSeconds: the token's age, by a clock that does not jump; nil if unknown.
     case tokenExpired(ageSeconds: Double?, clockLagSeconds: Double?)

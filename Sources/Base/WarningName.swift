@@ -210,6 +210,8 @@ extension WarningName {
     // What keys and certificates show.
     /// `certificate-expires`
     public static let certificateExpires = WarningName("certificate-expires", from: [.credentials])
+    /// `credentials-unusable`
+    public static let credentialsUnusable = WarningName("credentials-unusable", from: [.credentials])
     /// `secret-readable`
     public static let secretReadable = WarningName("secret-readable", from: [.credentials])
 
@@ -228,7 +230,7 @@ extension WarningName {
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
         .mayGetItTwice, .sentRecently,
-        .paceTooSlow, .slowTexts, .storeAway, .certificateExpires, .secretReadable,
+        .paceTooSlow, .slowTexts, .storeAway, .certificateExpires, .credentialsUnusable, .secretReadable,
     ]
 }
 

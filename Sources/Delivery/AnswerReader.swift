@@ -21,14 +21,22 @@ struct AnswerReader {
     func answer(status: Int, retryAfterSeconds: Double?, date: String?, body: [UInt8]) -> DeliveryMachine.Answer {
         var answer = DeliveryMachine.Answer(status: status)
         guard mayReadBody(status: status) else { return answer }
+        if status == 200, service.plainlyAccepts(body) {
+            answer.isPlain = true
+            return answer
+        }
         // A service that refuses a credential may do so because of this machine's clock.
         if status == 401 || status == 403 { answer.serverTime = date.flatMap { Timestamp(httpDate: $0) } }
         if let retryAfterSeconds, retryAfterSeconds > 0 { answer.retryAfterSeconds = retryAfterSeconds }
-        guard let json = try? JSONValue(parsing: body) else { return answer }
+        guard let json = try? JSONValue(parsing: body) else {
+            // A service that says something with each 200 writes JSON: this is a page, a part of an answer, or nothing.
+            answer.isCutOff = status == 200
+            return answer
+        }
         let details = service.details(of: json)
         answer.reason = TextFormat.foreign(details.reason, maximumBytes: 100)
         answer.invalidSince = details.invalidSince
-        answer.targets = details.targets
+        (answer.targets, answer.server) = (details.targets, details.server)
         answer.receipt = TextFormat.foreign(details.receipt, maximumBytes: 100)
         return answer
     }

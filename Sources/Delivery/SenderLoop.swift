@@ -241,7 +241,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             case .hold(let push): store.hold(push)
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
-            case .changeServer: transport.changeServer()
+            case .changeServer(let name): transport.changeServer(to: name)
             case .forgetText(let name): desk?.forgetText(name: name)
             case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }

@@ -25,8 +25,9 @@ protocol Transport: AnyObject {
     func abandon(request: Int, on connection: Int)
     /// Asks the peer for a sign of life.
     func ping(_ connection: Int)
-    /// Lets the connections that are opened from now on go to another of the service's servers, if it has one.
-    func changeServer()
+    /// Lets the connections that are opened from now on go to another of the service's servers, if it has several.
+    /// - Parameter name: the one that the service named; nil for the next one.
+    func changeServer(to name: String?)
     /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
     func poll(until deadline: Int64)
 }

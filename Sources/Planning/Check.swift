@@ -28,7 +28,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
                 try context.columnWarnings(query, cancellation)
                 + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
         }
-        let keyWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+        let keyWarnings = try context.checkCredentials(settings, now: now)
         try context.checkRoutes(settings)
         return CheckResult(
             errors: [],

@@ -42,7 +42,7 @@ public func plan(
         planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, in: catalog)
         // Checked before planning, which takes long: the run could not be sent without these.
         try context.checkRoutes(settings)
-        planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+        planner.credentialWarnings = try context.credentialWarnings(settings, now: now)
     }
     let (run, preview) = try planner.plan(settings, in: catalog, id: id)
     return PlannedRun(run: run, preview: preview, project: context.project)
@@ -57,7 +57,7 @@ public func planTest(
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)
-    _ = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+    _ = try context.credentialWarnings(settings, now: now)
     let planner = TestPlanner(context: context, attendance: attendance, now: now)
     return try planner.plan(settings, in: context.catalog, id: id)
 }

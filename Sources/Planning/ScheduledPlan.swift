@@ -41,7 +41,7 @@ package struct ScheduledPlan {
         planner.sendingTime = .at(time)
         planner.queuedAt = queuedAt
         planner.isUnattended = true
-        planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+        planner.credentialWarnings = try context.credentialWarnings(settings, now: now)
         try catalog.removeUnfinishedPlan(of: run ?? "")
         return try planner.plan(settings, in: catalog, id: run).run
     }

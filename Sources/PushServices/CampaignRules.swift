@@ -5,6 +5,20 @@ public enum DeliveryKey: String, CaseIterable, Sendable {
     case expires, priority, collapse
 }
 
+/// A key of `delivery` that the service carries out on some phones only.
+public struct DeliveryLoss: Sendable {
+    /// The key.
+    public let key: DeliveryKey
+    /// The phones that do without it, in the plural: "iPhones".
+    public let phones: String
+    /// What happens there: a sentence without its full stop.
+    public let reason: String
+    /// What follows, for a sentence: "iPhones get the push without it".
+    public let effect: String
+    /// The key of the service's own that makes up for it, by its group, with a sentence about it; nil if there is none.
+    public var substitute: (group: String, key: String, remedy: String)?
+}
+
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
     /// What a push may consist of.
@@ -14,6 +28,8 @@ public struct CampaignRules: Sendable {
     public var ownKeys: [(key: String, description: String)] = []
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
+    /// What of these does not reach every phone.
+    public var deliveryLosses: [DeliveryLoss] = []
     /// The longest time, in days, that a push waits for a device that is off; nil if the service does not say it.
     public let longestStorageDays: Int?
     /// How long a push waits, in seconds, if its campaign does not say when it expires; nil for `longestStorageDays`.

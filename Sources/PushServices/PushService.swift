@@ -42,6 +42,9 @@ public protocol PushService: Sendable {
     var wire: Wire { get }
     /// Whether the body of an answer with status 200 says something about the pushes, too: an error behind a good status, or a receipt.
     var readsAcceptedBodies: Bool { get }
+    /// Whether the body of an answer with status 200 is, byte for byte, one by which the service says that it took the pushes, and nothing
+    /// else. Nearly all answers of a run are such, so this is quick; of any other body `details(of:)` is asked.
+    func plainlyAccepts(_ body: [UInt8]) -> Bool
     /// When and how often a push is tried again.
     var retry: RetryPolicy { get }
     /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the service answers.
@@ -133,6 +136,9 @@ extension PushService {
 
     /// The status is enough.
     public var readsAcceptedBodies: Bool { false }
+
+    /// All bodies are read.
+    public func plainlyAccepts(_ body: [UInt8]) -> Bool { false }
 
     /// The usual waits.
     public var retry: RetryPolicy { RetryPolicy() }
@@ -250,6 +256,8 @@ public struct PhoneSystem: Hashable, Sendable {
     public let name: String
     /// What people call a phone that has it.
     public let phone: String
+    /// The same in the plural.
+    public var phones: String { phone + "s" }
     /// The ends of sound files that it plays.
     public let soundEndings: [String]
 }

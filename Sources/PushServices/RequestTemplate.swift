@@ -113,6 +113,8 @@ public struct AnswerDetails: Hashable, Sendable {
     /// What the answer says about single targets of the request, in the service's words, by target as the request named it; empty if the
     /// answer is for the request as a whole.
     public var targets: [String: String] = [:]
+    /// The name of the server that takes the app's requests, where the answer sends them elsewhere; nil if it names none of the service's.
+    public var server: String?
 
     /// No details.
     public init() {}

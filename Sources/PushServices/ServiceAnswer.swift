@@ -11,9 +11,9 @@ public struct ServiceAnswer: Hashable, Sendable {
     public var reason: String
     /// Whose id the answer carries.
     public var id: Identity
-    /// Whether the body was cut off.
+    /// Whether the body was cut off, or is not what a service writes.
     public var isCutOff: Bool
-    /// Whether it gave an id under which the service knows what it took (`AnswerDetails.receipt`).
+    /// Whether it gave an id under which the service knows what it took (`PushService.plainlyAccepts`, `AnswerDetails.receipt`).
     public var hasReceipt: Bool
 
     /// An answer.

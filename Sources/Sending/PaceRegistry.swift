@@ -16,7 +16,7 @@ final class PaceRegistry: Sendable {
         var environments: [FrozenEnvironment]
         /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that one.
         var pace: Pace
-        /// Only runs without a pace of their own share the service's, which begins slowly.
+        /// Whether it begins slowly.
         var rises: Bool
 
         /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins slowly, and the app's name: `app devices production
@@ -118,7 +118,8 @@ final class PaceRegistry: Sendable {
         let account = settings.firstService, usual = settings.usualPace
         guard let pace = account.appPace ?? usual?.pace else { return nil }
         return App(
-            name: name, service: account.service.accountName, environments: [account.environment], pace: pace, rises: usual != nil)
+            name: name, service: account.service.accountName, environments: [account.environment], pace: pace,
+            rises: settings.rampSeconds > 0)
     }
 
     private func devices(ofApp name: String, _ settings: RunSettings) -> App? {
@@ -153,5 +154,4 @@ extension RunSettings {
     fileprivate var unit: Batching.PaceUnit { firstService.service.batching.paceUnit }
     /// Where targets count, one request may arrive late.
     fileprivate var spare: Int { unit == .targets ? paces.largestRequest - 1 : 0 }
-    fileprivate var rampSeconds: Double { usualPace?.rampSeconds ?? 0 }
 }

@@ -11,8 +11,8 @@ import Simulators
 /// A run with everything that sending it needs: from its file, and from the credentials that the file names.
 struct RunToSend {
     let run: any RecordedRun
-    /// The servers of its services, in their order.
-    let gateways: [Gateway]
+    /// The servers of its services, by their numbers. A service whose credentials cannot be used has none.
+    let gateways: [Int: Gateway]
     /// How each service is reached.
     let services: [ServiceAccess]
     let settings: RunSettings
@@ -37,31 +37,45 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
-        if Self.isForTeam(run.plan, project, settings), !Self.goesOnWithoutStore(run) { try Self.setClock(context, by: project) }
-        (services, gateways) = try Self.open(present, settings, context)
-        warnings = present.warnings + gateways.flatMap(\.warnings)
+        let isForTeam = Self.isForTeam(run.plan, project, settings)
+        if isForTeam, !Self.goesOnWithoutStore(run) { try Self.setClock(context, by: project) }
+        // Where several machines send, another one may be able to read what this one cannot.
+        let (services, gateways) = try Self.open(present, settings, context, closesUnusable: !isForTeam)
+        (self.services, self.gateways) = (services, gateways)
+        warnings =
+            present.warnings
+            + services.indices.flatMap { number -> [Diagnostic] in
+                guard case .closed(let why) = services[number].way else { return gateways[number]?.warnings ?? [] }
+                return [.credentialsUnusable(why, of: services[number].service)]
+            }
     }
 
     /// Opens the way to each service.
+    /// - Parameter closesUnusable: whether the way to a service whose credentials cannot be used is closed, if there is another service whose
+    ///   can. Otherwise such credentials are an error.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used.
     static func open(
-        _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext
-    ) throws -> ([ServiceAccess], [Gateway]) {
+        _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext, closesUnusable: Bool
+    ) throws -> ([ServiceAccess], [Int: Gateway]) {
         let withFiles = present.withPresentFiles(settings)
-        var (services, gateways): ([ServiceAccess], [Gateway]) = ([], [])
+        let obstacles = closesUnusable ? try AppCredentials.obstacles(withFiles, now: .now()) : [:]
+        var (services, gateways): ([ServiceAccess], [Int: Gateway]) = ([], [:])
         do {
             for number in settings.services.indices {
                 let own = settings.ofService(number), route = try ProxyRoute(present, own)
+                if let obstacle = obstacles[number] {
+                    services.append(ServiceAccess(settings: own, way: .closed(obstacle), route: route))
+                    continue
+                }
                 // A service that gives out no token stops its own leg, not the others.
                 let gateway = try Gateway(
                     withFiles.ofService(number), context, proxy: route.tokenProxyURL,
                     firstToken: settings.services.count == 1 ? .isWaitedOut : .isLeftToSenders, now: .now())
-                gateways.append(gateway)
-                services.append(
-                    ServiceAccess(settings: own, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route))
+                gateways[number] = gateway
+                services.append(ServiceAccess(settings: own, way: .open(gateway.endpoint, gateway.credentials), route: route))
             }
         } catch {
-            for gateway in gateways { _ = gateway.close() }
+            for gateway in gateways.values { _ = gateway.close() }
             throw error
         }
         return (services, gateways)
@@ -91,7 +105,7 @@ struct RunToSend {
 
     /// The ledgers of the built-in simulators, by the numbers of their services.
     private func closeGateways() -> [Int: LedgerSummary] {
-        Dictionary(uniqueKeysWithValues: gateways.enumerated().compactMap { number, gateway in gateway.close().map { (number, $0) } })
+        Dictionary(uniqueKeysWithValues: gateways.compactMap { number, gateway in gateway.close().map { (number, $0) } })
     }
 
     /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger cannot be compared: no service is a

@@ -45,7 +45,7 @@ public struct SendProposal {
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
         let end = try dispatch.deliver(step, through: gate, attendance)
-        for gateway in dispatch.gateways { _ = gateway.close() }
+        for gateway in dispatch.gateways.values { _ = gateway.close() }
         do { try dispatch.close(attendance.observer) } catch { return (end, error) }
         return (end, nil)
     }

@@ -65,12 +65,38 @@ package struct AppCredentials {
     /// - Returns: warnings about them.
     /// - Throws: `Diagnostic`: one of them cannot be used.
     public static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
-        try settings.services.indices.flatMap { number in
-            let settings = settings.ofService(number)
-            let credentials = try AppCredentials(settings, now: now)
-            if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
-            return credentials.warnings
+        try settings.services.indices.flatMap { number throws(Diagnostic) in try check(settings, ofService: number, now: now) }
+    }
+
+    /// Why nothing can be sent through services, by their numbers: their credentials cannot be used, while those of another one can.
+    /// - Throws: `Diagnostic`: those of no service can be used.
+    package static func obstacles(_ settings: RunSettings, now: Timestamp) throws(Diagnostic) -> [Int: Diagnostic] {
+        var obstacles: [Int: Diagnostic] = [:]
+        for number in settings.services.indices {
+            do throws(Diagnostic) { _ = try check(settings, ofService: number, now: now) } catch { obstacles[number] = error }
         }
+        guard obstacles.count < settings.services.count else { throw obstacles[0] ?? Diagnostic("the app has no service") }
+        return obstacles
+    }
+
+    /// Checks all files that sending through one of the services would need.
+    /// - Returns: warnings about them.
+    /// - Throws: `Diagnostic`: one of them cannot be used.
+    package static func check(_ settings: RunSettings, ofService number: Int, now: Timestamp) throws(Diagnostic) -> [Diagnostic] {
+        let settings = settings.ofService(number)
+        let credentials = try AppCredentials(settings, now: now)
+        if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
+        return credentials.warnings
+    }
+}
+
+extension Diagnostic {
+    /// The warning that nothing is sent through one of several services, for this reason.
+    package static func credentialsUnusable(_ why: Diagnostic, of service: any PushService) -> Diagnostic {
+        var warning = why
+        (warning.severity, warning.name) = (.warning, .credentialsUnusable)
+        warning.message = "nothing can be sent through \(service.displayName), only through the other services: \(why.message)"
+        return warning
     }
 }
 

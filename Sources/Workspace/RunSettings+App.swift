@@ -114,7 +114,7 @@ extension App {
     /// A limit that does not count devices stays: a pace of devices does not say how many calls the app bought.
     public var hasPaceOfItsService: Bool {
         guard services.count == 1, let service = services.first?.service else { return false }
-        return service.batching.paceUnit == .targets || !(service.usualPace?.isLimit ?? false)
+        return !service.batching.isPacedByCalls || !(service.usualPace?.isLimit ?? false)
     }
 
     /// The pace that no run is faster than with one of its services, in what the service's own pace counts.

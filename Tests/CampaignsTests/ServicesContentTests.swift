@@ -82,6 +82,34 @@ struct ServicesContentTests {
         #expect(findings("content: {title: A, body: B, \(more)").isEmpty)
     }
 
+    /// Findings about the delivery of a campaign through these services.
+    private func findings(_ delivery: String, own: String = "", through services: [any PushService]) throws -> [String] {
+        let content = "content: {title: A, body: B\(own.isEmpty ? "" : ", services: {jpush: {\(own)}}")}\n"
+        let read = try Campaign.read(
+            source: completed("\(content)delivery: {\(delivery)}\n"), file: "campaign.yaml", services: services, now: now)
+        return read.1.filter { $0.name == .notCarried }.map(\.description)
+    }
+
+    @Test("what JPush carries out on phones of one system only is a warning, unless no others are reached through it")
+    func systems() throws {
+        let allowance = #"If that is fine, allow it: allow: [{warning: not-carried, reason: "…"}]. [not-carried]"#
+        #expect(
+            try findings("expires: 4h, priority: normal, collapse: a", through: [JPush()]) == [
+                "campaign.yaml:2:12: warning: JPush lets no push to an iPhone expire, so iPhones may get it later than 'expires' allows. "
+                    + allowance,
+                "campaign.yaml:2:25: warning: JPush has a priority for Android only, so iPhones get the push without it. " + allowance,
+                "campaign.yaml:2:43: warning: JPush passes 'collapse' on to iPhones only, so Android phones show the earlier push beside "
+                    + "this one. Android replaces the push whose number (msg_id) you name, below 'content': services: {jpush: {options: "
+                    + "{override_msg_id: …}}}. " + allowance,
+            ])
+        // What works is no loss.
+        #expect(try findings("priority: high", through: [JPush()]).isEmpty)
+        #expect(try findings("expires: 4h, priority: normal", through: [APNs(), JPush()]).isEmpty, "iPhones are reached through APNs")
+        #expect(try findings("expires: 4h", through: [FCM(), JPush()]).count == 1)
+        #expect(try findings("collapse: a", own: "options: {override_msg_id: 7}", through: [JPush()]).isEmpty)
+        #expect(try findings("collapse: a", own: "options: {classification: 1}", through: [APNs(), JPush()]).count == 1)
+    }
+
     @Test("a key of delivery is for all services, so that its warning can only be allowed")
     func delivery() throws {
         let part = "content: {title: A, body: B}\ndelivery: {priority: normal}\n"

@@ -80,6 +80,32 @@ struct FaultTests {
     private static let chosenOfGetui =
         FaultScale.isThorough ? faultsOfGetui : faultsOfGetui.filter { ["a stream is reset", "the connection is cut"].contains($0.name) }
 
+    /// The same over JPush and RongCloud, whose requests carry many devices: faults come after a few requests.
+    private static let faultsOfCalls = [
+        Fault(name: "429", options: ["--too-many-requests-every", "5", "--retry-after", "1"]),
+        Fault(name: "503", options: ["--unavailable-every", "4", "--retry-after", "1"]),
+        Fault(name: "500", options: ["--internal-error-every", "4"]),
+        Fault(name: "a stream is reset", options: ["--reset-every", "4"], losesAnswers: true),
+        Fault(name: "a gateway answers", options: ["--gateway-every", "4"], losesAnswers: true),
+        Fault(name: "answers before the payload was read", options: ["--early-answer-every", "3"]),
+        Fault(name: "GOAWAY", options: ["--go-away-every", "3"], losesAnswers: true),
+        Fault(name: "the connection is cut", options: ["--disconnect-every", "4"], losesAnswers: true),
+        Fault(name: "the connection is dead", options: ["--silent-after", "6"], losesAnswers: true),
+        Fault(name: "slow answers", options: ["--latency", "200"]),
+    ]
+
+    private static let chosenOfCalls =
+        FaultScale.isThorough
+        ? faultsOfCalls : faultsOfCalls.filter { ["GOAWAY", "the connection is cut", "a gateway answers"].contains($0.name) }
+
+    @Test(
+        "over services whose requests carry many devices, report and ledger agree after",
+        arguments: [LedgeredServer.Service.jpush, .rongcloud], chosenOfCalls)
+    func agreeOverCalls(service: LedgeredServer.Service, fault: Fault) throws {
+        // A run of JPush has few requests, so that they have fewer devices. RongCloud's app has bought as many.
+        try agree(fault, over: service, app: "pace: \(FaultScale.isThorough ? 5000 : 1000)/s", policies: ["skip"])
+    }
+
     @Test("report and ledger agree after", arguments: chosen)
     func agree(fault: Fault) throws { try agree(fault, over: .apns, policies: fault.losesAnswers ? ["resend", "skip"] : ["skip"]) }
 
@@ -89,9 +115,9 @@ struct FaultTests {
     @Test("over Getui, report and ledger agree after, and nobody is left in the dark", arguments: chosenOfGetui)
     func agreeOverGetui(fault: Fault) throws { try agree(fault, over: .getui, policies: ["skip"]) }
 
-    private func agree(_ fault: Fault, over service: LedgeredServer.Service, policies: [String]) throws {
+    private func agree(_ fault: Fault, over service: LedgeredServer.Service, app: String = "", policies: [String]) throws {
         for policy in policies {
-            let server = try LedgeredServer(devices: Self.recipients, faults: fault.options, service: service)
+            let server = try LedgeredServer(app: app, devices: Self.recipients, faults: fault.options, service: service)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             let sent = try server.folder.volley(
                 "send", "campaign.yaml", "--yes", "--json", timeout: 600)
@@ -134,7 +160,7 @@ struct FaultTests {
                     connections = try server.connections()
                     // Devices that the earlier process left unknown may still be unknown.
                     #expect(
-                        unknown.count <= earlier + inFlight + 400 + 800,
+                        unknown.count <= earlier + inFlight + 400 + 800 + 4 * service.requestSize,
                         "kill \(kill): \(unknown.count) of 2,000 are unknown, \(earlier) of them since before")
                     earlier = unknown.count
                     inDoubt.formUnion(unknown)

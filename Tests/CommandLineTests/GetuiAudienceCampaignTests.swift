@@ -10,7 +10,7 @@ struct GetuiAudienceCampaignTests {
     typealias Bench = GetuiCampaignTests.Bench
 
     /// A simulator, and a folder without an export.
-    private static func bench(_ audience: String, faults: [String] = [], app: String = "", delivery: String? = nil) throws -> Bench {
+    static func bench(_ audience: String, faults: [String] = [], app: String = "", delivery: String? = nil) throws -> Bench {
         let bench = try Bench(devices: 0, faults: faults, app: app)
         try FileManager.default.removeItem(at: bench.folder.url.appendingPathComponent("devices.csv"))
         try bench.folder.writeCampaign(audience: "by: getui\n\(audience)", delivery: delivery)
@@ -84,17 +84,6 @@ struct GetuiAudienceCampaignTests {
         try bench.restart()
         let resumed = try bench.folder.volley("resume", "last", "--json")
         #expect(try resumed.status == 0 && resumed.json()["outcomes"]?.int("accepted") == 2, "\(resumed)")
-    }
-
-    @Test("calls beyond those of a minute wait for the next one, and the wait is no attempt", .enabled(if: FaultScale.isThorough))
-    func minute() throws {
-        let bench = try Self.bench("tags: {file: tags.txt}\naliases: [u1]", faults: ["--broadcasts-per-minute", "2"])
-        try bench.folder.write("tags.txt", (0..<250).map { "t\($0)\n" }.joined())
-        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 4, "\(sent)")
-        #expect(try sent.json().int("attempts") == 4, "\(sent)")
-        let entries = try bench.ledger()
-        #expect(entries.count { $0["code"]?.stringValue == "30014" } == 50 && entries.count { $0["code"] == .null } == 251, "\(sent)")
     }
 
     @Test("a run that was killed goes on, and no call reaches anybody twice: Getui recognizes those that had no answer")

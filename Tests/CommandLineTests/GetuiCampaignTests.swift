@@ -123,17 +123,6 @@ struct GetuiCampaignTests {
         #expect(answers.values.contains { $0.first == "10001" } && bench.usedTokens == 2)
     }
 
-    @Test("a limit on calls holds the run, and what was beyond it arrives after the hold", .enabled(if: FaultScale.isThorough))
-    func quota() throws {
-        let bench = try Bench(devices: 30, firstDigits: [20: "00010005"], app: "pace: 20/s")
-        let start = Date()
-        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 0 && Date().timeIntervalSince(start) >= 60, "\(sent)")
-        #expect(try sent.json().int("attempts") == 30, "a hold is no attempt: \(sent)")
-        let answers = try bench.answers()
-        #expect(answers.count == 30 && answers.values.allSatisfy { $0.last == "sent" && $0.count { $0 == "sent" } == 1 })
-    }
-
     @Test("a message that Getui does not accept stops the run at the first device, and says what to do")
     func badMessage() throws {
         let bench = try Bench(devices: 50)

@@ -16,7 +16,7 @@ final class LedgeredServer {
 
     /// The service that the simulator stands in for.
     enum Service: String, CaseIterable, Sendable {
-        case apns, fcm, getui
+        case apns, fcm, getui, jpush, rongcloud
 
         /// The target of a number.
         fileprivate func token(_ device: Int) -> String {
@@ -24,6 +24,8 @@ final class LedgeredServer {
             case .apns: ProjectFolder.token(device)
             case .fcm: FCMCampaignTests.Bench.token(device)
             case .getui: GetuiCampaignTests.Bench.cid(device)
+            case .jpush: JPushCampaignTests.Bench.id(device)
+            case .rongcloud: "user_\(device)"
             }
         }
 
@@ -37,6 +39,8 @@ final class LedgeredServer {
                     "service: getui", "app_id: SimulatorAppId00000000", "app_key: SimulatorAppKey0000000",
                     "master_secret: {file: \(file)}",
                 ]
+            case .jpush: ["service: jpush", "app_key: 0123456789abcdef01234567", "master_secret: {file: \(file)}"]
+            case .rongcloud: ["service: rongcloud", "app_key: volleysimulator", "app_secret: {file: \(file)}"]
             }
         }
 
@@ -46,6 +50,24 @@ final class LedgeredServer {
             case .apns: ("token", "apns_id", "reason")
             case .fcm: ("target", "name", "error_code")
             case .getui: ("target", "request_id", "code")
+            case .jpush: ("target", "msg_id", "code")
+            case .rongcloud: ("target", "id", "code")
+            }
+        }
+
+        /// What its simulator needs so that a test does not take hours: RongCloud takes a hundred users a second.
+        fileprivate var options: [String] { self == .rongcloud ? ["--limit-per-minute", "600000"] : [] }
+
+        /// Whether what is sent again carries what tells that it is the same push.
+        fileprivate var namesPushes: Bool { ![.fcm, .rongcloud].contains(self) }
+
+        /// How many devices a request carries at most.
+        var requestSize: Int {
+            switch self {
+            case .apns, .fcm: 1
+            case .getui: 200
+            case .jpush: 1000
+            case .rongcloud: 100
             }
         }
     }
@@ -106,7 +128,7 @@ final class LedgeredServer {
                 "simulate", "--service", service.rawValue, "--port", String(port), "--ledger", ledgers[ledgers.count - 1], "--certificate",
                 "certificate.pem", "--json",
             ]
-                + ["--for", FaultScale.isThorough ? "1000" : "100"] + faults, in: folder.url,
+                + ["--for", FaultScale.isThorough ? "1000" : "100"] + service.options + faults, in: folder.url,
             launcher: place == .ownNetwork ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
         simulator = running
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
@@ -170,7 +192,7 @@ final class LedgeredServer {
                 let answer = Entry(
                     milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
                     token: entry[service.names.target]?.stringValue ?? "", id: entry[service.names.id]?.stringValue ?? "",
-                    status: try #require(entry.int("status")), reason: entry[service.names.reason]?.stringValue ?? "")
+                    status: try #require(entry.int("status")), reason: reason(of: entry))
                 // A refusal may come before the body, which has the targets, was read.
                 try #require(!answer.token.isEmpty || !answer.isAccepted, "what was accepted has a target")
                 return answer
@@ -178,9 +200,15 @@ final class LedgeredServer {
         }
     }
 
+    /// The reason of a line; blank for one that was accepted, to which RongCloud gives the code 200.
+    private func reason(of line: JSONValue) -> String {
+        let reason = line[service.names.reason]?.stringValue ?? line.int(service.names.reason).map(String.init) ?? ""
+        return reason == "200" ? "" : reason
+    }
+
     /// The target of a line that says that a push was accepted.
     private func acceptedTarget(_ line: JSONValue) -> String? {
-        guard line.int("status") == 200, line[service.names.reason]?.stringValue ?? "" == "" else { return nil }
+        guard line.int("status") == 200, reason(of: line).isEmpty else { return nil }
         return line[service.names.target]?.stringValue
     }
 
@@ -257,8 +285,8 @@ final class LedgeredServer {
         #expect(Set(accepted.keys).isSubset(of: tokens), comment, sourceLocation: sourceLocation)
         let repeated = accepted.filter { $0.value.count > 1 }
         if let mayRepeat { #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation) }
-        // FCM has no id that a sender chooses.
-        if service != .fcm {
+        // FCM and RongCloud have no id that a sender chooses.
+        if service.namesPushes {
             #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another id", sourceLocation: sourceLocation)
         }
         let report = try report()

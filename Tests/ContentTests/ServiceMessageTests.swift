@@ -92,6 +92,22 @@ struct ServiceMessageTests {
         #expect(throws: Never.self) { try MessageCatalog(image, for: [RongCloud()], isPlanned: true) }
     }
 
+    @Test("what reaches phones of one system only is a warning also where the service is the only one")
+    func partialLosses() throws {
+        let own = try content { content in content.own = [ContentMember(plain("in_app"), try node(#"{"body": "Sale"}"#))] }
+        let all = content { content in
+            (content.title, content.body) = (plain("Hi", line: 4), plain("Sale"))
+            content.services = [ServiceContent(service: plain("getui"), content: own)]
+        }
+        for services in [[Getui()], [APNs(), Getui()]] as [[any PushService]] {
+            #expect(
+                Diagnostics(try MessageCatalog(all, for: services).warnings).description == """
+                    c.yaml:4:1: warning: Getui gives the app on Android only what is below 'in_app', so only iPhones get this 'title'. \
+                    Write title below 'in_app' as well. If that is fine, allow it: allow: [{warning: not-carried, reason: "…"}]. [not-carried]
+                    """)
+        }
+    }
+
     private static func without(_ key: ContentKey) -> MessageContent { content { $0.removed = [key] } }
 
     @Test("a text that is too long for one of several services names it, its limit, and where to write a shorter one")

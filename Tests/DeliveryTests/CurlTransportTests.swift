@@ -152,14 +152,38 @@ struct CurlTransportTests {
                 }
                 transport.close(0)
                 transport.open(1)
-                // Too soon to go back.
-                transport.changeServer()
+                // Too soon to go back, or elsewhere.
+                transport.changeServer(to: nil)
+                transport.changeServer(to: "127.0.0.3")
                 Array("body".utf8).withUnsafeBufferPointer {
                     transport.submit(
                         request: 1, id: PushID(runSeed: RunSeed.random(), recipient: 1), on: 1, target: .init(start: nil, count: 0),
                         body: $0)
                 }
                 _ = try Self.go(transport, peer) { _ in peer.sessions.contains { $0.requests.last?.isComplete == true } }
+            }
+        }.get()
+    }
+
+    @Test("new connections go to the server that the service names, where it has several", arguments: [true, false])
+    func namedServer(isOneOfSeveral: Bool) throws {
+        let peer = try Peer(.http1), folder = try TemporaryFolder()
+        var settings = try Self.settings(peer, inFlight: 2, in: folder)
+        let name = settings.endpoint.host
+        settings.endpoint.host = "127.0.0.2"
+        if isOneOfSeveral { settings.endpoint.spareHosts = ["127.0.0.3"] }
+        let transport = try CurlTransport(settings)
+        try withPipeSignalBlocked {
+            Result {
+                transport.changeServer(to: name)
+                transport.open(0)
+                Self.submit(0..<1, to: transport)
+                let events = try Self.go(transport, peer) { events in
+                    peer.sessions.contains { $0.requests.last?.isComplete == true }
+                        || events.contains { if case .failed(connection: 0, .unreachable) = $0 { true } else { false } }
+                }
+                let failed = events.contains { if case .failed = $0 { true } else { false } }
+                #expect(failed != isOneOfSeveral && peer.sessions.isEmpty != isOneOfSeveral, "\(events)")
             }
         }.get()
     }

@@ -82,6 +82,25 @@ struct DoubtfulAnswerTests {
         #expect(outcome(.init(status: 410, reason: "SomethingNew", id: .own))?.outcome == .invalidToken)
     }
 
+    @Test("5xx that leaves in doubt sends later requests to a spare server, where there is one", arguments: [false, true])
+    func spareServer(isThere: Bool) {
+        for service in [RongCloud(), Getui()] as [any PushService] {
+            // Not every answer in doubt shows that the server has trouble.
+            for (status, leaves) in [(502, isThere), (503, isThere), (200, false)] {
+                var bench = Bench(pushes: 1) {
+                    ($0.service, $0.hasSpareServers, $0.resendsUnknown) = (service, isThere, false)
+                }
+                bench.advance()
+                bench.machine.answered(0, .init(status: status, isCutOff: true), at: bench.now)
+                #expect(bench.machine.actions.contains(.changeServer(name: nil)) == leaves, "\(service.name) \(status)")
+                bench.advance()
+                // Getui recognizes what comes again.
+                let outcomes: [Outcome] = service.recognizesRepeats ? [] : [.unknown]
+                #expect(bench.machine.settlements.map(\.outcome) == outcomes, "\(bench.machine.settlements)")
+            }
+        }
+    }
+
     @Test("what is in doubt is sent again when the campaign says so, after a while")
     func resends() {
         var bench = Bench(pushes: 2)

@@ -14,6 +14,10 @@ struct FCMAnswersTests {
 
         /// What FCM makes of its body.
         var reason: String { FCM().details(of: body).reason }
+        var meaningOfAll: AnswerMeaning {
+            let details = FCM().details(of: body)
+            return FCM().meaning(of: ServiceAnswer(status: status, reason: details.reason, hasReceipt: !details.receipt.isEmpty))
+        }
     }
 
     private static let meanings: [String: AnswerMeaning] = [
@@ -54,7 +58,10 @@ struct FCMAnswersTests {
         return try text.split(separator: "\n").dropFirst().map { line in
             let cells = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             let status = try #require(Int(cells[0]))
-            let body = Self.body(status: status, code: cells[1], canonical: cells[2], field: cells[3], message: cells[4])
+            let taken = JSONValue.object(pairs: [("name", .string(names[0]))])
+            let body =
+                status == 200
+                ? taken : Self.body(status: status, code: cells[1], canonical: cells[2], field: cells[3], message: cells[4])
             return Row(status: status, body: body, meaning: try #require(meanings[cells[5]]))
         }
     }
@@ -64,8 +71,7 @@ struct FCMAnswersTests {
         let rows = try Self.described()
         #expect(rows.count == 19)
         for row in rows {
-            let meaning = FCM().meaning(of: ServiceAnswer(status: row.status, reason: row.reason))
-            #expect(meaning == row.meaning, "\(row.status) \(row.reason)")
+            #expect(row.meaningOfAll == row.meaning, "\(row.status) \(row.reason)")
         }
     }
 
@@ -131,11 +137,46 @@ struct FCMAnswersTests {
         #expect(meaning(502, "UNAVAILABLE") == .maybeTaken)
     }
 
-    @Test("an answer that was cut off before its reason is in doubt, except for 200")
+    @Test("an answer that was cut off before its reason, or before the name of the message, is in doubt")
     func cutOff() {
         func meaning(_ status: Int) -> AnswerMeaning { FCM().meaning(of: ServiceAnswer(status: status, isCutOff: true)) }
-        #expect(meaning(200) == .accepted)
-        for status in [400, 401, 403, 404, 429, 500, 503] { #expect(meaning(status) == .maybeTaken) }
+        for status in [200, 400, 401, 403, 404, 429, 500, 503] { #expect(meaning(status) == .maybeTaken) }
+        #expect(FCM().meaning(of: ServiceAnswer(status: 200, isCutOff: true, hasReceipt: true)) == .accepted)
+    }
+
+    /// Names of messages, as Google's pages and SDKs have them.
+    private static let names = ["projects/shop-1a2b/messages/0:1500415314455276%31bd1c9631bd1c96", "projects/p/messages/fake_message_id"]
+
+    @Test("an answer is the name of the message, however it is written")
+    func accepted() throws {
+        for name in Self.names {
+            for text in [#"{"name":"\#(name)"}"#, "{\n  \"name\": \"\(name)\"\n}\n", "\r\t{ \"name\" :\"\(name)\" } "] {
+                #expect(FCM().plainlyAccepts(Array(text.utf8)), "\(text)")
+                #expect(FCM().details(of: try JSONValue(parsing: text)).receipt == name)
+            }
+            // Not plain, but a name all the same.
+            let escaped = name.replacing("/", with: "\\/")
+            for text in [#"{"name":"\#(escaped)"}"#, #"{"a":1,"name":"\#(name)"}"#, #"{"name":"\#(name)","a":[]}"#] {
+                #expect(!FCM().plainlyAccepts(Array(text.utf8)), "\(text)")
+                #expect(FCM().details(of: try JSONValue(parsing: text)).receipt == name)
+            }
+        }
+    }
+
+    @Test("what only looks like the name of a message is none")
+    func otherNames() throws {
+        let others = [
+            "{}", "[]", "7", #"{"name":7}"#, #"{"name":""}"#, #"{"name":"projects/p/messages/"}"#, #"{"name":"projects//messages/1"}"#,
+            #"{"name":"projects/p/topics/1"}"#, #"{"name":"projects/p/messages/1/2"}"#, #"{"name":"xprojects/p/messages/1"}"#,
+            #"{"names":"projects/p/messages/1"}"#, #"{"name":"projects/p/messages/1","error":{}}"#, #"{"error":"projects/p/messages/1"}"#,
+        ]
+        for text in others {
+            #expect(!FCM().plainlyAccepts(Array(text.utf8)), "\(text)")
+            #expect(FCM().details(of: try JSONValue(parsing: text)).receipt.isEmpty, "\(text)")
+        }
+        let whole = #"{"name":"\#(Self.names[0])"}"#
+        for length in 0..<whole.utf8.count { #expect(!FCM().plainlyAccepts(Array(whole.utf8.prefix(length)))) }
+        for end in ["}", "{", "x", "\0", whole] { #expect(!FCM().plainlyAccepts(Array((whole + end).utf8))) }
     }
 
     @Test("reasons of dead targets, and reasons that wrong settings cause as well")

@@ -125,6 +125,24 @@ struct GetuiAnswersTests {
         #expect(Getui().words(about: "29999 (something new)") == nil)
     }
 
+    @Test("an answer that sends elsewhere names one of Getui's servers, and no other is believed")
+    func otherServer() throws {
+        func server(_ data: String, code: Int = 301) throws -> String? {
+            Getui().details(of: try JSONValue(parsing: #"{"code":\#(code),"msg":"","data":\#(data)}"#)).server
+        }
+        let sdk = #"{"domainHash":"x","hostList":[{"domainList":["https://bjrestapi.getui.com"],"priorityGap":30}]}"#
+        #expect(try server(sdk) == "bjrestapi.getui.com" && server(sdk, code: 2) == nil)
+        let other = #"{"host_list":[{"domain_list":[]},{"domain_list":["https://a.example","https://b.getui.com/v2"]}]}"#
+        #expect(try server(other) == "b.getui.com")
+        for address in [
+            "http://a.getui.com", "https://getui.com.example", "https://evilgetui.com", "https://a.getui.com:99", "https://x@a.getui.com",
+            "https://A.GETUI.COM", "https://a.example/.getui.com", "",
+        ] { #expect(try server(#"{"hostList":[{"domainList":["\#(address)"]}]}"#) == nil, "\(address)") }
+        for data in ["null", "7", "{}", "[]", #"{"hostList":7}"#, #"{"hostList":[7,{"domainList":"https://a.getui.com"}]}"#] {
+            #expect(try server(data) == nil)
+        }
+    }
+
     @Test("bodies that are not Getui's say nothing", arguments: ["{}", "[]", "7", #"{"code":"0"}"#, #"{"msg":"x"}"#, #"{"code":1.5}"#])
     func foreign(text: String) throws {
         let details = Getui().details(of: try JSONValue(parsing: text))

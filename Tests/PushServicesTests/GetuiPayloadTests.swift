@@ -182,6 +182,40 @@ struct GetuiPayloadTests {
         #expect(draft.findings[0].severity == .error && draft.findings[0].remedy?.isEmpty == false && draft.findings[0].position != nil)
     }
 
+    @Test("what the app does not get on Android beside 'in_app' is a loss, unless 'in_app' has it, too")
+    func losses() throws {
+        func losses(_ json: String) throws -> [ContentLoss] {
+            let node = try FCMPayloadTests.node(json), data = try FCMPayloadTests.node(#"{"a":1}"#)
+            return Self.draft { content in
+                Self.greet(&content)
+                (content.image, content.link) = (Self.text("https://a.example/b.png"), Self.text("shop://sale"))
+                (content.data, content.sound, content.badge) = (data, Self.text("default"), 1)
+                content.own = [.init(Self.text("in_app"), node)]
+            }.losses
+        }
+        let all = try losses(#"{"screen":"sale"}"#)
+        #expect(all.map(\.key) == [.title, .body, .image, .link, .data] && all.allSatisfy(\.isPartial))
+        #expect(all.map(\.effect).first == "only iPhones get this 'title'")
+        #expect(try losses(#"{"title":"Hi","body":"Sale","data":{"a":1},"image":"x","link":"y"}"#).isEmpty)
+        #expect(try losses(#"{"title":"Hi","body":"Sale","data":{"a":1}}"#).map(\.key) == [.image, .link])
+        #expect(
+            Self.draft { content in
+                Self.greet(&content)
+                content.own = [.init(Self.text("android"), .object([], Self.place))]
+            }.losses.isEmpty)
+    }
+
+    @Test("'android' beside 'in_app' is a mistake, as Android shows no notification then")
+    func androidBesideInApp() throws {
+        let android = try FCMPayloadTests.node(#"{"channel":"offers"}"#)
+        let inApp = try FCMPayloadTests.node(#"{"title":"Hi","body":"Sale"}"#)
+        let findings = Self.findings { content in
+            Self.greet(&content)
+            content.own = [.init(Self.text("android"), android), .init(Self.text("in_app"), inApp)]
+        }
+        #expect(findings == ["error: 'android' is about a notification, and with 'in_app' Android shows none"])
+    }
+
     @Test("a silent push has no place for what the app shows itself")
     func silentInApp() throws {
         let node = try FCMPayloadTests.node("{}")

@@ -26,7 +26,7 @@ struct StopCauseTests {
     func causes() throws {
         let lines = try Self.lines()
         // As many as there are cases.
-        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 38)
+        #expect(Set(lines.compactMap { $0.json["cause"]?.stringValue }).count == 39)
         for line in lines {
             let cause = try #require(StopCause(json: line.json), "\(line.json.text)")
             #expect(cause.json == line.json)

@@ -48,6 +48,15 @@ struct ConnectionReportTests {
         #expect(steps["credentials"]?.message.contains(reason) == true && steps["credentials"]?.remedy != nil)
     }
 
+    @Test("a page with the status 200 is no answer of a service")
+    func page() throws {
+        var result = answered(200)
+        #expect(try steps(result)["credentials"]?.state == .ok)
+        result.isStrange = true
+        let step = try steps(result)["credentials"]
+        #expect(step?.state == .failed && step?.message == "the server answered 200 with a body that is not JSON, which APNs would not")
+    }
+
     @Test("a server that is none of APNs', and one that has no time, are said")
     func otherServers() throws {
         // A gateway, a web site: answers that APNs would not give.

@@ -36,10 +36,30 @@ struct PaceRegistryTests {
         let shared = try #require(paces.ofService(byRunsOf: "shop", settings))
         #expect(shared.pace == Pace(pushes: 600_000, intervalSeconds: 60) && settings.paces.targets == shared.pace)
         #expect(paces.ofService(byRunsOf: "shop", settings) === shared)
-        settings.firstService.pace = Pace(pushes: 20, intervalSeconds: 1)
-        #expect(paces.ofService(byRunsOf: "shop", settings) == nil && settings.paces.targets == settings.firstService.pace)
-        settings.firstService.appPace = Pace(pushes: 600_000, intervalSeconds: 60)
-        #expect(paces.ofService(byRunsOf: "shop", settings) !== shared, "what was chosen does not begin slowly")
+    }
+
+    @Test("FCM's quota and its slow begin hold beside a pace that was chosen; one with FCM's own keys says what the project bought")
+    func chosenPaces() throws {
+        let paces = PaceRegistry()
+        var settings = settings(.production, pace: nil)
+        settings.firstService.serviceName = "fcm"
+        let quota = Pace(pushes: 600_000, intervalSeconds: 60)
+        settings.firstService.pace = Pace(pushes: 20_000, intervalSeconds: 1)
+        #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == quota && settings.rampSeconds == 60)
+        #expect(settings.paces.targets == quota, "not 20,000 a second")
+        settings.devicePace = Pace(pushes: 20, intervalSeconds: 1)
+        #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == quota && settings.paces.targets == settings.devicePace)
+        (settings.devicePace, settings.firstService.pace) = (nil, nil)
+        for (second, ramp) in [(20_000, 60.0), (10_000, 60), (5000, 30), (1000, 6), (999, 0), (15, 0)] {
+            settings.firstService.appPace = Pace(pushes: second, intervalSeconds: 1)
+            #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == settings.firstService.appPace && settings.rampSeconds == ramp)
+            #expect(settings.paces.targets == settings.firstService.appPace && settings.usualPace == nil)
+        }
+        // Two runs of an app share the begin as they share the pace.
+        let key = try #require(paces.paces(ofRun: "r1", ofApp: "shop", settings).first?.key)
+        #expect(key == "app fcm production 15/s steady shop")
+        settings.firstService.serviceName = "rongcloud"
+        #expect(settings.rampSeconds == 0)
     }
 
     @Test("a limit of the service holds beside the pace of a run, so that its runs together keep it, too")
@@ -106,11 +126,11 @@ struct PaceRegistryTests {
         let all = paces.paces(ofRun: "r1", ofApp: "shop", settings)
         #expect(
             all.map(\.key) == [
-                "app apns production 5000/s steady shop", "run r1 apns 100/s", "app devices production,production 1000/s steady shop",
-                "run r1 devices 6000/min",
+                "app apns production 5000/s steady shop", "run r1 apns 100/s", "app fcm production 600000/min rising shop",
+                "app devices production,production 1000/s steady shop", "run r1 devices 6000/min",
             ])
         let own = settings.ofService(0)
         #expect(all[0].pace === paces.ofService(byRunsOf: "shop", own) && all[1].pace === paces.ofService(ofRun: "r1", own))
-        #expect(all[2].pace === paces.ofDevices(byRunsOf: "shop", settings) && all[3].pace === paces.ofDevices(ofRun: "r1", settings))
+        #expect(all[3].pace === paces.ofDevices(byRunsOf: "shop", settings) && all[4].pace === paces.ofDevices(ofRun: "r1", settings))
     }
 }

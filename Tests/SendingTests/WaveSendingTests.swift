@@ -103,7 +103,7 @@ struct WaveSendingTests {
                 run: run, catalog: run.catalog,
                 services: [
                     ServiceAccess(
-                        settings: settings, endpoint: gateway.endpoint, credentials: gateway.credentials,
+                        settings: settings, way: .open(gateway.endpoint, gateway.credentials),
                         route: try ProxyRoute(nil, to: settings.firstService.environment))
                 ], settings: settings, messages: messages,
                 attendance: RunAttendance(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))

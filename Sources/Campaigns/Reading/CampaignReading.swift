@@ -36,6 +36,7 @@ struct CampaignReader {
         if let own { OwnAudienceReader.check(root, readContent, (delivery, schedule), own) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
+        if let delivery, let readContent { noteLosses(of: readDelivery, delivery, for: readContent, services) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
@@ -89,6 +90,22 @@ struct CampaignReader {
             .expiresInUTC,
             message: "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), whose clock the schedule uses",
             at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
+    }
+
+    /// What services carry out on some phones only. Phones that another service of the app is for are not reached through them.
+    private func noteLosses(
+        of delivery: CampaignDelivery, _ section: Section, for content: MessageContent, _ services: [any PushService]
+    ) {
+        let served = Set(services.compactMap { $0.system?.phones })
+        for service in services {
+            let own = content.services.first { $0.service.value == service.accountName }?.content.own ?? []
+            for loss in service.rules.deliveryLosses where section.has(loss.key.rawValue) && !served.contains(loss.phones) {
+                // What a push has without it, too.
+                if loss.key == .priority, delivery.priority == nil || delivery.priority == .high { continue }
+                if let substitute = loss.substitute, own.has(substitute.key, in: substitute.group) { continue }
+                root.findings.note(loss, of: service, at: section.place(of: loss.key.rawValue))
+            }
+        }
     }
 
     private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ services: [any PushService]) {

@@ -85,6 +85,15 @@ extension Findings {
         note(lacking, lack: key.rawValue, at: place, remedy: allowance)
     }
 
+    /// The same for a key of `delivery` that a service carries out on some phones only.
+    func note(_ loss: DeliveryLoss, of service: any PushService, at place: SourcePosition) {
+        let remedy =
+            loss.substitute.map { group, key, words in
+                "\(words), below 'content': services: {\(service.accountName): {\(group): {\(key): …}}}. "
+            } ?? ""
+        warning(.notCarried, message: "\(loss.reason), so \(loss.effect)", at: place, remedy: remedy + allowance)
+    }
+
     private var allowance: String {
         "If that is fine, allow it: allow: [{warning: \(WarningName.notCarried.rawValue), reason: \"…\"}]."
     }
@@ -94,5 +103,15 @@ extension Findings {
         warning(
             .notCarried, message: "\(names) \(lacking.count == 1 ? "has" : "have") no '\(key)', so devices there get the push without it",
             at: place, remedy: remedy)
+    }
+}
+
+extension [ContentMember] {
+    /// Whether a group among them has a key.
+    func has(_ key: String, in group: String) -> Bool {
+        contains { member in
+            guard member.name.value == group, case .object(let members, _) = member.value else { return false }
+            return members.contains { $0.name.value == key }
+        }
     }
 }

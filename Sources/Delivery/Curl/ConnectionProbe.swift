@@ -37,6 +37,8 @@ public struct ConnectionProbe {
         public var status = 0
         /// The answer's reason; blank if it gives none.
         public var reason = ""
+        /// Whether the answer is not one that the service writes: a page, or a part of one.
+        public var isStrange = false
         /// The time in the server's answer; nil if it gives none, as is usual.
         public var serverTime: Timestamp?
         /// The midpoint between request and answer, by this machine's clock.
@@ -87,7 +89,7 @@ public struct ConnectionProbe {
         result.tls = notes.tls
         result.status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         let answer = AnswerReader(settings.service).answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body)
-        result.reason = answer.reason
+        (result.reason, result.isStrange) = (answer.reason, answer.isCutOff)
         result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap { Timestamp(httpDate: String(cString: $0)) }
         if code != CURLE_OK { result.failure = failure(code, easy.pointer, notes) }
         return result

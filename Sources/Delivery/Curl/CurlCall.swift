@@ -181,7 +181,7 @@ final class CurlCall {
             if header(names.remaining).flatMap(Self.seconds) == 0 { answer.budgetReturnsAfterSeconds = max(1, reset) }
         }
         // A page is not what a service wrote, even if it came whole.
-        answer.isCutOff = isCutOff || header("content-type")?.lowercased().hasPrefix("text/html") == true
+        if isCutOff || header("content-type")?.lowercased().hasPrefix("text/html") == true { answer.isCutOff = true }
         return answer
     }
 

@@ -18,8 +18,8 @@ final class CurlTransport: Transport {
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     /// Made with the first connection, and again for another server.
     private lazy var setup = CurlSetup(settings)
-    /// The endpoint's host and its spare ones: which one new connections go to, and since when.
-    private let hosts: [String]
+    /// The endpoint's host, its spare ones, and those that the service named: which one new connections go to, and since when.
+    private var hosts: [String]
     private var host = 0, hostSince = Int64.min
     @exclusivity(unchecked) private var connections: [CurlConnection?] = []
     /// The token that each connection was opened with, also after it was closed.
@@ -93,16 +93,22 @@ final class CurlTransport: Transport {
     /// Services ask senders not to go from server to server at every failure. Source: RongCloud's SDK, 30 seconds.
     private static let shortestStay: Int64 = 30_000_000_000
 
-    func changeServer() {
+    /// The servers that a service may name.
+    private static let mostHosts = 10
+
+    func changeServer(to name: String?) {
         let now = monotonicNanoseconds()
         guard hosts.count > 1, hostSince == .min || now - hostSince >= Self.shortestStay else { return }
-        (host, hostSince) = ((host + 1) % hosts.count, now)
+        if let name, !hosts.contains(name), hosts.count < Self.mostHosts { hosts.append(name) }
+        // A server that names itself has no other advice.
+        let next = name.flatMap { hosts.firstIndex(of: $0) } ?? host
+        (host, hostSince) = (next == host ? (host + 1) % hosts.count : next, now)
         setup = CurlSetup(settings, host: hosts[host])
     }
 
     /// A server that cannot be reached is left, too.
     private func leaveUnreachableServer() {
-        for case .failed(connection: _, .unreachable) in events { return changeServer() }
+        for case .failed(connection: _, .unreachable) in events { return changeServer(to: nil) }
     }
 
     // MARK: Waiting

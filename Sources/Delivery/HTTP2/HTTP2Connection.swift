@@ -255,7 +255,7 @@ extension AnswerReader {
             case .other: .other
             case .own: .own
             }
-        answer.isCutOff = request.isCutOff
+        if request.isCutOff { answer.isCutOff = true }
         return answer
     }
 }

@@ -149,7 +149,7 @@ final class HTTP2Transport: Transport {
     }
 
     /// Services of this wire have one server, behind which its owner has many.
-    func changeServer() {}
+    func changeServer(to name: String?) {}
 
     private func headers(_ token: ServiceToken?) -> [HTTP2Header] {
         var list = template.headers.map { HTTP2Header($0.name, value: $0.value) }

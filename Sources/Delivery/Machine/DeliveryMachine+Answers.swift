@@ -98,6 +98,11 @@ extension DeliveryMachine {
         case .split: break
         case .maybeTaken:
             lastServiceReason = "\(reasonText(answer)), apparently not from \(settings.service.displayName) itself"
+            // This push stays in doubt, but the others need not meet the same trouble.
+            if answer.status >= 500, settings.hasSpareServers {
+                actions.append(.changeServer(name: nil))
+                drain(connection)
+            }
             leaveInDoubt(request, reason: reasonText(answer), at: now)
         case .notTheService:
             settle(request, .unknown, reason: reasonText(answer), at: now)
@@ -195,7 +200,7 @@ extension DeliveryMachine {
         case .serviceBusy, .serviceLeaves, .otherServer:
             if retry == .serviceLeaves { drain(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
             if retry == .otherServer {
-                actions.append(.changeServer)
+                actions.append(.changeServer(name: answer.server))
                 drain(connection)
             }
             retryLater(request, retryAfterSeconds: answer.retryAfterSeconds, at: now)

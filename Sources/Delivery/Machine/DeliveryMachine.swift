@@ -29,8 +29,8 @@ struct DeliveryMachine: ~Copyable {
         /// Renew the provider token, as the service refused the one used on this connection as expired. Call
         /// `tokenRefused` if it cannot be renewed.
         case renewToken(connection: Int)
-        /// Open further connections at another of the service's servers.
-        case changeServer
+        /// Open further connections at another of the service's servers: the one with this name, or else the next one.
+        case changeServer(name: String?)
         /// Have the text with this name handed to the service again before another request names it.
         case forgetText(name: String)
         /// Note that the service let the token of this connection pass.
@@ -49,15 +49,21 @@ struct DeliveryMachine: ~Copyable {
         var budgetReturnsAfterSeconds: Double?
         /// The id under which the service can be asked about the pushes later; blank for none.
         var receipt = ""
+        /// The server to which it sends the app's requests (`AnswerDetails.server`).
+        var server: String?
         /// What it says about single targets, by target (`AnswerDetails.targets`).
         var targets: [String: String] = [:]
         /// Whether the answer carries the request's own id, another one, or none.
         var id = ServiceAnswer.Identity.missing
-        /// Whether its body was cut off.
+        /// Whether its body was cut off, or is not what a service writes.
         var isCutOff = false
+        /// Whether its body says that the service took the pushes, and nothing else (`PushService.plainlyAccepts`).
+        var isPlain = false
 
         /// What the service needs to interpret the answer.
-        var facts: ServiceAnswer { ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff, hasReceipt: !receipt.isEmpty) }
+        var facts: ServiceAnswer {
+            ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff, hasReceipt: isPlain || !receipt.isEmpty)
+        }
     }
 
     /// How the run is ending. What is in flight is still awaited.

@@ -8,6 +8,8 @@ struct MachineSettings: Sendable {
     /// `host:port`, for messages.
     var endpoint: String
     var usesProviderToken: Bool
+    /// Whether there are other servers that take the same pushes.
+    var hasSpareServers = false
     /// `host:port` of the proxy, for messages.
     var proxy: String?
     /// Counts what the service's own pace counts.
@@ -57,6 +59,7 @@ struct MachineSettings: Sendable {
         service = settings.service
         endpoint = settings.endpoint.description
         usesProviderToken = settings.credentials.tokens != nil
+        hasSpareServers = !settings.endpoint.spareHosts.isEmpty
         proxy = settings.proxyAddress?.description
         pace = settings.pace
         sharedPaces = settings.sharedPaces.map(\.pace)

@@ -188,32 +188,4 @@ extension CampaignContext {
         query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }
-
-    /// Places a mistake of a key, certificate or authority where volley.yaml names that file.
-    func placingCredentials<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let mistake as Diagnostic {
-            // Nothing but a variable's content is a mistake in no file.
-            let variables = app.services.compactMap { $0.credential?[$0.credentialForm?.variable] }
-            if mistake.file == nil, let variable = variables.first { throw placed(mistake, at: variable.position) }
-            let names = app.services.flatMap { service in
-                var names = service.credentialForm?.files.compactMap { service.credential?[$0] } ?? []
-                if case .server(_, let authority?) = service.environment { names.append(authority) }
-                return names
-            }
-            let place = names.first { FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
-            throw place.map { placed(mistake, at: $0.position) } ?? mistake
-        }
-    }
-}
-
-/// A mistake of a whole file is placed where the campaign or volley.yaml names that file; one inside the file keeps its place.
-private func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
-    guard mistake.position == nil else { return mistake }
-    var placed = mistake
-    placed.position = position
-    placed.file = position.file
-    placed.message = (mistake.file.map { "\($0): " } ?? "") + mistake.message
-    return placed
 }

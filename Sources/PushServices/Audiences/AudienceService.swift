@@ -99,6 +99,7 @@ struct AudienceService: PushService {
     var pushTypes: [PushType] { base.pushTypes }
     var wire: Wire { base.wire }
     var readsAcceptedBodies: Bool { base.readsAcceptedBodies }
+    func plainlyAccepts(_ body: [UInt8]) -> Bool { base.plainlyAccepts(body) }
     var retry: RetryPolicy { base.retry }
     var usualPace: ServicePace? { base.usualPace }
     var budgetHeaders: BudgetHeaders? { base.budgetHeaders }

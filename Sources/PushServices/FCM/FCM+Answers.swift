@@ -9,7 +9,10 @@ extension FCM {
         var details = AnswerDetails()
         // Calls that stream wrap an error in a list; so do some proxies of Google.
         let error = if case .array(let items) = body { items.first?["error"] } else { body["error"] }
-        guard let error else { return details }
+        guard let error else {
+            details.receipt = Self.messageName(in: body) ?? ""
+            return details
+        }
         let parts = if case .array(let parts)? = error["details"] { parts } else { [JSONValue]() }
         let code = parts.first { $0.isOfType("google.firebase.fcm.v1.FcmError") }?["errorCode"]?.stringValue
         details.reason = code ?? error["status"]?.stringValue ?? ""
@@ -18,6 +21,13 @@ extension FCM {
         let namesTarget = error["message"]?.stringValue?.contains("not a valid FCM registration token") == true
         if let field = field ?? (namesTarget ? "message.token" : nil) { details.reason += " (\(field))" }
         return details
+    }
+
+    /// The name of the message that FCM took: `{"name": "projects/PROJECT/messages/ID"}`.
+    private static func messageName(in body: JSONValue) -> String? {
+        guard let name = body["name"]?.stringValue else { return nil }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "projects" && parts[2] == "messages" && !parts[1].isEmpty && !parts[3].isEmpty ? name : nil
     }
 
     /// The first field that a bad request names, if it is one: not text that could be anything.
@@ -31,8 +41,8 @@ extension FCM {
 
     /// What an answer means for the push, the device and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        // Status 200 is enough.
-        if answer.status == 200 { return .accepted }
+        // FCM names each message that it takes. What has no name is not from it, or not whole. A name counts whatever came after it.
+        if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
         if answer.isCutOff { return .maybeTaken }
         if let row = Self.row(answer.status, answer.reason) { return row.meaning }
         switch answer.status {

@@ -48,8 +48,11 @@ public struct FCM: PushService {
     }()
 
     /// Source: Google, "Best practices when sending FCM messages at scale": a project may send 600,000 messages a minute, and a sender begins
-    /// with none and takes at least 60 seconds to reach its rate.
-    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60)
+    /// with none and takes at least 60 seconds to reach its rate. A project may have bought more, which a pace with FCM's own keys says.
+    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60, isLimit: true)
+
+    /// FCM names each message that it takes, and refuses with other statuses.
+    public let readsAcceptedBodies = true
 
     /// The only FCM there is.
     public init() {}

@@ -9,6 +9,7 @@ extension Getui {
         var details = AnswerDetails()
         guard let code = body["code"]?.integerValue else { return details }
         details.reason = String(code)
+        if details.reason == Self.otherDataCentre { details.server = Self.server(in: body["data"]) }
         guard details.reason != Self.success else {
             details.targets = Self.statuses(body["data"])
             return details
@@ -20,6 +21,25 @@ extension Getui {
         }
         return details
     }
+
+    static let otherDataCentre = "301"
+
+    /// The first of Getui's servers that an answer lists: `{"hostList": [{"domainList": ["https://restapi.getui.com"]}]}`. Any other name is
+    /// ignored, as a server that may be anybody's must not get the app's token.
+    /// Source: Getui's SDK for Java, `RasDomainBO` and `HostManager.handleDomain`, which writes names with capitals; others do with underscores.
+    private static func server(in data: JSONValue?) -> String? {
+        guard let data, case .array(let lists)? = data["hostList"] ?? data["host_list"] else { return nil }
+        for list in lists {
+            guard case .array(let addresses)? = list["domainList"] ?? list["domain_list"] else { continue }
+            for address in addresses.compactMap(\.stringValue) where address.hasPrefix("https://") {
+                let host = address.dropFirst("https://".count).prefix { $0 != "/" }
+                if host.utf8.count <= 100, host.hasSuffix(".getui.com"), host.utf8.allSatisfy(Self.hostCharacters.contains) { return String(host) }
+            }
+        }
+        return nil
+    }
+
+    private static let hostCharacters = ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
     /// The statuses of all targets, whichever task they belong to.
     private static func statuses(_ data: JSONValue?) -> [String: String] {

@@ -138,7 +138,7 @@ extension Getui {
                 200, "2", .retry(.serviceBusy), explanation: "Getui's service was starting until the retries ran out. \(again)",
                 probe: .busy),
             DocumentedAnswer(
-                200, "301", .retry(.otherServer),
+                200, Getui.otherDataCentre, .retry(.otherServer),
                 explanation: "Getui serves the app at another data centre, and none of its servers that Volley knows took these. \(again)",
                 advice: "Ask Getui's support which server the app belongs to, and name it: environment: {url: …} in volley.yaml.",
                 probe: .busy),

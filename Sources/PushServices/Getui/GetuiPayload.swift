@@ -34,7 +34,29 @@ struct GetuiPayload: ContentFindings {
             } else {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
             }
-        return PayloadDraft(root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
+        var draft = PayloadDraft(root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
+        draft.losses = losses(content)
+        return draft
+    }
+
+    /// What the app does not get on Android, where a message in the app takes the place of the notification: what that message does not have
+    /// under the same key.
+    private static func losses(_ content: MessageContent) -> [ContentLoss] {
+        guard !content.isSilent, content.payload == nil, let inApp = content.own.first(where: { $0.name.value == inAppKey }),
+            case .object(let members, _) = inApp.value
+        else { return [] }
+        let there = Set(members.map(\.name.value))
+        let places: [(ContentKey, SourcePosition?)] = [
+            (.title, content.title?.position), (.body, content.body?.position), (.image, content.image?.position),
+            (.link, content.link?.position), (.data, content.data?.position),
+        ]
+        return places.compactMap { key, place in
+            guard let place, !there.contains(key.rawValue) else { return nil }
+            return ContentLoss(
+                key: key, reason: "Getui gives the app on Android only what is below '\(inAppKey)'",
+                effect: "only iPhones get this '\(key.rawValue)'", place: place,
+                remedy: "Write \(key.rawValue) below '\(inAppKey)' as well", isPartial: true)
+        }
     }
 
     static func strategyText(_ strategy: AppleStrategy) -> String { "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}" }
@@ -67,6 +89,11 @@ struct GetuiPayload: ContentFindings {
     private mutating func message(_ content: MessageContent, _ data: [Member], _ inApp: ContentMember?) -> Member {
         let android = androidMembers(content)
         if let inApp {
+            if let name = content.own.first(where: { $0.name.value == Self.androidKey })?.name {
+                error(
+                    "'\(Self.androidKey)' is about a notification, and with '\(Self.inAppKey)' Android shows none", at: name.position,
+                    remedy: "Remove one of the two.")
+            }
             if content.isSilent {
                 error(
                     "a silent push has 'data' for the app, and needs no '\(Self.inAppKey)'", at: inApp.name.position,

@@ -32,10 +32,24 @@ public struct JPush: PushService {
             (JPushPayload.androidKey, "For Android alone: channel, category, icon and color of the notification."),
             (JPushPayload.inAppKey, "What the app gets while it runs, besides the notification: title, body and data."),
             (JPushPayload.optionsKey, "Options of JPush that Volley does not set, such as classification and third_party_channel."),
-        ], longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds, collapseIDBytes: 64, silentPriority: nil,
+        ], deliveryLosses: JPush.deliveryLosses, longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds, collapseIDBytes: 64, silentPriority: nil,
         payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [(JPushPayload.notificationKey, .object(pairs: [("alert", .string("Hello"))]))]))
+
+    /// Source: docs.jiguang.cn, "Push API v3", options and android: `time_to_live` does not hold for notifications of iOS, which have no
+    /// priority either; Android replaces a push by its number.
+    private static let deliveryLosses = [
+        DeliveryLoss(
+            key: .expires, phones: "iPhones", reason: "JPush lets no push to an iPhone expire",
+            effect: "iPhones may get it later than 'expires' allows"),
+        DeliveryLoss(
+            key: .priority, phones: "iPhones", reason: "JPush has a priority for Android only", effect: "iPhones get the push without it"),
+        DeliveryLoss(
+            key: .collapse, phones: "Android phones", reason: "JPush passes 'collapse' on to iPhones only",
+            effect: "Android phones show the earlier push beside this one",
+            substitute: (JPushPayload.optionsKey, "override_msg_id", "Android replaces the push whose number (msg_id) you name")),
+    ]
 
     /// It names a request in the logs of proxies; JPush does not read it.
     static let idHeader = "x-request-id"

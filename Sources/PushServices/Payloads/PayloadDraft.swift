@@ -79,6 +79,8 @@ public struct ContentLoss: Sendable {
     public let place: SourcePosition
     /// What to do to have it: a sentence without its full stop.
     public let remedy: String
+    /// Whether devices of another system get it from the same service. Then it is a warning wherever it stands, which can only be allowed.
+    public var isPartial = false
 }
 
 /// What a service makes of a campaign's content.

@@ -127,6 +127,9 @@ private struct ServiceStopWords {
             refused(reason, status: status, lagSeconds: lag)
         case .certificateExpired(let reason):
             "\(service.name) refused the client certificate with \(reason) (403). Check the expiry date of the one in volley.yaml."
+        case .credentialsUnusable(let why):
+            "The credentials for \(service.name) cannot be used: \(why)\(why.hasSuffix(".") ? "" : ".") Nothing is sent without them. Then "
+                + "resume the run."
         case .tokenExpired(let age, let lag): tokenExpired(age, lagSeconds: lag)
         case .tokenRefused(let reason, let status, let lag): tokenRefused(reason, status: status, lagSeconds: lag)
         case .tokenMissing(let trouble, let seconds):

@@ -1,3 +1,4 @@
+import Base
 public import PushServices
 
 /// The paces of a run to its first service: settings of one service, or as one service sees them (`ofService`).
@@ -8,6 +9,16 @@ extension RunSettings {
         guard let usual = firstService.service.usualPace, firstService.appPace == nil else { return nil }
         let isChosen = firstService.pace != nil || devicePace != nil || appDevicePace != nil
         return usual.isLimit || !isChosen ? usual : nil
+    }
+
+    /// After how many seconds the rate reaches the pace that runs of the app share at the service, which is the app's for it or the service's
+    /// own; 0 for at once. A slower pace is reached sooner, as the rate never rises faster than to the service's own pace; one of less than a
+    /// tenth of that takes no service by surprise.
+    public var rampSeconds: Double {
+        guard let usual = firstService.service.usualPace else { return 0 }
+        guard let own = firstService.appPace else { return usualPace?.rampSeconds ?? 0 }
+        let part = own.perSecond / usual.pace.perSecond
+        return part < 0.1 ? 0 : usual.rampSeconds * min(1, part)
     }
 
     /// The paces that hold for the service, whatever other services take.

@@ -88,6 +88,21 @@ extension RunSender {
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
     }
 
+    /// The rounds of a life, before the first. Services through which nothing can be sent have stopped, if anything is left for them.
+    func begunRounds() throws -> SendRounds {
+        var rounds = SendRounds(services, roundPaces)
+        let figures = try figuresSoFar()
+        for (number, access) in services.enumerated() {
+            guard let cause = access.obstacle else { continue }
+            let legs = run.plan.legs.filter { $0.service == number }
+            let settledCount = figures.map { settled($0.figures(ofService: number), access).values.reduce(0, +) } ?? 0
+            guard legs.reduce(0, { $0 + $1.ids.count }) > settledCount else { continue }
+            rounds.stopped[number] = cause
+            for leg in legs where !leg.ids.isEmpty { try run.setState(LegState(cause: cause), of: leg) }
+        }
+        return rounds
+    }
+
     /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
     private func holdsOfServices() throws -> [Int: Timestamp] {
         let states = try run.legStates()
@@ -115,14 +130,18 @@ extension RunSender {
         guard let figures else { return [:] }
         var settled: [Outcome: Int] = services.enumerated().reduce(into: [:]) { sum, entry in
             let (number, access) = entry
-            for (outcome, count) in figures.figures(ofService: number).outcomes
-            where outcome != .unsent && !(outcome == .unknown && access.resendsUnknown) { sum[outcome, default: 0] += count }
+            sum.merge(self.settled(figures.figures(ofService: number), access), uniquingKeysWith: +)
         }
         // They count as unknown as long as they have no outcome.
         for (number, access) in services.enumerated() where !access.resendsUnknown {
             settled[.unknown, default: 0] -= calls.inDoubt(atService: number)
         }
         return settled
+    }
+
+    /// The recipients of a service that stay settled, by outcome.
+    private func settled(_ figures: RunFigures, _ access: ServiceAccess) -> [Outcome: Int] {
+        figures.outcomes.filter { $0.key != .unsent && !($0.key == .unknown && access.resendsUnknown) }
     }
 
     /// Records recipients that were claimed but never handed over as unsent.

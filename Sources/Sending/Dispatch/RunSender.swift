@@ -33,13 +33,14 @@ package struct RunSender: Sendable {
     /// - Throws: `Diagnostic`: the run could not be sent. Nothing was sent.
     func prepare() throws {
         let start = try run.status().startedAt ?? Timestamp.now()
-        for access in services { _ = try Sender(senderSettings(access, startingAt: start)) }
+        for access in services where access.obstacle == nil { _ = try Sender(senderSettings(access, startingAt: start)) }
         try history.check(for: run.plan, in: catalog)
         for access in services {
+            guard case .open(let endpoint, _) = access.way else { continue }
             attendance.observer(
                 .destination(
                     .init(
-                        run: run.plan.id, endpoint: access.endpoint.description, proxy: access.route.proxyText,
+                        run: run.plan.id, endpoint: endpoint.description, proxy: access.route.proxyText,
                         topic: access.settings.firstService.topic, pace: access.pace)))
         }
     }
@@ -66,9 +67,10 @@ package struct RunSender: Sendable {
     /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts from the beginning of the run, however often
     ///   it is resumed; in waves, from the beginning of each wave.
     func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
+        guard case .open(let endpoint, let credentials) = access.way else { preconditionFailure("nothing is sent through a closed way") }
         let settings = access.settings
         var sender = SenderSettings(
-            access.service, endpoint: access.endpoint, credentials: access.credentials,
+            access.service, endpoint: endpoint, credentials: credentials,
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
         sender.sharedPaces = attendance.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [SharedPart(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
@@ -163,7 +165,7 @@ package struct RunSender: Sendable {
 
     /// Sends in rounds, with a pause between them.
     private func sendUntilEnd() throws -> RunEnd {
-        var rounds = SendRounds(services, roundPaces)
+        var rounds = try begunRounds()
         let start = try run.status().startedAt ?? clock.now()
         while true {
             let calls = try recordLost()

@@ -8,9 +8,21 @@ import Workspace
 package struct ServiceAccess: Sendable {
     /// The run's settings as the service sees them.
     let settings: RunSettings
-    let endpoint: Endpoint
-    let credentials: Credentials
+    let way: Way
     let route: ProxyRoute
+
+    /// The way to the service.
+    enum Way: Sendable {
+        case open(Endpoint, Credentials)
+        /// Its credentials cannot be used, for this reason: the run's other services are sent to.
+        case closed(Diagnostic)
+    }
+
+    /// Why nothing can be sent through it; nil if something can.
+    var obstacle: StopCause? {
+        guard case .closed(let why) = way else { return nil }
+        return .service(service.name, .credentialsUnusable(because: why.description))
+    }
 
     var service: any PushService { settings.service }
 

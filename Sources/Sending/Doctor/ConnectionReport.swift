@@ -99,9 +99,10 @@ struct ConnectionReport {
 
     /// The server's verdict on the credentials and on the topic.
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
-        let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
+        let body = result.isStrange ? " with a body that is not JSON" : ""
+        let said = "the server answered \(result.status)\(result.reason.isEmpty ? body : " \(result.reason)")"
         let credentials = CheckStep.ok("credentials", message: "the server accepted the \(accepted)")
-        switch service.probeMeaning(status: result.status, reason: result.reason) {
+        switch result.isStrange ? .notTheService : service.probeMeaning(status: result.status, reason: result.reason) {
         case .fine: return (credentials, .ok(topicKey, message: "\(topic) may be pushed to"))
         case .wrongTopic:
             let remedy =

@@ -40,7 +40,7 @@ extension RunSender {
     func concernsOnlyThisMachine(_ cause: StopCause) -> Bool { team != nil && team?.mirror == nil && cause.isOfMachine }
 
     private func sendRounds(_ team: TeamPlace) throws -> RunEnd {
-        var rounds = SendRounds(services, roundPaces)
+        var rounds = try begunRounds()
         let start = try run.status().startedAt ?? clock.now()
         while true {
             if attendance.cancellation.isRequested { return .interrupted }
@@ -101,8 +101,8 @@ extension StopCause {
         case .service(_, let stop):
             switch stop {
             case .mostTargetsRefused, .targetsRefused, .mostRejected, .quotaUsedUp: false
-            case .refused, .certificateExpired, .tokenExpired, .namesRefused, .namesMissing, .tokenRefused, .tokenMissing, .notTheService,
-                .notHTTP2, .outage:
+            case .refused, .certificateExpired, .credentialsUnusable, .tokenExpired, .namesRefused, .namesMissing, .tokenRefused,
+                .tokenMissing, .notTheService, .notHTTP2, .outage:
                 true
             }
         }

@@ -107,7 +107,7 @@ public final class TeamWork: Sendable {
 /// What a machine needs to help with a run: texts from its plan, credentials and the way to its services from this machine's volley.yaml.
 private final class TeamStage {
     let sender: RunSender
-    private let gateways: [Gateway]
+    private let gateways: [Int: Gateway]
 
     /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the plan.
     init(_ ledger: SharedLedger, _ catalog: any RunCatalog, _ project: Project, _ attendance: RunAttendance) throws {
@@ -118,7 +118,7 @@ private final class TeamStage {
                 remedy: "Use the same version on all machines.")
         }
         try present.checkUnchanged(settings)
-        let (services, gateways) = try RunToSend.open(present, settings, attendance.context)
+        let (services, gateways) = try RunToSend.open(present, settings, attendance.context, closesUnusable: false)
         self.gateways = gateways
         var attendance = attendance
         attendance.endsTeamRuns = false
@@ -129,5 +129,5 @@ private final class TeamStage {
         self.sender = sender
     }
 
-    func close() { for gateway in gateways { _ = gateway.close() } }
+    func close() { for gateway in gateways.values { _ = gateway.close() } }
 }

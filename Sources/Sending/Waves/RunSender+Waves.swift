@@ -9,7 +9,7 @@ extension RunSender {
     /// Sends wave after wave, waits between them, and carries out orders from other processes meanwhile.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
-        var rounds = SendRounds(services, roundPaces)
+        var rounds = try begunRounds()
         var deferred = ClaimSet()
         while true {
             let now = clock.now()

@@ -260,6 +260,11 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Send retry-after with 429 and 503.")
     var retryAfter: Int?
 
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: "How far the simulator's clock, which judges signatures, is ahead of this machine's; below 0 if it is behind.")
+    var clockAhead: Int?
+
     @Option(name: .long, help: "The seconds for which an access token is valid, of services that give them out. (default: 3600)")
     var tokenSeconds: Int?
 
@@ -325,6 +330,8 @@ struct Simulate: ParsableCommand {
         guard Simulators.named(service)?.keepsTasks == true || listsPerTask == 0 else {
             throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
         }
+        // More than a century of it is a slip, and may be more than a timestamp holds.
+        guard abs(clockAhead.map(Double.init) ?? 0) <= 4e9 else { throw ValidationError("--clock-ahead takes seconds, up to 4000000000.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
@@ -344,6 +351,7 @@ struct Simulate: ParsableCommand {
     private var settings: SimulateCommand.Settings {
         var settings = SimulateCommand.Settings()
         settings.service = Simulators.named(service) ?? settings.service
+        settings.clockAheadSeconds = clockAhead
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
         (settings.broadcastsPerDay, settings.broadcastsPerMinute, settings.takesTags) = (broadcastsPerDay, broadcastsPerMinute, !noTags)

@@ -51,6 +51,8 @@ public enum SimulateCommand {
         public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
         /// The header retry-after of 429 and 503, in seconds; nil for none.
         public var retryAfterSeconds: Int?
+        /// How far the simulator's clock is ahead of this machine's, in seconds; nil for no difference.
+        public var clockAheadSeconds: Int?
 
         /// Creates the settings of a well-behaved simulator.
         public init() {}
@@ -133,6 +135,7 @@ public enum SimulateCommand {
         faults.disconnectEvery = settings.disconnectEvery
         faults.silentAfter = settings.silentAfter
         faults.retryAfterSeconds = settings.retryAfterSeconds
+        faults.clockAheadSeconds = settings.clockAheadSeconds.map(Double.init)
         for (file, answer) in [
             (settings.unregisteredFile, settings.service.gone),
             (settings.badTokenFile, settings.service.unknown),
