@@ -29,6 +29,7 @@ struct MemberHistoryTests {
             (.partRaisedEarly, [66, 205, 286]), (.retryWithoutNumber, [0, 1, 2]), (.watchesWhileAway, [0, 8, 10]),
             (.countsAcrossLives, [8117, 58180, 59892]), (.comparesNothing, [7, 13, 14]), (.comparesLate, [0, 1, 2]),
             (.claimsBeforeComparing, [23, 41, 71]), (.awaitsNobody, [33, 250, 496]), (.trustsTheUnconfirmed, [180, 697, 924]),
+            (.newcomersWitness, [169, 264, 697]), (.resumesThroughStore, [6, 7, 13]),
             (.leasesAnew, [4, 8, 28]), (.leavesAtOnce, [265, 281, 745]),
             (.claimsWhateverTheOrder, [3, 7, 8]),
             (.endsUnconditionally, [0, 1, 2]), (.canaryDies, [32, 38, 48]),
@@ -40,19 +41,5 @@ struct MemberHistoryTests {
             return !world.failures.isEmpty
         }
         #expect(!caught.isEmpty, "\(breakage.rawValue)")
-    }
-
-    @Test func search() {
-        guard let name = ProcessInfo.processInfo.environment["VOLLEY_SEARCH"] else { return }
-        let breakage = MemberWorld.Breakage(rawValue: name), first = UInt64(ProcessInfo.processInfo.environment["VOLLEY_FIRST"] ?? "0") ?? 0
-        var counts = Counts(), found = 0
-        for seed in first..<first + Self.histories {
-            var world = MemberWorld(seed: seed, breakage: breakage)
-            world.run()
-            counts.add(world.counts)
-            if let failure = world.failures.first { print("SEED \(seed): \(failure)"); found += 1 }
-            if found >= 8 { break }
-        }
-        for situation in Situation.allCases { print("\(situation): \(counts[situation])") }
     }
 }

@@ -12,6 +12,8 @@ struct Truth {
     var claimant: [Int?], claimedOn: [Int]
     /// Members that were there while nothing can have been forgotten, and the servers that one of them has looked at and found complete.
     var witnesses: Set<Int> = [], witnessed: Set<Int> = [0]
+    /// Members that joined before anything can have been forgotten: nobody doubts that they are witnesses.
+    var founders: Set<Int> = []
     var beatAt: [Int: Double] = [:]
     var window: [(at: Double, count: Int)] = []
     /// Entries that were committed and forgotten, of all writers.
@@ -149,7 +151,7 @@ extension MemberWorld {
     /// The run stops because no witness is left.
     mutating func noteUnwitnessed() {
         counts[.unwitnessed] += 1
-        if let witness = truth.witnesses.first(where: { tables.lives($0) }) {
+        if let witness = truth.founders.first(where: { tables.lives($0) }) {
             fail("the run stops without a witness, although \(members[witness].name) is there")
         }
     }

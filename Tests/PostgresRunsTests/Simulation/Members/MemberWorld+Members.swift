@@ -24,6 +24,7 @@ extension MemberWorld {
         members[member].isWitness = rollCall.isWitnessed || breakage == .newcomersWitness
         tables.rows[member].isWitness = members[member].isWitness
         noteJoin(member)
+        if incarnation == 0 { truth.founders.insert(member) }
         members[member].hasJoined = true
         members[member].comparedLife = life
         members[member].lookedIncarnation = incarnation
