@@ -45,6 +45,6 @@ struct ServiceClockTests {
         #expect(sent.status == 2 && sent.errors.contains(words) && sent.errors.contains("Set this machine's clock"), "\(sent)")
         let doctor = try bench.folder.volley("doctor")
         #expect(doctor.status != 0 && (doctor.output + doctor.errors).contains(words), "\(doctor)")
-        #expect(try bench.answers().isEmpty)
+        #expect(try bench.answers().values.allSatisfy { !$0.contains("sent") })
     }
 }

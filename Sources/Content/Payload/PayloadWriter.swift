@@ -43,7 +43,8 @@ struct PayloadWriter {
     private func finding(_ loss: ContentLoss) -> Diagnostic {
         if loss.isPartial {
             let allowance = "If that is fine, allow it: allow: [{warning: \(WarningName.notCarried.rawValue), reason: \"…\"}]."
-            return .warning(.notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place, remedy: "\(loss.remedy). \(allowance)")
+            return .warning(
+                .notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place, remedy: "\(loss.remedy). \(allowance)")
         }
         guard let service = oneOfSeveral else { return Diagnostic(loss.reason, at: loss.place, remedy: "\(loss.remedy).") }
         let remedy = "\(loss.remedy). If that is fine, write below 'content' \(loss.key.below(service, "null"))."

@@ -33,7 +33,8 @@ extension Getui {
             guard case .array(let addresses)? = list["domainList"] ?? list["domain_list"] else { continue }
             for address in addresses.compactMap(\.stringValue) where address.hasPrefix("https://") {
                 let host = address.dropFirst("https://".count).prefix { $0 != "/" }
-                if host.utf8.count <= 100, host.hasSuffix(".getui.com"), host.utf8.allSatisfy(Self.hostCharacters.contains) { return String(host) }
+                let isGetuis = host.hasSuffix(".getui.com") && host.utf8.allSatisfy(Self.hostCharacters.contains)
+                if isGetuis, host.utf8.count <= 100 { return String(host) }
             }
         }
         return nil

@@ -32,8 +32,8 @@ public struct JPush: PushService {
             (JPushPayload.androidKey, "For Android alone: channel, category, icon and color of the notification."),
             (JPushPayload.inAppKey, "What the app gets while it runs, besides the notification: title, body and data."),
             (JPushPayload.optionsKey, "Options of JPush that Volley does not set, such as classification and third_party_channel."),
-        ], deliveryLosses: JPush.deliveryLosses, longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds, collapseIDBytes: 64, silentPriority: nil,
-        payloadKey: JPushPayload.notificationKey,
+        ], deliveryLosses: JPush.deliveryLosses, longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
+        collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [(JPushPayload.notificationKey, .object(pairs: [("alert", .string("Hello"))]))]))
 
