@@ -66,8 +66,11 @@ extension ScheduleDaemon {
 
     /// Why a time cannot be approved as the page showed its campaign, or cannot be left out now; nil for other orders.
     private func sourceRefusal(_ order: Order, at now: Timestamp) -> OrderRefusal? {
-        if case .skip = order.kind, let service, !service.isInTouch {
-            return .described("the store that machines share cannot be reached, so another machine might send it")
+        if case .skip = order.kind, let service, !service.mayFind {
+            return .described(
+                service.isInTouch
+                    ? "the store that machines share has just come up, so another machine may have it: try again in half a minute"
+                    : "the store that machines share cannot be reached, so another machine might send it")
         }
         guard case .approveTime(let campaign, _, let digest, _) = order.kind else { return nil }
         guard let file = scheduler.campaigns[campaign]?.file else { return .noSuchTime }

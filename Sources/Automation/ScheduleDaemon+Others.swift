@@ -6,18 +6,25 @@ import Runs
 /// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of them has it, and the record of each
 /// machine keeps what that machine knows.
 extension ScheduleDaemon {
-    /// Whether times may be found due. Not while the store is away: another machine may have them.
-    func isInTouch(at now: Timestamp) throws -> Bool {
+    /// Whether times may be found due. Not while the store is away, nor when it has just come up: another machine may have them.
+    func mayFindTimes(at now: Timestamp) throws -> Bool {
         guard let service else { return true }
         guard service.isInTouch else {
             noteStore(service.trouble)
             return false
         }
-        noteStore(nil)
-        if service.joined != joined {
-            joined = service.joined
-            try claimAgain(service, at: now)
+        if service.hasToWrite {
+            do { try writeAgain(service, at: now) } catch let failure as StoreFailure {
+                noteStore(failure.reason)
+                return false
+            }
         }
+        noteStore(nil)
+        guard service.mayFind else {
+            noteQuiet()
+            return false
+        }
+        isQuiet = false
         for state in [SharedFiring.State.skipped, .over] {
             let runs = givenUp.filter { $0.value == state }.map(\.key).sorted()
             guard !runs.isEmpty, (try? service.end(runs, as: state)) != nil else { continue }
@@ -25,6 +32,20 @@ extension ScheduleDaemon {
         }
         for orphan in service.orphans { try takeOver(orphan, service, at: now) }
         return true
+    }
+
+    /// The store could not be asked. An error of this machine's own record is another matter: without it nothing may be sent.
+    private struct StoreFailure: Error {
+        var reason: Diagnostic
+
+        static func noting<Value>(_ body: () throws -> Value) throws(StoreFailure) -> Value {
+            do { return try body() } catch { throw StoreFailure(reason: Diagnostic(explaining: error)) }
+        }
+    }
+
+    private func noteQuiet() {
+        if !isQuiet { observer(.storeQuiet) }
+        isQuiet = true
     }
 
     private func noteStore(_ trouble: Diagnostic?) {
@@ -37,22 +58,52 @@ extension ScheduleDaemon {
         }
     }
 
-    /// Claims all open times once more: others may have declared this service dead meanwhile. What was given up before is said again, too.
-    private func claimAgain(_ service: ScheduleService, at now: Timestamp) throws {
-        let since = now.adding(seconds: -Scheduler.lookBackSeconds)
-        for run in try store.scheduledRuns(since: since) where !run.state.isOpen { noteEnd(of: run) }
-        claimed = []
+    /// Writes what this machine knows of times into the store again: others may have declared this service dead meanwhile, and the store may have forgotten what
+    /// it knew.
+    private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws {
+        let runs = try store.scheduledRuns(since: now.adding(seconds: -Scheduler.lookBackSeconds))
+        for run in runs where !run.state.isOpen { noteEnd(of: run) }
+        var lost: [(run: ScheduledRun, holder: SharedFiring)] = [], own: Set<ScheduledRun.Key> = []
         let open = scheduler.open.filter { sending[$0.key] == nil }.map(\.value.scheduledRun)
-        for run in open.sorted(by: { $0.key.description < $1.key.description }) {
-            // Of a campaign whose file is gone, the time is claimed when its run is sent.
-            guard let firing = firing(run, .claimed) else { continue }
-            guard let holder = try service.claim(firing, until: isOver) else {
-                claimed.insert(run.key)
-                continue
+        let firings = runs.compactMap(onRecord)
+        try StoreFailure.noting {
+            try service.write(firings) {
+                for run in open.sorted(by: { $0.key.description < $1.key.description }) {
+                    // Of a campaign whose file is gone, the time is claimed when its run is sent.
+                    guard let firing = firing(run, .claimed) else { continue }
+                    if let holder = try service.claim(firing, until: isOver) { lost.append((run, holder)) } else { own.insert(run.key) }
+                }
             }
+        }
+        claimed = own
+        for (run, holder) in lost {
             observer(.elsewhere(run.key, machine: holder.machine, run: holder.run))
             try perform(scheduler.lost(run.key, to: .elsewhere(machine: holder.machine, run: holder.run), at: now))
         }
+    }
+
+    /// A time as this machine's own record has it; nil if another machine has it, and if the store need not know of it.
+    private func onRecord(_ run: ScheduledRun) -> SharedFiring? {
+        switch run.state {
+        case .planning, .waiting: firing(run, .claimed)
+        case .sending: firing(run, hasBegun(run) ? .begun : .claimed)
+        case .finished, .stopped: firing(run, .begun)
+        case .cancelled: firing(run, .over)
+        case .skipped where run.problem?.isElsewhere ?? false: nil
+        case .skipped: run.run != nil || run.isLeftOut ? firing(run, .skipped) : nil
+        }
+    }
+
+    /// Whether anything of a run may have been sent.
+    private func hasBegun(_ run: ScheduledRun) -> Bool {
+        guard let id = run.run, work.catalog.holds(id) else { return false }
+        return (try? reading(id) { try $0.hasBegun() }) ?? true
+    }
+
+    private func reading<Value>(_ id: String, _ body: (any RecordedRun) throws -> Value) throws -> Value {
+        let run = try work.catalog.open(id)
+        defer { run.close() }
+        return try body(run)
     }
 
     private func takeOver(_ orphan: SharedFiring, _ service: ScheduleService, at now: Timestamp) throws {
@@ -113,8 +164,14 @@ extension ScheduleDaemon {
     }
 
     private func firing(_ run: ScheduledRun, _ state: SharedFiring.State) -> SharedFiring? {
-        guard let app = scheduler.campaigns[run.key.campaign]?.app else { return nil }
+        guard let app = scheduler.campaigns[run.key.campaign]?.app ?? appOfPlan(run, state) else { return nil }
         return SharedFiring(app: app, campaign: run.key.campaign, occurrence: run.key.occurrence, run: run.run ?? "", state: state)
+    }
+
+    /// The app of a campaign whose file is gone, as the plan of a run has it that was sent.
+    private func appOfPlan(_ run: ScheduledRun, _ state: SharedFiring.State) -> String? {
+        guard state == .begun, let id = run.run else { return nil }
+        return try? reading(id) { $0.plan.app }
     }
 
     /// Whether a claim that the store does not answer is given up.

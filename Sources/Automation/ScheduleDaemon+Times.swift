@@ -14,7 +14,7 @@ extension ScheduleDaemon {
         let now = Timestamp.now()
         try lock.keep()
         if let reading = files.readIfChanged(now: now) { try apply(reading, now: now) }
-        if try isInTouch(at: now) { try perform(scheduler.timePassed(to: now)) }
+        if try mayFindTimes(at: now) { try perform(scheduler.timePassed(to: now)) }
     }
 
     func apply(_ reading: ScheduleFiles.Reading, now: Timestamp) throws {

@@ -63,13 +63,13 @@ public final class ScheduleDaemon {
     let project: Project
     /// This process among those of other machines; nil without a store.
     let service: ScheduleService?
-    /// How often the service had joined when all times were claimed last.
-    var joined = 0
-    /// Times that were claimed in the store since then.
+    /// Times that were claimed in the store since this machine's record was written there last.
     var claimed: Set<ScheduledRun.Key> = []
     /// Runs that are not sent for times that were claimed, until the store knows.
     var givenUp: [String: SharedFiring.State] = [:]
     var isStoreAway = false
+    /// Whether the store has come up so recently that no time may be found due.
+    var isQuiet = false
 
     /// - Parameters:
     ///   - project: names the receivers of notices and the files of `monitoring`.

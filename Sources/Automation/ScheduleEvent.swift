@@ -46,6 +46,8 @@ public enum ScheduleEvent: Sendable {
     case takenOver(ScheduledRun.Key, from: String)
     /// The store that machines share cannot be asked, or can be again. Meanwhile no time is found due.
     case storeAway(Diagnostic), storeBack
+    /// The store has just come up, and may not know yet what other machines have sent. For half a minute no time is found due.
+    case storeQuiet
     case planNotCancelled(run: String, any Error)
     /// The file of an ended run cannot be closed.
     case fileNotClosed(run: String, any Error)

@@ -1,6 +1,7 @@
 #pragma once
 #include <errno.h>
 #include <libpq-fe.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 /// Fields of an error; NULL where the server sent none. Their names are character literals in postgres_ext.h, which Swift does not import.
@@ -8,6 +9,13 @@ static inline const char *volley_pg_sqlstate(const PGresult *result) { return PQ
 static inline const char *volley_pg_message(const PGresult *result) { return PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY); }
 static inline const char *volley_pg_hint(const PGresult *result) { return PQresultErrorField(result, PG_DIAG_MESSAGE_HINT); }
 static inline const char *volley_pg_position(const PGresult *result) { return PQresultErrorField(result, PG_DIAG_STATEMENT_POSITION); }
+
+/// Whether a notice says that a commit was acknowledged although no standby confirmed it, as somebody cancelled the wait. Source: PostgreSQL's
+/// SyncRepWaitForLSN; its SQLSTATE is that of every warning, and its text depends on the server's language.
+static inline int volley_pg_is_unconfirmed_commit(const PGresult *notice) {
+    const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    return function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0;
+}
 
 /// A descriptor that is readable when the sockets that it watches are ready; -1 with errno if no more files can be opened. Source: epoll(7),
 /// which Swift's module of the C library leaves out.

@@ -23,15 +23,18 @@ public struct PostgresAddress: Sendable {
     /// Reads a URL (`postgresql://…`) or `host=… dbname=…`.
     /// - Parameter variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
     /// - Throws: `PostgresError` when it cannot be read, or would allow a connection whose server is not verified.
-    public init(_ text: String, of variable: String) throws(PostgresError) {
+    public init(_ text: String, of variable: String) throws(PostgresError) { try self.init(text, of: variable, Self.environment) }
+
+    /// - Parameter environment: the value of a variable that libpq reads; nil where it is not set.
+    init(_ text: String, of variable: String, _ environment: (String) -> String?) throws(PostgresError) {
         guard var given = Self.parsed(text) else { throw Self.unreadable(variable) }
         try Self.checkParts(given, of: variable)
-        if !Self.isLocal(given) {
+        if !Self.isLocal(given, environment) {
             if let mode = given["sslmode"], mode != "verify-full" { throw Self.unverified(variable, mode: mode) }
             given["sslmode"] = "verify-full"
             // GSSAPI's encryption would be tried first, and leave the certificate aside.
             given["gssencmode"] = "disable"
-            if Self.lacksAuthorities(given) { given["sslrootcert"] = Self.systemAuthorities }
+            if Self.lacksAuthorities(given, environment) { given["sslrootcert"] = Self.systemAuthorities }
         }
         connectSeconds = given["connect_timeout"].flatMap(Double.init).map { max(2, $0) } ?? Self.usualConnectSeconds
         parameters = Self.usual.merging(given) { $1 }.merging(["client_encoding": "UTF8"]) { $1 }
@@ -61,13 +64,20 @@ public struct PostgresAddress: Sendable {
         guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
     }
 
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
     /// Whether every server that may be asked is on this machine. Without a host it is not known: a service file may name one; on a Unix socket
     /// libpq ignores what is said about certificates.
-    private static func isLocal(_ given: [String: String]) -> Bool {
-        func list(_ key: String) -> [String] {
-            given[key].map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+    ///
+    /// An address (`hostaddr`) counts before a host's name, wherever it comes from: what is given, otherwise the service file, otherwise PGHOSTADDR. A blank
+    /// one is none for libpq. What the service file says is not known here, and only what is given keeps it out.
+    private static func isLocal(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
+        func list(_ text: String?) -> [String] {
+            (text ?? "").isEmpty ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
-        let (hosts, addresses) = (list("host"), list("hostaddr"))
+        let hosts = list(given["host"]), own = list(given["hostaddr"])
+        if own.isEmpty, !(given["service"] ?? "").isEmpty || environment("PGSERVICE") != nil { return false }
+        let addresses = own.isEmpty ? list(environment("PGHOSTADDR")) : own
         let count = max(hosts.count, addresses.count)
         return count > 0
             && (0..<count).allSatisfy { number in
@@ -80,11 +90,10 @@ public struct PostgresAddress: Sendable {
     }
 
     /// Whether libpq would find no authorities: verifying is then refused.
-    private static func lacksAuthorities(_ given: [String: String]) -> Bool {
+    private static func lacksAuthorities(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
         guard given["sslrootcert"] == nil, given["service"] == nil else { return false }
-        let named = ["PGSSLROOTCERT", "PGSERVICE"].contains { (name: String) in getenv(name) != nil }
-        let home = getenv("HOME").map { String(cString: $0) } ?? ""
-        return !named && access("\(home)/.postgresql/root.crt", R_OK) != 0
+        let named = ["PGSSLROOTCERT", "PGSERVICE"].contains { environment($0) != nil }
+        return !named && access("\(environment("HOME") ?? "")/.postgresql/root.crt", R_OK) != 0
     }
 
     private static func unreadable(_ variable: String) -> PostgresError {

@@ -112,6 +112,7 @@ extension PostgresConnection {
             }
             try send(deadline) { _ in 1 }
             while let result = try nextResult(deadline) { try check(result) }
+            try checkConfirmed()
         }
     }
 
@@ -190,6 +191,7 @@ extension PostgresConnection {
             if refusal == nil { refusal = error(of: result) }
         }
         if let refusal { throw refusal }
+        try checkConfirmed()
         return results
     }
 

@@ -12,14 +12,18 @@ public final class PostgresConnection {
     private let readiness: Int32
     /// The names of statements that the server keeps.
     var kept: [String: String] = [:]
+    /// Set by libpq while it reads: a commit was acknowledged that no standby has confirmed.
+    private let isUnconfirmed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
     private init(handle: OpaquePointer, readiness: Int32, _ cancellation: Cancellation) {
         (self.handle, self.readiness, self.cancellation) = (handle, readiness, cancellation)
+        isUnconfirmed.initialize(to: false)
     }
 
     deinit {
         PQfinish(handle)
         close(readiness)
+        isUnconfirmed.deallocate()
     }
 
     /// Connects.
@@ -46,7 +50,11 @@ public final class PostgresConnection {
 
     private func connect(_ deadline: Deadline) throws {
         // Notices of the server would be printed.
-        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        PQsetNoticeReceiver(
+            handle,
+            { isUnconfirmed, notice in
+                if volley_pg_is_unconfirmed_commit(notice) != 0 { isUnconfirmed?.assumingMemoryBound(to: Bool.self).pointee = true }
+            }, isUnconfirmed)
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else { throw connectFailure }
@@ -101,6 +109,16 @@ public final class PostgresConnection {
     }
 
     // MARK: - Errors
+
+    /// - Throws: `PostgresError` if the server acknowledged a commit that no standby confirmed, as somebody cancelled the wait: whether it lasts is as unknown as
+    ///   that of one whose answer was lost.
+    func checkConfirmed() throws {
+        guard isUnconfirmed.pointee else { return }
+        isUnconfirmed.pointee = false
+        throw PostgresError(
+            .lost, "a commit was not confirmed by a standby, as the wait for it was cancelled on the server",
+            remedy: "Try again once a standby follows the server, and cancel no waits for standbys.")
+    }
 
     private var connectFailure: PostgresError {
         let remedy =

@@ -66,11 +66,11 @@ final class StoreLane: @unchecked Sendable {
     private func open() throws -> PostgresConnection {
         let connection = try PostgresConnection.open(address, patience.none)
         // What was answered must be on the disk, whatever the database is set to. A member that stands still in the middle of a transaction would hold its
-        // row against those who declare it dead.
+        // row against those who declare it dead. Warnings tell of commits that no standby confirmed.
         try connection.execute(
             """
             SET idle_in_transaction_session_timeout = '5s'; SET default_transaction_isolation = 'read committed'; SET lock_timeout = '10s';
-            SET client_min_messages = 'error';
+            SET client_min_messages = 'warning';
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')
             """, within: answerSeconds)
         return connection

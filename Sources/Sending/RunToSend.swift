@@ -128,7 +128,7 @@ struct RunToSend {
         run.expectReaders(stage.readers)
         try stage.prepare()
         attendance.observer(.checking)
-        let time = step == .begin ? try SharedTime(of: run, settings, in: project) : nil
+        let time = step == .begin ? try SharedTime(of: run, settings, in: project, until: attendance.cancellation) : nil
         let former = try FormerLife(of: run)
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }

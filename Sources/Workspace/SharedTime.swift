@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Campaigns
 package import PostgresRuns
 package import Runs
@@ -8,24 +8,36 @@ package struct SharedTime {
     /// What is to be claimed.
     package let firing: SharedFiring
     private let store: Store
+    private let cancellation: Cancellation
 
     /// nil if volley.yaml names no store, or the run has no time of its own (`ScheduledTime`).
+    /// - Parameter cancellation: ends waiting for a store that has just come up.
     /// - Throws: `Diagnostic`: the store cannot be reached.
-    package init?(of run: any RecordedRun, _ settings: RunSettings, in project: Project) throws {
+    package init?(of run: any RecordedRun, _ settings: RunSettings, in project: Project, until cancellation: Cancellation) throws {
         guard let time = ScheduledTime(run, settings, isScheduler: false), project.store != nil,
             let store = try project.openStore(asked: .requested())
         else { return nil }
         let key = time.scheduledRun.key
         firing = SharedFiring(app: run.plan.app, campaign: key.campaign, occurrence: key.occurrence, run: run.plan.id, state: .begun)
-        self.store = store
+        (self.store, self.cancellation) = (store, cancellation)
     }
 
-    /// - Throws: `Diagnostic`: another run has the time.
-    package func check() throws { if let holder = try store.holder(of: firing) { throw holder.isTaken } }
+    /// - Throws: `Diagnostic`: another run has the time; `StoreQuiet`: work should end before the store knows.
+    package func check() throws { if let holder = try onceKnown({ try store.holder(of: firing) }) { throw holder.isTaken } }
 
     /// Notes that the run is about to be sent.
-    /// - Throws: `Diagnostic`: another run has the time.
-    package func begin() throws { if let holder = try store.claim(firing) { throw holder.isTaken } }
+    /// - Throws: as `check`.
+    package func begin() throws { if let holder = try onceKnown({ try store.claim(firing) }) { throw holder.isTaken } }
+
+    /// Asks a store that has just come up again and again, until other machines have said there what they have sent.
+    private func onceKnown(_ body: () throws -> SharedFiring?) throws -> SharedFiring? {
+        while true {
+            do { return try body() } catch let quiet as StoreQuiet {
+                cancellation.waitForRequest(atMost: 0.5)
+                if cancellation.isRequested { throw quiet }
+            }
+        }
+    }
 
     /// Nothing was sent after all.
     package func giveBack() { try? store.giveBack(firing) }

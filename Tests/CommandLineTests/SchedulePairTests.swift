@@ -33,10 +33,23 @@ struct SchedulePairTests {
             try VolleyBinary.run(arguments, in: folders[machine].url, environment: environment)
         }
 
-        func start(_ machine: Int) throws -> RunningVolley {
+        /// - Parameter passesQuiet: whether the half minute is skipped in which a database that came up is asked for nothing.
+        func start(_ machine: Int, passesQuiet: Bool = true) throws -> RunningVolley {
             let process = try VolleyBinary.start(["schedule", "."], in: folders[machine].url, environment: environment)
             running.append(process)
+            if passesQuiet { try passQuiet() }
             return process
+        }
+
+        func passQuiet() throws {
+            try wait("a life of the database") {
+                try server.sql("UPDATE \(role).volley_life SET began_at = began_at - interval '1 minute' RETURNING 1") == "1"
+            }
+        }
+
+        /// What is left when the database has forgotten every time.
+        func forget() throws {
+            try server.sql("DELETE FROM \(role).volley_firing; DELETE FROM \(role).volley_life; DELETE FROM \(role).volley_present")
         }
 
         func write(_ name: String, minutesAgo: Int) throws {
@@ -171,11 +184,36 @@ struct SchedulePairTests {
         let pair = try Pair("pair_away")
         try pair.server.sql("ALTER ROLE pair_away NOLOGIN")
         try pair.write("sale", minutesAgo: 1)
-        let first = try pair.start(0)
+        let first = try pair.start(0, passesQuiet: false)
         try pair.wait("the warning") { first.errorsSoFar.contains("Until the store can be reached") }
         #expect(try pair.time(0, "sale").state == "")
         try pair.server.sql("ALTER ROLE pair_away LOGIN")
+        try pair.passQuiet()
         try pair.wait("the end") { try pair.time(0, "sale").state == "finished" }
         #expect(first.errorsSoFar.contains("The store can be reached again."))
+    }
+
+    @Test("what one has sent is sent by no other when the database has forgotten it: the one says so again, and the other waits for that")
+    func forgotten() throws {
+        let pair = try Pair("pair_forgotten")
+        try pair.write("sale", minutesAgo: 1)
+        let first = try pair.start(0)
+        try pair.wait("the end") { try pair.time(0, "sale").state == "finished" }
+        kill(first.processID, SIGTERM)
+        _ = first.finish()
+        try pair.forget()
+        let second = try pair.start(1, passesQuiet: false)
+        try pair.wait("the quiet time") { second.errorsSoFar.contains("The store has just come up") }
+        #expect(try pair.server.sql("SELECT count(*) FROM pair_forgotten.volley_firing") == "0")
+        // It is back within half a minute.
+        _ = try pair.start(0, passesQuiet: false)
+        try pair.wait("what it says") {
+            try pair.server.sql("SELECT state FROM pair_forgotten.volley_firing WHERE campaign = 'sale'") == "begun"
+        }
+        #expect(try pair.time(1, "sale").state == "", "nobody has found it due")
+        try pair.passQuiet()
+        try pair.wait("the other") { try pair.time(1, "sale").notes.contains("another machine, ") }
+        #expect(try pair.time(0, "sale").state == "finished")
+        #expect(try pair.server.sql("SELECT count(*) FROM pair_forgotten.volley_firing WHERE state = 'begun'") == "1")
     }
 }

@@ -12,17 +12,17 @@ import Testing
 /// Several members of one run.
 @Suite("members of a run in the store")
 struct SharedMembersTests {
-    private static let noon = Timestamp(epochSeconds: 1_796_126_400)
+    static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
     /// A published run whose life has begun, and a way to open it as another machine does.
-    private final class Bench {
+    final class Bench {
         let bench: StoreBench
         let folder: TemporaryFolder
         let file: SQLiteRun
         let home: SharedLedger
 
-        init(of audience: Int) throws {
-            bench = try StoreBench(PostgresServer.shared.get())
+        init(of audience: Int, in store: StoreBench? = nil) throws {
+            bench = try store ?? StoreBench(PostgresServer.shared.get())
             folder = try TemporaryFolder()
             file = try StoreBench.file(SharedMembersTests.plan(audience), SharedMembersTests.recipients(audience), in: folder.path)
             home = try bench.store.publish(file)
@@ -68,6 +68,19 @@ struct SharedMembersTests {
         let beats = bench.home.state.withLock { $0.beat } - before
         #expect(beats >= 2)
         #expect(Double(beats) <= (.now - start) / .seconds(1) + 2)
+    }
+
+    @Test("a member beats while an entry of its own waits for the database")
+    func beatsMeanwhile() throws {
+        let bench = try Bench(of: 10), home = bench.home
+        let isThere = try home.claiming.append(until: { false }) { _, _ in
+            let beat = try WorkerThread("beat") { Result { try home.beat(answers: [:]) != nil } }
+            let end = ContinuousClock.now + .seconds(5)
+            while !beat.isFinished, ContinuousClock.now < end { try bench.bench.sql("SELECT 1") }
+            #expect(beat.isFinished)
+            return .isMissing
+        }
+        #expect(!isThere)
     }
 
     @Test("members that take turns come to everybody once, and the run's file gets all that they recorded")
@@ -125,6 +138,16 @@ struct SharedMembersTests {
         #expect(try bench.home.recordLost(at: Self.noon) == 300)
     }
 
+    @Test("what is recorded together is one row of the journal")
+    func oneRow() throws {
+        let bench = try Bench(of: 100)
+        func rows() throws -> String? { try bench.bench.sql("SELECT count(*) FROM volley_journal").first?.first ?? nil }
+        try bench.home.claim(0..<100, at: Self.noon)
+        let before = try #require(try rows().flatMap { Int($0) })
+        try bench.home.record([(0..<40).map { settled($0) }, (40..<99).map { settled($0) }, [settled(99)]])
+        #expect(try rows() == "\(before + 1)")
+    }
+
     @Test("a member that beats again is not declared dead")
     func alive() throws {
         let bench = try Bench(of: 10)
@@ -158,6 +181,32 @@ struct SharedMembersTests {
         #expect(try first.becomeConductor())
         #expect(try !second.becomeConductor())
         #expect(try first.beat(answers: [:])?.isConductor == true)
+    }
+
+    @Test(
+        "a member that was declared dead opens no leg, says nothing of a leg, and does not conduct; nor does another open one than who conducts"
+    )
+    func unfenced() throws {
+        let bench = try Bench(of: 10)
+        let (first, second) = (try bench.member(), try bench.member()), leg = bench.file.plan.legs[0]
+        func isOpen() throws -> Bool { try #require(try second.beat(answers: [:])).openLegs == [0] }
+        let news = try #require(try second.beat(answers: [:]))
+        #expect(throws: NotSending(isCancelled: false)) { try first.open(leg) }
+        #expect(try !isOpen(), "another conducts")
+        for silent in news.others { #expect(try second.declareDead(silent.number, beat: silent.beat)) }
+        for dead in [bench.home, first] {
+            #expect(throws: NotSending(isCancelled: false)) { try dead.open(leg) }
+            #expect(throws: NotSending(isCancelled: false)) { try dead.setState(LegState(cause: .interrupted), of: leg) }
+            #expect(throws: NotSending(isCancelled: false)) { try dead.lockForSending(isSending: true) }
+            #expect(try !dead.becomeConductor())
+        }
+        #expect(try !isOpen() && second.legStates() == [:])
+        #expect(try second.beat(answers: [:])?.lacksConductor == true)
+        #expect(try second.becomeConductor())
+        try second.open(leg)
+        #expect(try isOpen())
+        try second.setState(LegState(cause: .interrupted), of: leg)
+        #expect(try second.legStates() == [0: LegState(cause: .interrupted)])
     }
 
     @Test("who was given back is sent to again by another member, once, with what was recorded")

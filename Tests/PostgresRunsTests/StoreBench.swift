@@ -16,14 +16,28 @@ struct StoreBench {
 
     private static let next = Atomic(0)
 
-    init(_ server: PostgresServer) throws {
+    /// - Parameter role: works with it, and owns the tables.
+    init(_ server: PostgresServer, role: String = "volley") throws {
         schema = "store_\(Self.next.wrappingAdd(1, ordering: .relaxed).newValue)"
-        try server.sql("CREATE SCHEMA \(schema) AUTHORIZATION volley")
-        address = try PostgresAddress(server.address() + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
+        try server.sql("CREATE SCHEMA \(schema) AUTHORIZATION \(role)")
+        address = try PostgresAddress(server.address(user: role) + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
         let connection = try PostgresConnection.open(address, Cancellation())
         for statement in StoreSchema.steps.joined() { try connection.execute(statement, within: 30) }
         store = try Store.open(address, asked: Cancellation())
     }
+
+    /// Begins a life of the database, unless it has one, and lets so much of it pass that times of schedules may be claimed (`FiringRoll`).
+    func passQuiet() throws {
+        _ = try store.databaseLife()
+        try sql("UPDATE volley_life SET began_at = began_at - interval '31 s'")
+    }
+
+    /// What is left of a life when the database has forgotten.
+    func forgetLife() throws { try sql("DELETE FROM volley_life; DELETE FROM volley_present") }
+
+    /// Runs SQL in the schema.
+    @discardableResult
+    func sql(_ text: String) throws -> [[String?]] { try store.looking.once { try $0.execute(text, within: 30) } }
 
     /// The same store as another process sees it.
     func another() throws -> Store { try Store.open(address, asked: Cancellation()) }

@@ -24,6 +24,36 @@ import Testing
     }
 
     @Test(
+        "an address counts before a host's name, wherever libpq finds it: such a server is verified, however local its name sounds",
+        arguments: [
+            ("host=localhost", ["PGHOSTADDR": "10.0.0.7"]), ("host=localhost hostaddr=''", ["PGHOSTADDR": "10.0.0.7"]),
+            ("host=/var/run/postgresql", ["PGHOSTADDR": "db.example.com"]),
+            ("host=localhost,127.0.0.1", ["PGHOSTADDR": "127.0.0.1,10.0.0.7"]),
+            ("host=localhost service=shop", [:]), ("host=localhost", ["PGSERVICE": "shop"]),
+            ("host=127.0.0.1 hostaddr='' service=shop", [:]), ("host=/var/run/postgresql service=''", ["PGSERVICE": "shop"]),
+            ("hostaddr=10.0.0.7", ["PGHOSTADDR": "127.0.0.1"]),
+        ] as [(String, [String: String])])
+    func elsewhere(text: String, environment: [String: String]) throws {
+        let address = try PostgresAddress(text, of: "WAREHOUSE_URL") { environment[$0] }
+        #expect(address.parameters["sslmode"] == "verify-full" && address.parameters["gssencmode"] == "disable")
+        #expect(throws: PostgresError.self) {
+            _ = try PostgresAddress(text + " sslmode=prefer", of: "WAREHOUSE_URL") { environment[$0] }
+        }
+    }
+
+    @Test(
+        "an address of this machine is one, and one that is given keeps out what the environment and a service file say",
+        arguments: [
+            ("host=localhost", ["PGHOSTADDR": "127.0.0.1"]), ("dbname=shop", ["PGHOSTADDR": "::1"]),
+            ("host=localhost,127.0.0.1", ["PGHOSTADDR": ",127.0.0.2"]), ("host=localhost", ["PGHOSTADDR": ""]),
+            ("host=localhost hostaddr=127.0.0.1", ["PGHOSTADDR": "10.0.0.7", "PGSERVICE": "shop"]),
+            ("hostaddr=::1 service=shop", [:]),
+        ] as [(String, [String: String])])
+    func here(text: String, environment: [String: String]) throws {
+        #expect(try PostgresAddress(text, of: "WAREHOUSE_URL") { environment[$0] }.parameters["sslmode"] == nil)
+    }
+
+    @Test(
         "a mode that verifies less is refused",
         arguments: ["disable", "allow", "prefer", "require", "verify-ca"])
     func weakModes(mode: String) throws {

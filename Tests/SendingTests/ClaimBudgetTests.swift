@@ -1,9 +1,9 @@
 import Base
-import Delivery
 import Glibc
 import PushServices
 import Testing
 
+@testable import Delivery
 @testable import Sending
 
 @Suite("claiming ahead")
@@ -31,6 +31,38 @@ struct ClaimBudgetTests {
             recorded.add(1)
             #expect(thread.join() == 5)
         }
+    }
+
+    @Test("while nothing can be recorded, the answers of a fraction of a second wait in memory, and nobody more is claimed")
+    func boundsTheUnrecorded() throws {
+        let recorded = WatchedCount(), control = SendControl(), wakeup = try Wakeup(), isOver = try Cancellation(), perSecond = 1000
+        let claims = try WorkerThread("claim") {
+            let allowance = ClaimBudget(control: control, recorded: recorded, paces: Self.paces, wakeup: wakeup)
+            for _ in 0..<5 * perSecond {
+                let count = allowance.wait(forAtMost: 1000) { isOver.isRequested }
+                if isOver.isRequested { return }
+                allowance.noteClaimed(count)
+                // A service that answers a thousand in a second.
+                usleep(UInt32(1_000_000 / perSecond * count))
+                control.add(started: count, settled: count)
+            }
+        }
+        // The database is away for a while.
+        usleep(1_500_000)
+        let settled = control.pushesSettled
+        #expect(settled >= 20 && settled < perSecond / 2)
+        wakeup.wake()
+        usleep(50_000)
+        #expect(control.pushesSettled == settled && !claims.isFinished)
+        // It is back.
+        recorded.add(settled)
+        let end = ContinuousClock.now + .seconds(5)
+        while control.pushesSettled == settled, ContinuousClock.now < end { usleep(1000) }
+        #expect(control.pushesSettled > settled)
+        isOver.request()
+        recorded.add(perSecond)
+        wakeup.wake()
+        claims.join()
     }
 
     @Test("the wait for room ends when the queue is closed")

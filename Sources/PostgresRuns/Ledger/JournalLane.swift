@@ -8,6 +8,8 @@ final class JournalLane: Sendable {
     let place: Int
     let lane: StoreLane
     private let numbers = Mutex(JournalNumbers())
+    /// `JournalNumbers.confirmed`, for those who must not wait for an entry that is under way.
+    private let lastConfirmed = Atomic(0)
 
     /// Lanes of a member: one claims, the other records.
     static let count = 2
@@ -18,10 +20,15 @@ final class JournalLane: Sendable {
     }
 
     /// Begins to count anew, for another member.
-    func restart() { numbers.withLock { $0 = JournalNumbers() } }
+    func restart() {
+        numbers.withLock { numbers in
+            numbers = JournalNumbers()
+            lastConfirmed.store(0, ordering: .releasing)
+        }
+    }
 
-    /// Entries that the database has confirmed.
-    var confirmed: Int { numbers.withLock { Int($0.confirmed) } }
+    /// Entries that the database has confirmed. Waits for none that is under way: beats go on.
+    var confirmed: Int { lastConfirmed.load(ordering: .acquiring) }
 
     /// What became of an entry that was to be written.
     enum Written {
@@ -41,7 +48,9 @@ final class JournalLane: Sendable {
     func append(until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> Written) throws -> Bool {
         try numbers.withLock { numbers in
             while true {
-                switch try tried(&numbers, until: isOver, write) {
+                let written = try tried(&numbers, until: isOver, write)
+                defer { lastConfirmed.store(Int(numbers.confirmed), ordering: .releasing) }
+                switch written {
                 case .isThere:
                     numbers.acknowledged()
                     return true

@@ -9,6 +9,7 @@ extension SharedLedger {
         let me = try join()
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
+                try passFence(me, connection)
                 let row = try row(connection, locking: true)
                 if let conductor = row.conductor, conductor != me {
                     throw Diagnostic(
@@ -21,6 +22,14 @@ extension SharedLedger {
                     [.int(run), .int(me), .bool(isSending)], within: asking.answerSeconds)
             }
         }
+    }
+
+    /// Locks this member's row for as long as the transaction lasts.
+    /// - Throws: `NotSending` if it was declared dead.
+    func passFence(_ me: Int, _ connection: PostgresConnection) throws {
+        if try holdFence(me, connection) { return }
+        state.withLock { $0.isFenced = true }
+        throw NotSending(isCancelled: false)
     }
 
     package func unlock() { try? leave() }
@@ -128,7 +137,7 @@ extension SharedLedger {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 // What a member knows that was declared dead is outdated. Whoever is none may give orders.
-                if let me, try !holdFence(me, connection) { throw NotSending(isCancelled: false) }
+                if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.life == next { return }
                 if let life, life != row.life { throw takenOver }
@@ -190,16 +199,18 @@ extension SharedLedger {
         guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
         let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
-            try connection.run(
-                """
-                UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2
-                    AND ($5::bigint IS NULL OR EXISTS (SELECT 1 FROM volley_sender s JOIN volley_run r ON r.number = s.run
-                        WHERE s.number = $5 AND s.dead_at IS NULL AND r.life = $6))
-                """,
-                [
-                    .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
-                    .text(StoredCause.text(state.cause)), .optional(me), .text(life ?? ""),
-                ], within: asking.answerSeconds)
+            try connection.transaction(within: asking.answerSeconds) {
+                if let me {
+                    try passFence(me, connection)
+                    guard try row(connection, locking: true).life == life ?? "" else { return }
+                }
+                try connection.run(
+                    "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
+                    [
+                        .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
+                        .text(StoredCause.text(state.cause)),
+                    ], within: asking.answerSeconds)
+            }
         }
     }
 

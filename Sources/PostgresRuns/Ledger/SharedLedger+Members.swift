@@ -325,13 +325,20 @@ extension SharedLedger {
         if !isWitnessed { try stopUnlessWitnessed(connection) }
     }
 
-    /// Lets all members send a leg: its canary was judged.
+    /// Lets all members send a leg: its canary was judged. For the conductor alone.
+    /// - Throws: `NotSending` if another member conducts by now, or this one was declared dead; `Diagnostic`.
     package func open(_ leg: RunLeg) throws {
+        guard let me = state.withLock({ $0.sender }) else { throw NotSending(isCancelled: false) }
         try ask { connection in
-            try connection.run(
-                "UPDATE volley_leg SET is_open = true WHERE run = $1 AND first <= $2 AND last > $2", [.int(run), .int(leg.ids.lowerBound)],
-                within: asking.answerSeconds)
-            try connection.run("UPDATE volley_run SET changes = changes + 1 WHERE number = $1", [.int(run)], within: asking.answerSeconds)
+            try connection.transaction(within: asking.answerSeconds) {
+                try passFence(me, connection)
+                guard try row(connection, locking: true).conductor == me else { throw NotSending(isCancelled: false) }
+                try connection.run(
+                    "UPDATE volley_leg SET is_open = true WHERE run = $1 AND first <= $2 AND last > $2",
+                    [.int(run), .int(leg.ids.lowerBound)], within: asking.answerSeconds)
+                try connection.run(
+                    "UPDATE volley_run SET changes = changes + 1 WHERE number = $1", [.int(run)], within: asking.answerSeconds)
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// each is planned and sent by one of them.
 ///
 /// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of silence others take over what it had not
-/// begun.
+/// begun. What the database may have forgotten when it comes up again, each service writes there again, from its own record (`FiringRoll`).
 package final class ScheduleService: Sendable {
     private static let beatMilliseconds = 1000
     /// Between two tries to claim a time; the database was there a moment ago.
@@ -20,7 +20,9 @@ package final class ScheduleService: Sendable {
     private struct State {
         /// Its number in the store; nil before it joined, and after it was declared dead.
         var number: Int?
-        var joined = 0
+        /// The life of the database in which it joined.
+        var life = 0
+        var roll = FiringRoll()
         var watch = MemberWatch()
         var orphans: [SharedFiring] = []
         /// nil while the store answers.
@@ -53,11 +55,14 @@ package final class ScheduleService: Sendable {
 
     // MARK: - What is known
 
-    /// How often it joined: whenever the number grows, others may have taken over what it had claimed. 0 before the first time.
-    package var joined: Int { state.withLock { $0.joined } }
-
-    /// Whether it is there, as the last beat showed: only then may it find times due.
+    /// Whether it is there, as the last beat showed.
     package var isInTouch: Bool { state.withLock { $0.number != nil && $0.trouble == nil } }
+
+    /// Whether times may be found due: not while the database may have forgotten some of them.
+    package var mayFind: Bool { state.withLock { $0.trouble == nil && $0.roll.mayFind } }
+
+    /// Whether its record has to be written into the store again (`write`): it has joined, or the database came up again.
+    package var hasToWrite: Bool { state.withLock { $0.roll.toWrite != nil } }
 
     /// Why the store cannot be asked; nil while it can.
     package var trouble: Diagnostic? { state.withLock { $0.trouble } }
@@ -84,6 +89,18 @@ package final class ScheduleService: Sendable {
         }
     }
 
+    /// Writes again what this machine's own record says of times, when it has to.
+    /// - Parameters:
+    ///   - firings: all to which schedules look back, except those that other machines have.
+    ///   - alongside: what else belongs to it, such as finding out which of them others have by now.
+    /// - Throws: `Diagnostic`: the store cannot be asked, and has to be written to later; what `alongside` throws.
+    package func write(_ firings: [SharedFiring], alongside: () throws -> Void = {}) throws {
+        guard let standing = state.withLock({ $0.roll.toWrite }) else { return }
+        try opened().write(firings, by: standing.service)
+        try alongside()
+        state.withLock { $0.roll.wrote(as: standing) }
+    }
+
     /// Notes that nothing is sent any more for times that were claimed and never begun.
     package func end(_ runs: [String], as state: SharedFiring.State) throws { try opened().end(runs, as: state) }
 
@@ -100,27 +117,35 @@ package final class ScheduleService: Sendable {
 
     private func beat(_ seconds: Double) {
         do {
-            let store = try opened(), number = try state.withLock { $0.number } ?? join(store)
-            guard let news = try store.beat(ofService: number) else { return state.withLock { $0.number = nil } }
+            let store = try opened(), number = try joined(store)
+            guard let news = try store.beat(ofService: number) else {
+                return state.withLock { state in
+                    state.number = nil
+                    state.roll.isLost()
+                }
+            }
             let silent = state.withLock { state in
                 (state.orphans, state.trouble) = (news.orphans, nil)
-                return state.watch.look(at: news.beats, seconds)
+                state.roll.beat(.init(service: number, life: state.life), isQuiet: news.isQuiet)
+                return state.watch.look(at: news.beats, life: Int64(state.life), seconds)
             }
             try store.declareDead(silent)
         } catch {
             state.withLock { state in
                 state.watch.disconnected()
+                state.roll.isLost()
                 state.trouble = Diagnostic(explaining: error)
             }
         }
     }
 
-    private func join(_ store: Store) throws -> Int {
+    /// Joins, unless it has in this life of the database: in a new one its number may have been forgotten, and given to another service.
+    /// - Returns: its number.
+    private func joined(_ store: Store) throws -> Int {
+        let life = try store.databaseLife()
+        if let number = state.withLock({ $0.life == life ? $0.number : nil }) { return number }
         let number = try store.joinAsService()
-        state.withLock { state in
-            state.number = number
-            state.joined += 1
-        }
+        state.withLock { ($0.number, $0.life) = (number, life) }
         return number
     }
 }

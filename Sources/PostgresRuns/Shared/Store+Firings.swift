@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Postgres
 
 /// Times of schedules. Which run may be sent for a time is decided by its row alone: whoever changes it does so under conditions that the row itself fulfils, in
@@ -11,6 +11,7 @@ extension Store {
     /// may be claimed for another run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
     /// - Returns: nil if the time is this run's now; otherwise who has it.
+    /// - Throws: `Diagnostic`: the store cannot be asked; `StoreQuiet`: it may have forgotten who has the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
     }
@@ -20,7 +21,9 @@ extension Store {
         try connection.run(
             """
             INSERT INTO volley_firing AS old (app, campaign, occurrence, run, state, owner, machine, changed_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+            SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::bigint, $7::text, clock_timestamp()
+            WHERE NOT \(isQuiet)
+                OR EXISTS (SELECT 1 FROM volley_firing f WHERE f.app = $1 AND f.campaign = $2 AND f.occurrence = $3 AND f.run = $4)
             ON CONFLICT (app, campaign, occurrence) DO UPDATE SET
                 run = excluded.run, machine = excluded.machine, changed_at = excluded.changed_at,
                 owner = CASE WHEN old.run = excluded.run THEN coalesce(excluded.owner, old.owner) ELSE excluded.owner END,
@@ -33,7 +36,11 @@ extension Store {
             within: firingSeconds
         ) { _ in isOurs = true }
         if isOurs { return nil }
-        guard let holder = try find(firing, connection) else {
+        let holder = try find(firing, connection)
+        if holder.map({ $0.run != firing.run && $0.state == .skipped && firing.state == .begun }) ?? true {
+            try refuseWhileQuiet(connection)
+        }
+        guard let holder else {
             throw Diagnostic(
                 "who has \(firing.campaign) (\(firing.occurrence)) in the store cannot be read",
                 remedy: "Use the same version on all machines.")
@@ -42,9 +49,70 @@ extension Store {
     }
 
     /// Who has a time; nil if it is free, or has gone to nobody else than the run.
+    /// - Throws: as `claim`.
     package func holder(of firing: SharedFiring) throws -> SharedFiring? {
-        let holder = try StoreError.explaining { try looking.once { try Self.find(firing, $0) } }
-        return holder.flatMap { $0.run == firing.run || $0.state == .skipped ? nil : $0 }
+        try StoreError.explaining {
+            try looking.once { connection in
+                let holder = try Self.find(firing, connection)
+                if let holder, holder.run == firing.run || holder.state != .skipped { return holder.run == firing.run ? nil : holder }
+                try Self.refuseWhileQuiet(connection)
+                return nil
+            }
+        }
+    }
+
+    /// Writes again what a machine's own record says of times, also if the database has forgotten them. What was begun there replaces what was not begun
+    /// elsewhere: it was planned because that was forgotten.
+    /// - Parameters:
+    ///   - firings: of each time one.
+    ///   - service: the number of the service that does so.
+    func write(_ firings: [SharedFiring], by service: Int) throws {
+        for start in stride(from: 0, to: firings.count, by: Self.firingsOfStatement) {
+            let part = firings[start..<min(start + Self.firingsOfStatement, firings.count)].map { firing in
+                JSONValue.object(
+                    pairs: [
+                        ("app", firing.app), ("campaign", firing.campaign), ("occurrence", firing.occurrence), ("run", firing.run),
+                        ("state", firing.state.rawValue),
+                    ].map { ($0, .string($1)) })
+            }
+            try StoreError.explaining {
+                try looking.once { connection in
+                    try connection.run(
+                        """
+                        INSERT INTO volley_firing AS old (app, campaign, occurrence, run, state, owner, machine, changed_at)
+                        SELECT f.app, f.campaign, f.occurrence, f.run, f.state, $2::bigint, $3::text, clock_timestamp()
+                        FROM json_to_recordset($1::json) AS f (app text, campaign text, occurrence text, run text, state text)
+                        ON CONFLICT (app, campaign, occurrence) DO UPDATE SET
+                            run = excluded.run, state = excluded.state, owner = excluded.owner, machine = excluded.machine,
+                            changed_at = excluded.changed_at
+                        WHERE excluded.state = 'begun' AND old.state IN ('claimed', 'skipped')
+                            OR old.run = excluded.run AND old.state = 'claimed'
+                        """, [.text(JSONValue.array(part).text), .int(service), .text(MachineName.host)], within: Self.firingSeconds)
+                }
+            }
+        }
+    }
+
+    private static let firingsOfStatement = 1000
+
+    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringRoll`). Until anybody has
+    /// looked, that is so.
+    private static let isQuiet = """
+        NOT EXISTS (SELECT 1 FROM volley_life l
+            WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringRoll.quietSeconds)) s')
+        """
+
+    private static func isQuiet(_ connection: PostgresConnection) throws -> Bool {
+        var isQuiet = true
+        try connection.run("SELECT \(Self.isQuiet)", within: firingSeconds) { isQuiet = $0.int(0) == 1 }
+        return isQuiet
+    }
+
+    private static func refuseWhileQuiet(_ connection: PostgresConnection) throws {
+        // From the first look on it is counted.
+        _ = try DatabaseLife.current(connection)
+        guard try isQuiet(connection) else { return }
+        throw StoreQuiet()
     }
 
     /// Gives back a time whose run was not begun after all.
@@ -120,7 +188,12 @@ extension Store {
         var beats: [String: Int64] = [:]
         /// Times that dead services had claimed and not begun.
         var orphans: [SharedFiring] = []
+        /// Whether the database came up only just now (`FiringRoll`).
+        var isQuiet = true
     }
+
+    /// The life of the database; begins one if there is none.
+    func databaseLife() throws -> Int { try StoreError.explaining { try looking.once { try DatabaseLife.current($0) } } }
 
     /// - Returns: nil if the service was declared dead.
     func beat(ofService me: Int) throws -> ServiceNews? {
@@ -141,6 +214,7 @@ extension Store {
                     ORDER BY app, campaign, occurrence
                     """, within: Self.firingSeconds
                 ) { if let firing = SharedFiring($0) { news.orphans.append(firing) } }
+                news.isQuiet = try Self.isQuiet(connection)
                 return news
             }
         }
@@ -157,6 +231,18 @@ extension Store {
                 }
             }
         }
+    }
+}
+
+/// The store has just come up, and may have forgotten who has a time (`FiringRoll`).
+package struct StoreQuiet: ExplainedError, Hashable {
+    package var diagnostics: [Diagnostic] {
+        let seconds = Int(FiringRoll.quietSeconds)
+        return [
+            Diagnostic(
+                "the store has just come up: in its first \(seconds) seconds machines write there again which times they have sent; "
+                    + "nothing was sent", remedy: "Try again in \(seconds) seconds.")
+        ]
     }
 }
 

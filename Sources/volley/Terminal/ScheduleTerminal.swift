@@ -32,7 +32,7 @@ final class ScheduleTerminal: Sendable {
         case .run(let event, let plan): run.show(event, about: LogSubject(plan))
         case .noticeDelivery(let event): console.warn(event.text)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(app: notice.app, campaign: notice.campaign, run: notice.run))
-        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed, .storeAway, .storeBack: showProcess(event)
+        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed, .storeAway, .storeBack, .storeQuiet: showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
             .fileNotClosed,
@@ -66,6 +66,9 @@ final class ScheduleTerminal: Sendable {
                 "Until the store can be reached, no time is sent: another machine may send it. What is being sent goes on as it can. \(trouble)"
             )
         case .storeBack: console.say("The store can be reached again.")
+        case .storeQuiet:
+            console.say(
+                "The store has just come up: for half a minute no time begins, while machines write there again what they have sent.")
         case .monitoringFailed(let error): console.warn("Monitoring: \(error)")
         default: break
         }

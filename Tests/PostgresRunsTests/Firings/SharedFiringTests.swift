@@ -15,14 +15,21 @@ struct SharedFiringTests {
 
     /// Two services of one store.
     private struct Bench {
-        let store: Store
+        let bench: StoreBench
         let first: Int, second: Int
-        let address: PostgresAddress
+        var store: Store { bench.store }
+        var address: PostgresAddress { bench.address }
 
         init() throws {
-            let bench = try StoreBench(PostgresServer.shared.get())
-            (store, address) = (bench.store, bench.address)
-            (first, second) = (try store.joinAsService(), try store.joinAsService())
+            bench = try StoreBench(PostgresServer.shared.get())
+            try bench.passQuiet()
+            (first, second) = (try bench.store.joinAsService(), try bench.store.joinAsService())
+        }
+
+        /// The database comes up again without what was begun.
+        func forget(_ run: String) throws {
+            try bench.sql("DELETE FROM volley_firing WHERE run = '\(run)'")
+            try bench.forgetLife()
         }
 
         func kill(_ service: Int) throws {
@@ -146,5 +153,57 @@ struct SharedFiringTests {
         }
         let won = threads.map { $0.join() }
         for time in 0..<20 { #expect(won.count { $0[time] } == 1) }
+    }
+
+    @Test("a database that has forgotten who began a time gives it to nobody for half a minute; by then who began it has said so again")
+    func forgotten() throws {
+        let bench = try Bench(), store = bench.store
+        let sent = firing("a", .begun), tomorrow = "2026-12-02T09:00"
+        #expect(try store.claim(firing("a"), by: bench.first) == nil && store.claim(sent, by: bench.first) == nil)
+        #expect(try store.claim(firing("c", at: tomorrow), by: bench.first) == nil)
+        try bench.forget("a")
+        for claim in [firing("b"), firing("h", .begun), firing("", .skipped)] {
+            #expect(throws: StoreQuiet()) { try store.claim(claim, by: bench.second) }
+        }
+        #expect(throws: StoreQuiet()) { try store.holder(of: firing("h", .begun)) }
+        #expect(try store.claim(firing("c", at: tomorrow), by: bench.first) == nil, "what the database knows goes on")
+        #expect(try store.claim(firing("d", at: tomorrow), by: bench.second)?.run == "c")
+        #expect(try store.beat(ofService: bench.second)?.isQuiet == true)
+        try store.write([sent, firing("x", .over, at: "2026-12-03T09:00"), firing("", .skipped, at: "2026-12-04T09:00")], by: bench.first)
+        #expect(try store.claim(firing("b"), by: bench.second)?.run == "a", "also in the quiet time")
+        try bench.bench.passQuiet()
+        #expect(try store.beat(ofService: bench.second)?.isQuiet == false)
+        for claim in [firing("b"), firing("h", .begun)] { #expect(try store.claim(claim, by: bench.second)?.run == "a") }
+        #expect(try store.claim(firing("y", at: "2026-12-03T09:00"), by: bench.second)?.state == .over)
+        #expect(try store.claim(firing("y", at: "2026-12-04T09:00"), by: bench.second)?.state == .skipped)
+        #expect(try store.claim(firing("y", at: "2026-12-05T09:00"), by: bench.second) == nil)
+    }
+
+    @Test("who has begun a time and says so late still gets it back from who has only planned it; what others have begun stays theirs")
+    func late() throws {
+        let bench = try Bench(), store = bench.store
+        #expect(try store.claim(firing("b"), by: bench.second) == nil)
+        #expect(try store.claim(firing("d", .begun, at: "2026-12-02T09:00"), by: bench.second) == nil)
+        try store.write([firing("a", .begun), firing("c", .begun, at: "2026-12-02T09:00")], by: bench.first)
+        #expect(try store.claim(firing("b", .begun), by: bench.second)?.run == "a")
+        #expect(try store.holder(of: firing("c", at: "2026-12-02T09:00"))?.run == "d")
+        // What was not begun takes nothing from anybody.
+        try store.write([firing("e", .claimed), firing("e", .skipped, at: "2026-12-02T09:00")], by: bench.first)
+        #expect(try store.holder(of: firing("z"))?.run == "a")
+        #expect(try store.holder(of: firing("z", at: "2026-12-02T09:00"))?.run == "d")
+    }
+
+    @Test("what a service had claimed is its own again when it has joined anew and written its record, thousands of times at once")
+    func rejoined() throws {
+        let bench = try Bench(), store = bench.store
+        let times = (0..<2500).map { firing("r\($0) \"ä\"", $0.isMultiple(of: 2) ? .claimed : .begun, at: "t\($0)") }
+        try store.write(times, by: bench.first)
+        try store.write(times, by: bench.first)
+        try bench.kill(bench.first)
+        #expect(try store.beat(ofService: bench.second)?.orphans.count == 1250)
+        try store.write(times, by: try store.joinAsService())
+        #expect(try store.beat(ofService: bench.second)?.orphans == [])
+        for time in times.prefix(4) { #expect(try store.holder(of: time) == nil) }
+        #expect(try bench.bench.sql("SELECT count(*) FROM volley_firing WHERE state = 'begun'") == [["1250"]])
     }
 }
