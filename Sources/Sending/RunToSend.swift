@@ -37,7 +37,7 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
-        if Self.isForTeam(run.plan, project, settings), !Self.goesOnWithoutStore(run) { try Self.setClock(context, by: project) }
+        if Self.isForTeam(run.plan, project, settings), !run.isWithoutStore { try Self.setClock(context, by: project) }
         (services, gateways) = try Self.open(present, settings, context)
         warnings = present.warnings + gateways.flatMap(\.warnings)
     }
