@@ -18,12 +18,6 @@ struct FormerLife: Hashable, Sendable {
 
 /// A run that goes on from its file alone, because its store has forgotten something.
 extension RunToSend {
-    /// Whether it does. Then nothing is asked of the store any more.
-    var goesOnWithoutStore: Bool { Self.goesOnWithoutStore(run) }
-
-    /// The same of any run.
-    static func goesOnWithoutStore(_ run: any RunLedger) -> Bool { (try? (run as? SQLiteRun)?.goesOnWithoutStore()) ?? false }
-
     /// How the run ended, where the store knows better than a member that it knows no longer.
     func known(_ end: RunEnd, _ ledger: SharedLedger) -> RunEnd {
         guard case .stopped(.ledger(.takenOver)) = end, let stop = try? ledger.forgetting() else { return end }

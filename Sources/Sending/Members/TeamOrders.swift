@@ -22,7 +22,7 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
 func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard try run.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
-        !RunToSend.goesOnWithoutStore(run)
+        !run.isWithoutStore
     else { return }
     try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(run)?.cancelAndFetch()
 }

@@ -15,7 +15,7 @@ extension RunToSend {
     }
 
     /// The same of this run.
-    var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) && !goesOnWithoutStore }
+    var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) && !run.isWithoutStore }
 
     /// Sets this process's clock by the store's: before the first token is dated.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
