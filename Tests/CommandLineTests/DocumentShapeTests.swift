@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What scripts read: the members of each document of `--json` and their types, in Tests/Snapshots/documents. docs/compatibility.md promises that none
-/// goes and none changes its type; a new one is added to the snapshot.
+/// What scripts read: the members of each document of `--json` and their types, in Tests/Snapshots/documents. docs/compatibility.md
+/// promises that none goes and none changes its type; a new one is added to the snapshot.
 @Suite("documents keep their members")
 struct DocumentShapeTests {
     @Test("of every command that a script may call with --json")
@@ -17,7 +17,8 @@ struct DocumentShapeTests {
                 + "schedule: {at: 2099-01-01 09:00, timezone: UTC}\n")
         try folder.write("wrong.yaml", "name: wrong\napp: shop\naudeince: {}\n")
         let calls: [(name: String, arguments: [String], status: Int32)] = [
-            ("mistakes", ["check", "wrong.yaml"], 2), ("check", ["check", "campaign.yaml"], 0), ("preview", ["preview", "campaign.yaml"], 0),
+            ("mistakes", ["check", "wrong.yaml"], 2), ("check", ["check", "campaign.yaml"], 0),
+            ("preview", ["preview", "campaign.yaml"], 0),
             ("plan", ["plan", "campaign.yaml"], 0), ("send", ["send", "campaign.yaml", "--yes"], 0),
             ("report", ["report", "last", "--format", "json"], 0), ("runs", ["runs"], 0), ("schedule", ["schedule", ".", "--list"], 2),
             ("suppression", ["suppression", "list"], 0), ("doctor", ["doctor"], 0), ("version", ["version", "--verbose"], 0),
