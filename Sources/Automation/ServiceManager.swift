@@ -9,7 +9,9 @@ public struct ServiceManager: Sendable {
 
     /// What the environment of a child needs so that the child speaks to the manager in place of this process.
     public static var variablesOfChild: [String] {
-        [socketVariable, watchdogVariable].compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        [socketVariable, watchdogVariable].compactMap { (name: String) -> String? in
+            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        }
     }
 
     private let socket: String?

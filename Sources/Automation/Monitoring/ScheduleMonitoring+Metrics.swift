@@ -41,9 +41,10 @@ extension ScheduleMonitoring {
         text.gauge(
             "volley_schedule_last_state",
             "How that last time ended: 1 for its state, 0 for the others; a person had it left out: left_out.",
-            status.last.flatMap { scheduledRun in
+            status.last.flatMap { scheduledRun -> [MetricsText.Sample] in
                 let ended = scheduledRun.isLeftOut ? "left_out" : scheduledRun.state.rawValue
-                return (ScheduledRun.State.allCases.filter { !$0.isOpen }.map(\.rawValue) + ["left_out"]).map { state in
+                let words = ScheduledRun.State.allCases.filter { !$0.isOpen }.map(\.rawValue) + ["left_out"]
+                return words.map { state in
                     (labels(scheduledRun.key.campaign, status) + [("state", state)], state == ended ? 1 : 0)
                 }
             })

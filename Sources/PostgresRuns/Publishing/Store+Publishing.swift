@@ -126,7 +126,7 @@ extension Store {
             file: file.place,
             remedy:
                 "Name the store that has it, then `volley resume \(file.plan.id)`. If it is lost, plan the campaign anew, without the devices "
-                + "that may have got it.")
+                + "that may have got it.", [.resume(run: file.plan.id)])
     }
 
     /// Lets members use the run, if all of its blocks are there.
