@@ -43,7 +43,9 @@ struct SchedulePairTests {
 
         func passQuiet() throws {
             try wait("a life of the database") {
-                try server.sql("UPDATE \(role).volley_life SET began_at = began_at - interval '1 minute' RETURNING 1") == "1"
+                // A row that another transaction has written than it says is of no life.
+                let set = "began_at = began_at - interval '1 minute', written_by = pg_current_xact_id()::xid"
+                return try server.sql("UPDATE \(role).volley_life SET \(set) RETURNING 1") == "1"
             }
         }
 
@@ -159,7 +161,7 @@ struct SchedulePairTests {
         let again = try pair.start(0)
         try pair.wait("two services") {
             try pair.server.sql(
-                "SELECT count(DISTINCT owner) FROM pair_restart.volley_firing f JOIN pair_restart.volley_service s ON s.number = f.owner WHERE s.number = 3"
+                "SELECT count(DISTINCT owner) FROM pair_restart.volley_firing f JOIN pair_restart.volley_service s ON s.number = f.owner WHERE s.number > 2"
             ) == "1"
         }
         #expect(try pair.time(0, "sale").state == "waiting", "\(again.errorsSoFar)")

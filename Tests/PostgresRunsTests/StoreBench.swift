@@ -29,7 +29,7 @@ struct StoreBench {
     /// Begins a life of the database, unless it has one, and lets so much of it pass that times of schedules may be claimed (`FiringRoll`).
     func passQuiet() throws {
         _ = try store.databaseLife()
-        try sql("UPDATE volley_life SET began_at = began_at - interval '31 s'")
+        try sql("UPDATE volley_life SET began_at = began_at - interval '31 s', written_by = pg_current_xact_id()::xid")
     }
 
     /// What is left of a life when the database has forgotten.

@@ -7,11 +7,11 @@ extension BlockMerger {
     mutating func finish(
         into sink: any RecipientSink, tick: (Double) throws -> Void
     ) throws -> (result: AudienceResult, devices: ConcludedDevices) {
-        try checkBadRows()
-        try checkTagSeparators()
+        try findings.checkBadRows()
+        try findings.checkTagSeparators()
         let settled = try devices.settle(into: sink, tick: tick)
-        var skipped = skipped
-        skipped[.duplicateToken] += rowsWithDevice - settled.devices
+        var skipped = findings.skipped
+        skipped[.duplicateToken] += findings.rowsWithDevice - settled.devices
         let names = plan.selectors.selectors.names
         var selectedBy = [Int](repeating: 0, count: names.count)
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
@@ -36,18 +36,13 @@ extension BlockMerger {
         }
         let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
         let result = AudienceResult(
-            rows: rows, audience: audience, skipped: skipped.byReason,
+            rows: findings.rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup, waves: byWave,
-            skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
-            conditions: conditionCounts, badTokens: badTokens.list, unreachedCells: unreachedCells,
-            servicesWithoutColumn: servicesWithoutColumn, badRows: badRows.map(\.mistake),
-            warnings: warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames
-                + unseenNames() + spellings
-                + uselessNames
-                + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
-                + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone
-                + otherActivity(rowsOfSeveral: rowsWithDevice > settled.devices),
+            skippedGroups: skippedByGroup, exclusions: findings.exclusions(skippedByGroup[.excluded] ?? [:]),
+            conditions: findings.conditionCounts, badTokens: findings.badTokens.list, unreachedCells: findings.unreachedCells,
+            servicesWithoutColumn: findings.servicesWithoutColumn, badRows: findings.badRows.map(\.mistake),
+            warnings: findings.allWarnings(rowsOfSeveral: findings.rowsWithDevice > settled.devices),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -58,192 +53,10 @@ extension BlockMerger {
         return (result, settled)
     }
 
-    private var servicesWithoutColumn: Set<Int> {
-        guard plan.query.services.count > 1 else { return [] }
-        return Set(plan.query.services.indices.filter { number in plan.files.allSatisfy { $0.plan.targets[number] == $0.plan.blankCell } })
-    }
-
-    /// The most frequent first.
-    private var unreachedCells: [(cell: String, rows: Int)] {
-        unreached.map { (cell: String(decoding: $0.key, as: UTF8.self), rows: $0.value) }
-            .sorted { ($1.rows, $0.cell) < ($0.rows, $1.cell) }
-    }
-
-    /// - Parameter groups: excluded devices by the bits of `Exclusions`.
-    private func exclusions(_ groups: [Int: Int]) -> [ExclusionCount] {
-        func devices(_ part: Exclusions) -> Int {
-            groups.reduce(0) { Exclusions(rawValue: $1.key).isDisjoint(with: part) ? $0 : $0 + $1.value }
-        }
-        let query = plan.query
-        let names: [(ExclusionCount.Kind, [String], Exclusions)] = [
-            (.tags, query.excludedTags, .tags), (.aliases, query.excludedAliases, .aliases),
-            (.registrationIDs, query.excludedRegistrationIDs, .registrationIDs),
-        ]
-        var counts = names.filter { !$0.1.isEmpty }.map {
-            ExclusionCount(kind: $0.0, list: nil, entries: $0.1.count, devices: devices($0.2))
-        }
-        let lists = plan.excluded.lists
-        let unmatched = plan.excluded.unmatched(listedDevices)
-        for (number, list) in lists.enumerated().prefix(Exclusions.mostLists) {
-            let isShared = number == Exclusions.mostLists - 1 && lists.count > Exclusions.mostLists
-            let last = isShared ? lists.count - 1 : number
-            counts.append(
-                ExclusionCount(
-                    kind: .devices, list: isShared ? nil : list.path, entries: lists[number...last].reduce(0) { $0 + $1.lines },
-                    unmatched: unmatched[number...last].reduce(0, +), devices: devices(.lists(1 << number))))
-        }
-        return counts
-    }
-
     /// Equal for two audiences only when the same rows were selected in the same order, and the same devices dropped.
     private func digestWords(_ settled: ConcludedDevices) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }
-        return digest.words + ends.words + [UInt64(settled.count)]
-    }
-
-    private func checkBadRows() throws(Diagnostics) {
-        let count = skipped[.badRow]
-        guard count > 0, Double(count) > plan.query.maximumBadRowShare * Double(rows) else { return }
-        let share = Double(count) * 100 / Double(rows)
-        let summary = Diagnostic(
-            "\(count) of \(rows) rows cannot be read (\(percent(share)) %, at most \(percent(plan.query.maximumBadRowShare * 100)) % are allowed)",
-            remedy: remedyForBadRows(share))
-        throw Diagnostics([summary] + badRows.map(\.mistake))
-    }
-
-    private func remedyForBadRows(_ share: Double) -> String {
-        if let position = longBadRow?.position {
-            return "The quote left open at line \(position.line) of \(position.file) hides the rows after it: "
-                + "close it, or export the file again."
-        }
-        if badRows.allSatisfy({ !$0.isUTF8 }) {
-            return
-                "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
-        }
-        // So many are not a small mistake, and allowing them would leave out as many devices.
-        guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
-        return "Repair the export, or allow more bad rows in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
-    }
-
-    /// A share of unreadable rows above which allowing them is not a remedy.
-    private static let mostAllowedPercent = 5.0
-
-    private func percent(_ share: Double) -> String {
-        let hundredths = Int((share * 100).rounded())
-        return hundredths % 100 == 0 ? "\(hundredths / 100)" : "\(Double(hundredths) / 100)"
-    }
-
-    // MARK: - Warnings
-
-    private var duplicateKeys: [Diagnostic] {
-        guard rowsWithDuplicateKeys > 0 else { return [] }
-        let objects =
-            "\(rowsWithDuplicateKeys) \(TextFormat.plural(rowsWithDuplicateKeys, one: "object of the exports names", many: "objects of the exports name"))"
-        return [.warning(.keyTwice, message: "\(objects) a key twice; the last value is used")]
-    }
-
-    /// Objects with keys that resemble a used one, and are not read.
-    private var lookalikes: [Diagnostic] {
-        rowsWithLookalikes.sorted { $0.key < $1.key }.map { key, rows in
-            .warning(
-                .columnTwice,
-                message:
-                    "\(TextFormat.counted(rows, one: "object names", many: "objects name")) the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
-                    + "and \(TextFormat.plural(rows, one: "lacks", many: "lack")) the similar one that other objects have",
-                remedy: "Use the same key names in all objects of the export.")
-        }
-    }
-
-    /// Dates that would say that a device registered since its token was invalid.
-    private var unreadRegistrationDates: [Diagnostic] {
-        guard unreadRegistrations.rows > 0 else { return [] }
-        return [
-            unreadRegistrations.warning(
-                shownName(of: .registeredAt),
-                effect: unreadRegistrations.rows == 1
-                    ? "so its device, whose \(plan.query.targets.shortNoun) was invalid, stays suppressed"
-                    : "so their devices, whose \(plan.query.targets.shortNouns) were invalid, stay suppressed")
-        ]
-    }
-
-    private var rowsForTags: [Diagnostic] {
-        // Without the dates of its rows this cannot be known.
-        guard let found = tagRows.found, plan.files[found.file].otherActivity == nil else { return [] }
-        return [
-            .warning(
-                .rowForEachTag,
-                message:
-                    "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
-                    + "and only the last row counts",
-                file: plan.files[found.file].path,
-                remedy: "To unite a device's tags, write in volley.yaml: `columns: {rows: merge}`. Otherwise give each device one row."
-            )
-        ]
-    }
-
-    /// - Parameter rowsOfSeveral: whether some device has several rows. `last_active` also decides which devices exceed an alias's limit.
-    private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
-        guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
-        let effect =
-            "and \(TextFormat.plural(unreadDates.rows, one: "counts", many: "count")) as older than rows with a date: another row of the device may decide"
-        return [unreadDates.warning(shownName(of: .lastActive), effect: effect)]
-    }
-
-    /// What the first export calls a column.
-    private func shownName(of standard: ExportColumns.Standard) -> String {
-        (plan.files.first?.columns ?? plan.query.columns).candidates(for: standard)[0]
-    }
-
-    /// Exports that seem to have another column for which of a device's rows is the newest, where that matters.
-    private func otherActivity(rowsOfSeveral: Bool) -> [Diagnostic] {
-        guard rowsOfSeveral else { return [] }
-        let name = plan.query.columns.candidates(for: .lastActive)[0]
-        return plan.files.compactMap { file in
-            file.otherActivity.map { other in
-                .warning(
-                    .columnNotFound,
-                    message:
-                        "it has no column '\(name)', but it has '\(other)': devices have several rows, and the row that is read last decides",
-                    file: file.path,
-                    remedy: "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(other)}`.")
-            }
-        }
-    }
-
-    /// Rows that an alias or a registration id selects although they carry a tag of `none`, which has no effect on those selectors.
-    private var tagsOfNone: [Diagnostic] {
-        let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
-        guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
-        let carry =
-            rowsDespiteNone == 1
-            ? "1 row that an alias or registration id names carries"
-            : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
-        let message = "\(carry) a tag of 'none', which only removes devices that tags select"
-        let remedy =
-            "To leave these out too, write under 'audience': exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
-        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message: message, remedy: remedy)] }
-        return [.warning(.noneNotExcluded, message: message, at: place, remedy: remedy)]
-    }
-
-    private var conditionWarnings: [Diagnostic] {
-        zip(plan.query.conditions, conditions).enumerated().flatMap { index, pair in
-            let isLanguage = plan.files.contains { $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell }
-            return pair.1.warnings(pair.0, now: plan.query.now, isLanguage: isLanguage)
-        }
-    }
-
-    /// Warnings about cells that templates compare with and print.
-    private var comparisonWarnings: [Diagnostic] {
-        zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0, among: plan.query.comparisons) }
-            + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }
-    }
-
-    private var conditionCounts: [ConditionCount] {
-        zip(plan.query.conditions, conditions).map { condition, found in
-            ConditionCount(
-                condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
-                cells: found.unreadableCells)
-        }
+        return findings.digest.words + ends.words + [UInt64(settled.count)]
     }
 }

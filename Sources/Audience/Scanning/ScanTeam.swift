@@ -41,7 +41,7 @@ struct ScanTeam: ~Copyable {
             throw error
         }
         for helper in helpers { helper.join() }
-        let (bytesRead, rows, found) = (merger.bytesRead, merger.rows, merger.devices.count)
+        let (bytesRead, rows, found) = (merger.bytesRead, merger.findings.rows, merger.devices.count)
         let (result, devices) = try merger.finish(into: sink) { share in
             guard meter.isDue else { return }
             if isCancelled() { throw CancellationError() }
@@ -49,7 +49,7 @@ struct ScanTeam: ~Copyable {
         }
         try plan.limits.sources.checkUnchanged()
         try sink.finish(slots: devices.count, dropping: devices.dropped)
-        progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: result.audience))
+        progress(meter.now(bytesRead: merger.bytesRead, rows: merger.findings.rows, recipients: result.audience))
         return result
     }
 
@@ -70,7 +70,7 @@ struct ScanTeam: ~Copyable {
         while true {
             if meter.isDue {
                 if isCancelled() { throw CancellationError() }
-                progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: merger.devices.count))
+                progress(meter.now(bytesRead: merger.bytesRead, rows: merger.findings.rows, recipients: merger.devices.count))
             }
             if let scanned = board.takeScanned() {
                 try merger.merge(scanned, into: sink)

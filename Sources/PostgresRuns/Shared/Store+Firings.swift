@@ -98,7 +98,7 @@ extension Store {
     /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringRoll`). Until anybody has
     /// looked, that is so.
     private static let isQuiet = """
-        NOT EXISTS (SELECT 1 FROM volley_life l
+        NOT EXISTS (SELECT 1 FROM \(DatabaseLife.present) l
             WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringRoll.quietSeconds)) s')
         """
 

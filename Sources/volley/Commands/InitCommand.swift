@@ -97,12 +97,13 @@ struct StarterProject {
         return line + String(repeating: " ", count: line.count > 32 ? 3 : 34 - line.count) + "# \(comment)"
     }
 
-    /// Without what the service does not have.
+    /// Without what the service does not have, or not for all phones.
     var campaign: String {
         let rules = service.rules
+        let hasExpiry = rules.deliveryKeys.contains(.expires) && !rules.deliveryLosses.contains { $0.key == .expires }
         let lacking = [
             rules.contentKeys.contains(.sound) ? nil : "  sound: default\n",
-            rules.deliveryKeys.contains(.expires) ? nil : Self.delivery,
+            hasExpiry ? nil : Self.delivery,
         ]
         return lacking.compactMap(\.self).reduce(Self.fullCampaign) { $0.replacing($1, with: "") }
     }

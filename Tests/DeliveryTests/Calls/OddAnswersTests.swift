@@ -62,7 +62,9 @@ struct OddAnswersTests {
         run.resendsUnknown = true
         let sent = try run.send { number, _ in PeerAnswer(body: number < 3 ? Self.bodies[number] : odd.good) }
         #expect(sent.settlements.map(\.outcome) == odd.targets.map { _ in .accepted }, "\(sent)")
-        #expect(sent.settlements.allSatisfy { $0.attempts == 3 }, "\(sent)")
+        // Two requests fail. Of two devices in the first, only one may be in the second.
+        #expect(sent.settlements.allSatisfy { (2...3).contains($0.attempts) }, "\(sent)")
+        #expect(sent.settlements.contains { $0.attempts == 3 }, "\(sent)")
     }
 
     @Test("the answer by which a service takes a push is one, in pieces or not", arguments: services)

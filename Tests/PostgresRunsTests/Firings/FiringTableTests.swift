@@ -20,7 +20,8 @@ struct FiringTableTests {
 
         mutating func setQuiet(_ isQuiet: Bool) throws {
             self.isQuiet = isQuiet
-            try bench.sql("UPDATE volley_life SET began_at = clock_timestamp() - interval '\(isQuiet ? 0 : 31) s'")
+            let began = "clock_timestamp() - interval '\(isQuiet ? 0 : 31) s'"
+            try bench.sql("UPDATE volley_life SET began_at = \(began), written_by = pg_current_xact_id()::xid")
         }
 
         mutating func join() throws { #expect(try bench.store.joinAsService() == table.join()) }

@@ -2,7 +2,7 @@ import Base
 import PushServices
 
 /// Names of the query that no row carries, with what is probably meant by them.
-extension BlockMerger {
+extension ScanFindings {
     /// Parts of `exclude` with names that no row carries at all.
     var uselessNames: [Diagnostic] {
         let query = plan.query

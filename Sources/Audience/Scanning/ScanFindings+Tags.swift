@@ -1,7 +1,7 @@
 import Base
 
 /// Tags in cells in forms that do not count: without a warning, they would silently not be tags of the campaign.
-extension BlockMerger {
+extension ScanFindings {
     /// - Throws: tags of the campaign that follow other separators, unless the campaign allows it.
     func checkTagSeparators() throws(Diagnostics) {
         guard !plan.query.allowed.contains(.tagSeparator) else { return }
