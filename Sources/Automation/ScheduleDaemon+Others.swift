@@ -13,11 +13,9 @@ extension ScheduleDaemon {
             noteStore(service.trouble)
             return false
         }
-        if service.hasToWrite {
-            do { try writeAgain(service, at: now) } catch let failure as StoreFailure {
-                noteStore(failure.reason)
-                return false
-            }
+        if service.hasToWrite, let trouble = try writeAgain(service, at: now) {
+            noteStore(trouble)
+            return false
         }
         noteStore(nil)
         guard service.mayFind else {
@@ -32,15 +30,6 @@ extension ScheduleDaemon {
         }
         for orphan in service.orphans { try takeOver(orphan, service, at: now) }
         return true
-    }
-
-    /// The store could not be asked. An error of this machine's own record is another matter: without it nothing may be sent.
-    private struct StoreFailure: Error {
-        var reason: Diagnostic
-
-        static func noting<Value>(_ body: () throws -> Value) throws(StoreFailure) -> Value {
-            do { return try body() } catch { throw StoreFailure(reason: Diagnostic(explaining: error)) }
-        }
     }
 
     private func noteQuiet() {
@@ -60,13 +49,15 @@ extension ScheduleDaemon {
 
     /// Writes what this machine knows of times into the store again: others may have declared this service dead meanwhile, and the store may have forgotten what
     /// it knew.
-    private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws {
+    /// - Returns: why the store could not be asked.
+    /// - Throws: an error of this machine's own record, without which nothing may be sent.
+    private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws -> Diagnostic? {
         let runs = try store.scheduledRuns(since: now.adding(seconds: -Scheduler.lookBackSeconds))
         for run in runs where !run.state.isOpen { noteEnd(of: run) }
         var lost: [(run: ScheduledRun, holder: SharedFiring)] = [], own: Set<ScheduledRun.Key> = []
         let open = scheduler.open.filter { sending[$0.key] == nil }.map(\.value.scheduledRun)
         let firings = runs.compactMap(onRecord)
-        try StoreFailure.noting {
+        do {
             try service.write(firings) {
                 for run in open.sorted(by: { $0.key.description < $1.key.description }) {
                     // Of a campaign whose file is gone, the time is claimed when its run is sent.
@@ -74,12 +65,13 @@ extension ScheduleDaemon {
                     if let holder = try service.claim(firing, until: isOver) { lost.append((run, holder)) } else { own.insert(run.key) }
                 }
             }
-        }
+        } catch { return Diagnostic(explaining: error) }
         claimed = own
         for (run, holder) in lost {
             observer(.elsewhere(run.key, machine: holder.machine, run: holder.run))
             try perform(scheduler.lost(run.key, to: .elsewhere(machine: holder.machine, run: holder.run), at: now))
         }
+        return nil
     }
 
     /// A time as this machine's own record has it; nil if another machine has it, and if the store need not know of it.

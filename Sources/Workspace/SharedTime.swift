@@ -22,7 +22,7 @@ package struct SharedTime {
         (self.store, self.cancellation) = (store, cancellation)
     }
 
-    /// - Throws: `Diagnostic`: another run has the time; `StoreQuiet`: work should end before the store knows.
+    /// - Throws: `Diagnostic`: another run has the time; `StoreRefusal.quiet`: work should end before the store knows.
     package func check() throws { if let holder = try onceKnown({ try store.holder(of: firing) }) { throw holder.isTaken } }
 
     /// Notes that the run is about to be sent.
@@ -32,9 +32,9 @@ package struct SharedTime {
     /// Asks a store that has just come up again and again, until other machines have said there what they have sent.
     private func onceKnown(_ body: () throws -> SharedFiring?) throws -> SharedFiring? {
         while true {
-            do { return try body() } catch let quiet as StoreQuiet {
+            do { return try body() } catch StoreRefusal.quiet {
                 cancellation.waitForRequest(atMost: 0.5)
-                if cancellation.isRequested { throw quiet }
+                if cancellation.isRequested { throw StoreRefusal.quiet }
             }
         }
     }

@@ -164,7 +164,7 @@ struct SharedMembersTests {
         let other = try bench.member()
         try bench.home.claim(10..<30, at: Self.noon)
         for range in [0..<11, 29..<31, 15..<20, 0..<100] {
-            #expect(throws: ClaimedAlready.self) { try other.claim(range, at: Self.noon) }
+            #expect(throws: StoreRefusal.self) { try other.claim(range, at: Self.noon) }
         }
         try other.claim(30..<100, at: Self.noon)
         #expect(try other.claims().ranges == [10..<100])

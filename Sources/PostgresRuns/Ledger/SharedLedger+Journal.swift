@@ -92,7 +92,7 @@ extension SharedLedger {
                 """, values, isKept: true, within: asking.answerSeconds
             ) { _ in isThere = true }
         } catch let error as PostgresError where error.sqlState == "23P01" {
-            throw ClaimedAlready(ids: entry.ids)
+            throw StoreRefusal.claimedAlready(entry.ids)
         }
         return isThere ? .isThere : try earlier(writing, as: number, connection)
     }
@@ -240,19 +240,6 @@ extension SharedLedger {
             page.append(Fetched(lane: lane, number: cells.int(2), sequence: cells.int(3), entry: entry))
         }
         return page
-    }
-}
-
-/// Some of these recipients are claimed already: the database holds claims apart.
-struct ClaimedAlready: ExplainedError {
-    var ids: Range<Int>
-
-    var diagnostics: [Diagnostic] {
-        [
-            Diagnostic(
-                "the account of this run does not add up: some of the recipients \(ids.lowerBound) to \(ids.upperBound - 1) are claimed already",
-                remedy: "Nothing more is sent. Please report this.")
-        ]
     }
 }
 

@@ -62,7 +62,7 @@ extension SharedLedger {
             guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
             let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
             // Another member may just claim some of them, from a stretch that it had leased before it was too late.
-            do { try claim(part, unsent: unsent, at: now) } catch is ClaimedAlready { continue }
+            do { try claim(part, unsent: unsent, at: now) } catch StoreRefusal.claimedAlready { continue }
         }
     }
 

@@ -11,7 +11,7 @@ extension Store {
     /// may be claimed for another run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
     /// - Returns: nil if the time is this run's now; otherwise who has it.
-    /// - Throws: `Diagnostic`: the store cannot be asked; `StoreQuiet`: it may have forgotten who has the time.
+    /// - Throws: `Diagnostic`: the store cannot be asked; `StoreRefusal.quiet`: it may have forgotten who has the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
     }
@@ -112,7 +112,7 @@ extension Store {
         // From the first look on it is counted.
         _ = try DatabaseLife.current(connection)
         guard try isQuiet(connection) else { return }
-        throw StoreQuiet()
+        throw StoreRefusal.quiet
     }
 
     /// Gives back a time whose run was not begun after all.
@@ -231,18 +231,6 @@ extension Store {
                 }
             }
         }
-    }
-}
-
-/// The store has just come up, and may have forgotten who has a time (`FiringRoll`).
-package struct StoreQuiet: ExplainedError, Hashable {
-    package var diagnostics: [Diagnostic] {
-        let seconds = Int(FiringRoll.quietSeconds)
-        return [
-            Diagnostic(
-                "the store has just come up: in its first \(seconds) seconds machines write there again which times they have sent; "
-                    + "nothing was sent", remedy: "Try again in \(seconds) seconds.")
-        ]
     }
 }
 

@@ -36,7 +36,7 @@ struct FiringTableTests {
             do {
                 let holder = try bench.store.claim(Self.firing(time, row), by: row.owner)
                 inDatabase = holder == nil ? .ours : .another(try self.row(of: time))
-            } catch is StoreQuiet { inDatabase = .refused }
+            } catch StoreRefusal.quiet { inDatabase = .refused }
             #expect(inDatabase == found)
         }
 

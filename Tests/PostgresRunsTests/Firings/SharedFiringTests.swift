@@ -163,9 +163,9 @@ struct SharedFiringTests {
         #expect(try store.claim(firing("c", at: tomorrow), by: bench.first) == nil)
         try bench.forget("a")
         for claim in [firing("b"), firing("h", .begun), firing("", .skipped)] {
-            #expect(throws: StoreQuiet()) { try store.claim(claim, by: bench.second) }
+            #expect(throws: StoreRefusal.quiet) { try store.claim(claim, by: bench.second) }
         }
-        #expect(throws: StoreQuiet()) { try store.holder(of: firing("h", .begun)) }
+        #expect(throws: StoreRefusal.quiet) { try store.holder(of: firing("h", .begun)) }
         #expect(try store.claim(firing("c", at: tomorrow), by: bench.first) == nil, "what the database knows goes on")
         #expect(try store.claim(firing("d", at: tomorrow), by: bench.second)?.run == "c")
         #expect(try store.beat(ofService: bench.second)?.isQuiet == true)
