@@ -220,6 +220,40 @@ struct StoreTests {
         #expect(result.status == 1 && result.errors.contains("The store: made the tables (version 1)."), "\(result)")
     }
 
+    @Test("a run that was shared is sent neither without its store, nor with one that lost it, nor as a retry: others may have sent it")
+    func lost() throws {
+        let server = try LedgeredServer(app: "pace: 200/s", devices: 1_200, faults: ["--latency", "20"])
+        let folder = server.folder, database = try PostgresServer.shared.get()
+        try database.sql("CREATE ROLE store_lost LOGIN; CREATE SCHEMA store_lost AUTHORIZATION store_lost")
+        let environment = ["VOLLEY_DATABASE": database.address(user: "store_lost")]
+        let alone = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        let shared = "store: {postgres: {url_env: VOLLEY_DATABASE}}\n" + alone
+        try folder.write("volley.yaml", shared)
+        #expect(try VolleyBinary.run(["store", "migrate"], in: folder.url, environment: environment).status == 0)
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url, environment: environment)
+        server.wait {
+            server.acceptedSoFar().count > 100
+        } orEndOf: {
+            sending
+        }
+        kill(sending.processID, SIGKILL)
+        _ = sending.finish()
+        func expectRefusal(_ words: String, _ command: String...) throws {
+            let refused = try VolleyBinary.run(command, in: folder.url, environment: environment)
+            #expect([2, 3].contains(refused.status) && (refused.errors + refused.output).contains(words), "\(command): \(refused)")
+        }
+        try folder.write("volley.yaml", alone)
+        try expectRefusal("whom they have sent to is not in this file", "resume", "last")
+        try folder.write("volley.yaml", shared)
+        try database.sql("DELETE FROM store_lost.volley_run")
+        try expectRefusal("whom other machines have sent to is not known here", "resume", "last")
+        #expect(try VolleyBinary.run(["cancel", "last"], in: folder.url, environment: environment).status == 0)
+        try expectRefusal("whom they have sent to is not in this file", "retry", "last", "--outcome", "unsent", "--yes")
+        let accepted = try server.accepted()
+        #expect(accepted.count > 100 && accepted.count < 1_200 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
     @Test("a volley.yaml without a store says what to write") func none() throws {
         let folder = try ProjectFolder()
         let result = try folder.volley("store", "check")
