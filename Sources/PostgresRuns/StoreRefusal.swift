@@ -1,5 +1,4 @@
-import Base
-import Postgres
+package import Base
 
 /// What the store does not give, though it answers.
 package enum StoreRefusal: ExplainedError, Hashable {

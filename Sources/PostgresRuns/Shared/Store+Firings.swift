@@ -1,4 +1,4 @@
-package import Base
+import Base
 import Postgres
 
 /// Times of schedules. Which run may be sent for a time is decided by its row alone: whoever changes it does so under conditions that the row itself fulfils, in
