@@ -67,7 +67,8 @@ public final class Peer {
             }
             sessions.append(session)
         }
-        for session in sessions { session.turn() }
+        // A client that hangs up must not end the process.
+        withPipeSignalBlocked { for session in sessions { session.turn() } }
     }
 
     private func session(_ accepted: Int32) throws(Diagnostic) -> any PeerSession {
