@@ -14,23 +14,26 @@ struct DocumentShapeTests {
         try folder.write(
             "later.yaml",
             "name: later\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: A, body: B}\n"
-                + "schedule: {at: 2099-01-01 09:00, timezone: UTC}\n")
-        try folder.write("wrong.yaml", "name: wrong\napp: shop\naudeince: {}\n")
+                + "schedule: {repeat: 0 9 * * *, timezone: UTC}\n")
         let calls: [(name: String, arguments: [String], status: Int32)] = [
-            ("mistakes", ["check", "wrong.yaml"], 2), ("check", ["check", "campaign.yaml"], 0),
+            ("check", ["check", "campaign.yaml"], 0),
             ("preview", ["preview", "campaign.yaml"], 0),
             ("plan", ["plan", "campaign.yaml"], 0), ("send", ["send", "campaign.yaml", "--yes"], 0),
             ("report", ["report", "last", "--format", "json"], 0), ("runs", ["runs"], 0), ("schedule", ["schedule", ".", "--list"], 0),
             ("suppression", ["suppression", "list"], 0), ("doctor", ["doctor"], 0), ("version", ["version", "--verbose"], 0),
             ("orders", ["orders"], 0), ("backup", ["backup", "backups"], 0), ("support-bundle", ["support-bundle", "help"], 0),
-            ("prune", ["prune", "--keep", "1d", "--dry-run"], 0),
+            ("prune", ["prune", "--keep", "1d", "--dry-run"], 0), ("mistakes", ["check", "wrong.yaml"], 2),
         ]
         for call in calls {
+            if call.name == "mistakes" { try folder.write("wrong.yaml", "name: wrong\napp: shop\naudeince: {}\n") }
             let isFormat = call.arguments.contains("--format")
             let result = try VolleyBinary.run(call.arguments + (isFormat ? [] : ["--json"]), in: folder.url)
             #expect(result.status == call.status, "\(call.name): \(result)")
             let shape = shape(of: try result.json())
-            let lines = shape.map { "\($0.key)\($0.value == ["null"] ? "?" : ""): \($0.value.sorted().joined(separator: " or "))" }
+            let lines = shape.map { path, types in
+                let types = types.count > 1 ? types.subtracting(["null"]) : types
+                return "\(path)\(shape[path]?.contains("null") ?? false ? "?" : ""): \(types.sorted().joined(separator: " or "))"
+            }
             let name = "documents/\(call.name).txt"
             guard let expected = try snapshot(name) else {
                 try expectSnapshot(lines.sorted().joined(separator: "\n") + "\n", name)
@@ -40,7 +43,10 @@ struct DocumentShapeTests {
         }
     }
 
-    /// The types of each member; those of the elements of a list together.
+    /// Objects whose members are called after what they count.
+    private static let tables: Set = ["attempts_by_count", "languages", "latency_histogram", "reasons", "skipped", "steps"]
+
+    /// The types of each member; those of the elements of a list, and of a table, together.
     private func shape(of value: JSONValue, at path: String = "") -> [String: Set<String>] {
         func parts(_ values: [(String, JSONValue)], _ type: String) -> [String: Set<String>] {
             values.reduce(into: path.isEmpty ? [:] : [path: [type]]) { types, part in
@@ -48,7 +54,12 @@ struct DocumentShapeTests {
             }
         }
         return switch value {
-        case .object(let members): parts(members.map { (path.isEmpty ? $0.name : "\(path).\($0.name)", $0.value) }, "object")
+        case .object(let members):
+            parts(
+                members.map { member in
+                    let name = Self.tables.contains { path == $0 || path.hasSuffix("." + $0) } ? "*" : member.name
+                    return (path.isEmpty ? name : "\(path).\(name)", member.value)
+                }, "object")
         case .array(let elements): parts(elements.map { ("\(path)[]", $0) }, "list")
         case .string: [path: ["text"]]
         case .bool: [path: ["truth"]]

@@ -329,7 +329,8 @@ final class LedgeredServer {
 
     /// Waits until a condition holds or the process has ended, at most for a minute.
     func wait(until isSo: () -> Bool, orEndOf running: () -> RunningVolley) {
-        for _ in 0..<3000 where running().isRunning && !isSo() { usleep(20_000) }
+        let end = Date(timeIntervalSinceNow: 60)
+        while running().isRunning, !isSo(), Date() < end { usleep(20_000) }
     }
 
     /// Whether a process that was killed came as far as a run file.

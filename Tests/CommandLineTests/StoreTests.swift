@@ -222,7 +222,7 @@ struct StoreTests {
 
     @Test("a run that was shared is sent neither without its store, nor with one that lost it, nor as a retry: others may have sent it")
     func lost() throws {
-        let server = try LedgeredServer(app: "pace: 200/s", devices: 1_200, faults: ["--latency", "20"])
+        let server = try LedgeredServer(app: "pace: 100/s", devices: 1_200, faults: ["--latency", "20"])
         let folder = server.folder, database = try PostgresServer.shared.get()
         try database.sql("CREATE ROLE store_lost LOGIN; CREATE SCHEMA store_lost AUTHORIZATION store_lost")
         let environment = ["VOLLEY_DATABASE": database.address(user: "store_lost")]
@@ -233,7 +233,7 @@ struct StoreTests {
         try folder.writeCampaign(delivery: "unknown: skip")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url, environment: environment)
         server.wait {
-            server.acceptedSoFar().count > 100
+            (try? database.sql("SELECT count(*) > 3 FROM store_lost.volley_journal")) == "t"
         } orEndOf: {
             sending
         }
@@ -251,7 +251,7 @@ struct StoreTests {
         #expect(try VolleyBinary.run(["cancel", "last"], in: folder.url, environment: environment).status == 0)
         try expectRefusal("whom they have sent to is not in this file", "retry", "last", "--outcome", "unsent", "--yes")
         let accepted = try server.accepted()
-        #expect(accepted.count > 100 && accepted.count < 1_200 && accepted.allSatisfy { $0.value.count == 1 })
+        #expect((1..<1_200).contains(accepted.count) && accepted.allSatisfy { $0.value.count == 1 })
     }
 
     @Test("a volley.yaml without a store says what to write") func none() throws {

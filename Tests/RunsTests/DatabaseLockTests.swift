@@ -12,18 +12,15 @@ final class DatabaseLockTests {
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// How many locks of fcntl(2) this process has on a file, from proc(5). While others take and give back locks, a line of /proc/locks may be passed
-    /// over, so the most that several looks show counts.
+    /// How many locks of fcntl(2) this process has on a file, from proc(5).
     private func locks(_ path: String) throws -> Int {
-        var status = stat()
-        try #require(stat(path, &status) == 0)
-        let looks = try (0..<20).map { _ in
-            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
-                let fields = line.split(separator: " ")
-                return fields[1] == "POSIX" && fields[4] == "\(getpid())" && fields[5].hasSuffix(":\(status.st_ino)")
-            }
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").reduce(0) { count, descriptor in
+            // Other threads close theirs meanwhile.
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"), target == path,
+                let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
+            else { return count }
+            return count + text.split(separator: "\n").count { $0.hasPrefix("lock:") && $0.contains("POSIX") }
         }
-        return looks.max() ?? 0
     }
 
     @Test("stay while a second one of the same process comes and goes")
