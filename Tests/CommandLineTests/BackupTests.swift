@@ -320,22 +320,77 @@ struct BackupTests {
         #expect(names.count == 1 && names[0].hasPrefix("volley-backup-"), "\(names)")
     }
 
-    @Test("of two backups at the same moment both are whole, or one says that the other has its name")
+    @Test("of two backups at the same moment both are whole, under different names")
     func together() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let results = try (0..<2).map { _ in try VolleyBinary.start(["backup", "backups"], in: folder.url) }.map { $0.finish() }
-        let made = results.count { $0.status == 0 }
-        #expect(made >= 1)
-        for refused in results where refused.status != 0 {
-            #expect(refused.status == 2 && refused.errors.contains("there is something under this name already"), "\(refused.errors)")
-        }
+        #expect(results.allSatisfy { $0.status == 0 }, "\(results)")
         let names = folder.files(in: "backups")
-        #expect(names.count == made && names.allSatisfy { $0.hasPrefix("volley-backup-") }, "\(names)")
+        #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("volley-backup-") }, "\(names)")
         for name in names {
             let restored = try folder.volley("restore", "backups/\(name)", "--into", "from-\(name)")
             #expect(restored.status == 0, "\(restored.errors)")
+        }
+    }
+
+    /// A backup of a project with several campaigns and a run, and its files, by their paths below that of volley.yaml.
+    private func backUpSeveral(_ folder: ProjectFolder) throws -> (path: String, files: Set<String>) {
+        for number in 0..<8 { try folder.writeCampaign("c\(number).yaml") }
+        #expect(try folder.volley("send", "c0.yaml", "--yes").status == 0)
+        let (path, manifest) = try backUp(folder)
+        return (path, Set(paths(manifest).map { $0.hasPrefix("project/") ? String($0.dropFirst(8)) : $0 }))
+    }
+
+    private func files(below folder: String) -> Set<String> {
+        let paths = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return Set(paths.filter { FileManager.default.isReadableFile(atPath: "\(folder)/\($0)") && !isFolder("\(folder)/\($0)") })
+    }
+
+    private func isFolder(_ path: String) -> Bool {
+        var isFolder = ObjCBool(false)
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    @Test("of two that restore into one folder one puts back everything, and the other says that something is there, and touches nothing")
+    func restoredTogether() throws {
+        let folder = try ProjectFolder()
+        let (path, files) = try backUpSeveral(folder)
+        defer { remove(path) }
+        for round in 0..<12 {
+            let place = "r\(round)"
+            let results = try (0..<2).map { _ in try VolleyBinary.start(["restore", path, "--into", place], in: folder.url) }.map {
+                $0.finish()
+            }
+            #expect(results.map(\.status).sorted() == [0, 2], "\(results)")
+            #expect(self.files(below: folder.url.appendingPathComponent(place).path) == files)
+        }
+    }
+
+    @Test(
+        "a restore that is killed at any moment leaves no volley.yaml without all runs; the next one puts everything back, or says why not")
+    func killedRestore() throws {
+        let folder = try ProjectFolder()
+        let (path, files) = try backUpSeveral(folder)
+        defer { remove(path) }
+        for round in 0..<16 {
+            let place = folder.url.appendingPathComponent("k\(round)").path
+            let running = try VolleyBinary.start(["restore", path, "--into", "k\(round)"], in: folder.url)
+            while running.isRunning, !FileManager.default.fileExists(atPath: place) { usleep(500) }
+            usleep(UInt32(round) * 1_000)
+            kill(running.processID, SIGKILL)
+            _ = running.finish()
+            let left = self.files(below: place)
+            if left.contains("volley.yaml") { #expect(left.isSuperset(of: files), "\(left)") }
+            guard left.contains(where: { $0.hasPrefix("runs/") }) else {
+                #expect(try folder.volley("restore", path, "--into", "k\(round)").status == 0)
+                #expect(self.files(below: place) == files)
+                continue
+            }
+            let again = try folder.volley("restore", path, "--into", "k\(round)")
+            #expect(again.status == 2 && again.errors.contains("Nothing was put back"), "\(again)")
+            #expect(left.isSuperset(of: files) || again.errors.contains("a restore into this folder was cut off"), "\(again)")
         }
     }
 

@@ -40,6 +40,43 @@ struct MetricsPortTests {
         }
     }
 
+    /// Connects without asking anything.
+    private func connect(to address: String) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(address.split(separator: ":")[1])?.bigEndian ?? 0
+        name.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        _ = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return descriptor
+    }
+
+    @Test("a crowd that connects, resets or stays is turned away, and afterwards the port answers", arguments: ["close", "reset", "stay"])
+    func crowd(what: String) throws {
+        let port = try MetricsPort("127.0.0.1:0") { "volley_up 1\n" }
+        defer { port.close() }
+        var staying: [Int32] = []
+        for _ in 0..<1000 {
+            let descriptor = connect(to: port.address)
+            if what == "stay" {
+                staying.append(descriptor)
+                continue
+            }
+            var linger = linger(l_onoff: what == "reset" ? 1 : 0, l_linger: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+            close(descriptor)
+        }
+        for descriptor in staying { close(descriptor) }
+        let end = Date(timeIntervalSinceNow: 20)
+        var answer = ""
+        while answer.isEmpty, Date() < end { answer = try curl("http://\(port.address)/metrics") }
+        #expect(answer == "volley_up 1\n")
+    }
+
     @Test("knows nothing else, and takes nothing")
     func others() throws {
         let port = try MetricsPort("[::1]:0") { "secret" }

@@ -71,9 +71,6 @@ public struct Backup {
         let runs = FilePaths.named(catalog.place), target = FilePaths.named(request.target)
         try checkPlaces(runs: runs, target: target)
         let path = FilePaths.join(target, name: "volley-backup-\(now.compact)")
-        guard !FilePaths.exists(path) else {
-            throw Diagnostic("there is something under this name already", file: path, remedy: "Try again in a second.")
-        }
         let staged = try StagedFolder(path, kind: "backup")
         var manifest = BackupManifest(
             startedAt: now, finishedAt: now, project: project.map { FilePaths.named($0.file) }, runs: runs, sending: [], files: [],
@@ -92,8 +89,9 @@ public struct Backup {
         let list = FilePaths.join(staged.path, name: BackupManifest.fileName)
         try FilePaths.replace(list, bytes: text, mode: 0o600)
         try StagedFolder.synchronize(list)
-        try staged.finish()
-        return Made(path: path, manifest: manifest, problems: copying.problems)
+        // Backups of two projects may begin in the same second.
+        try staged.finish(or: (2...99).map { "\(path)-\($0)" })
+        return Made(path: staged.name, manifest: manifest, problems: copying.problems)
     }
 
     private func checkPlaces(runs: String, target: String) throws {

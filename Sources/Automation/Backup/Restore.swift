@@ -6,8 +6,9 @@ public import Runs
 
 /// Puts a backup back: everything, or nothing.
 ///
-/// All files are copied beside the folder of runs and compared with their sums; what follows from the restoring is written there; then the files of
-/// the project get their names, and at last the folder of runs.
+/// All files are copied beside the folder of runs and compared with their sums; what follows from the restoring is written there; then the folder of
+/// runs gets its name, and after it the files of the project, volley.yaml as the last. So of two that restore into one place only one puts anything
+/// there, and no `volley schedule` finds campaigns without what was sent of them.
 public struct Restore {
     /// What is put back, and where.
     public struct Request: Sendable {
@@ -69,22 +70,20 @@ public struct Restore {
         let (runs, namesOther) = placeOfRuns
         try checkIsFree(runs)
         let staged = try StagedFolder(runs, kind: "restore")
-        let projectFiles = FilePaths.join(staged.path, name: ".project")
-        try copy(runs: staged.path, project: projectFiles)
+        try copy(runs: staged.path, project: FilePaths.join(staged.path, name: Self.projectName))
         let state: RestoredRuns
         do { state = try settle(staged.path, at: now) } catch var mistake as Diagnostic {
             // The folder that it was found in is gone by the time anyone reads this.
             mistake.file = mistake.file?.replacing(staged.path, with: FilePaths.join(request.backup, name: "runs"))
             throw mistake
         }
-        let put = try putProject(from: projectFiles)
-        do {
-            FolderTree.remove(projectFiles)
-            try staged.finish()
-        } catch {
-            for file in put { unlink(file) }
+        try checkProject()
+        try staged.finish()
+        do { try putProject(from: FilePaths.join(runs, name: Self.projectName)) } catch {
+            staged.takeBack()
             throw error
         }
+        FolderTree.remove(FilePaths.join(runs, name: Self.projectName))
         let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
         let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }
         return Done(
@@ -109,6 +108,11 @@ public struct Restore {
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: runs) } catch {
             throw Diagnostic("the folder of runs cannot be read: \(error)", file: runs)
+        }
+        guard !names.contains(Self.projectName) else {
+            throw Diagnostic(
+                "a restore into this folder was cut off: the runs are here, and files of the project may be missing", file: runs,
+                remedy: "Move the folder away, unless something was sent from it since, and restore again. Nothing was put back.")
         }
         guard names.isEmpty else {
             throw Diagnostic(
@@ -159,12 +163,20 @@ public struct Restore {
         FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : file.path)
     }
 
-    /// Gives the files of the project their names. Files that are there already stay, if they are the same.
-    /// - Returns: those that were new, by their paths.
-    private func putProject(from staged: String) throws -> [String] {
-        guard let root else { return [] }
+    /// Where the files of the project wait in the folder of runs until they get their names.
+    private static let projectName = ".project"
+
+    /// volley.yaml is the last.
+    private var projectFiles: [BackupManifest.File] {
         let files = manifest.files.filter { $0.parts.part != "runs" }
-        let differing = try files.filter { file in
+        let name = manifest.project.map { FilePaths.name(of: $0) }
+        return files.filter { $0.parts.rest != name } + files.filter { $0.parts.rest == name }
+    }
+
+    /// Files that are there already stay, if they are the same.
+    private func checkProject() throws {
+        guard let root else { return }
+        let differing = try projectFiles.filter { file in
             let place = place(of: file, root)
             return FilePaths.exists(place) ? try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum : false
         }
@@ -175,9 +187,14 @@ public struct Restore {
                 file: place(of: first, root),
                 remedy: "Move it away, or put the backup into another folder with --into. Nothing was put back.")
         }
+    }
+
+    /// Gives the files of the project their names.
+    private func putProject(from staged: String) throws {
+        guard let root else { return }
         var put: [String] = []
         do {
-            for file in files {
+            for file in projectFiles {
                 let place = place(of: file, root)
                 guard !FilePaths.exists(place) else { continue }
                 try FilePaths.makeFolder(FilePaths.folder(of: place))
@@ -190,7 +207,6 @@ public struct Restore {
             for file in put { unlink(file) }
             throw error
         }
-        return put
     }
 }
 

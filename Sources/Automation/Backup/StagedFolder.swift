@@ -6,7 +6,8 @@ import Glibc
 final class StagedFolder {
     /// Where it is until it is complete.
     let path: String
-    private let name: String
+    /// Its path once it is complete.
+    private(set) var name: String
     /// Holds the lock: the folder itself.
     private let owner: Int32
     private var isFinished = false
@@ -41,19 +42,29 @@ final class StagedFolder {
     }
 
     /// Gives the folder its name; all of it is on the disk then, and only its owner may enter it. An empty folder may have the name.
+    /// - Parameter others: further names, the first that is free counts.
     /// - Throws: a `Diagnostic` if something else has the name.
-    func finish() throws(Diagnostic) {
+    func finish(or others: some Sequence<String> = []) throws(Diagnostic) {
         for folder in FolderTree.folders(below: path) {
             guard chmod(folder, 0o700) == 0 else { throw Self.failure(folder, errno) }
             try Self.synchronize(folder)
         }
-        guard rename(path, name) == 0 else { throw Self.failure(name, errno) }
+        var free = others.makeIterator()
+        while rename(path, name) != 0 {
+            guard [ENOTEMPTY, EEXIST].contains(errno), let other = free.next() else { throw Self.failure(name, errno) }
+            name = other
+        }
         do { try Self.synchronize(FilePaths.folder(of: name)) } catch {
             // Nobody is told that it is there unless it stays there after a power cut.
             if rename(name, path) == 0 { throw error }
             throw Diagnostic("all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
         }
         isFinished = true
+    }
+
+    /// Takes the name away again.
+    func takeBack() {
+        if isFinished, rename(name, path) == 0 { isFinished = false }
     }
 
     /// Writes a file's or a folder's changes through to the disk.
