@@ -11,8 +11,16 @@ public final class MetricsPort: Sendable {
     /// A connection on which nothing happens is closed; seconds.
     private static let idleSeconds: Int64 = 60
 
+    /// Connections that wait to be taken: a crowd that comes at once is turned away, one after the other.
+    private static let backlog: Int32 = 256
+    /// A port that was closed, as a connection could not be taken, is opened again; seconds.
+    private static let pauseSeconds: Int64 = 1
+
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let channel: any Channel
+    private let connections = Connections(atMost: mostConnections)
+    private let text: @Sendable () -> String
+    /// nil once the port is closed for good.
+    private let channel: Mutex<(any Channel)?>
     /// Where it listens, with the port that the system chose if none was named.
     public let address: String
 
@@ -22,12 +30,30 @@ public final class MetricsPort: Sendable {
     ///   - text: asked for the metrics, at each request, on a thread of the port.
     /// - Throws: `Diagnostic`: it is no such address, or cannot be listened on.
     public init(_ address: String, _ text: @escaping @Sendable () -> String) throws(Diagnostic) {
+        self.text = text
         let place = try Self.parsed(address)
-        let connections = Connections(atMost: Self.mostConnections)
-        let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: 16)
+        let opened: any Channel
+        do { opened = try Self.bootstrap(group, connections, text).bind(to: place).wait() } catch {
+            try? group.syncShutdownGracefully()
+            throw Diagnostic(
+                "metrics cannot be offered at \(address): \(error)", remedy: "Name another address, or end the program that listens there.")
+        }
+        self.address = opened.localAddress.flatMap { local in local.port.map { Self.shown(local.ipAddress ?? "", $0) } } ?? address
+        channel = Mutex(opened)
+        watch(opened, at: opened.localAddress ?? place)
+    }
+
+    private static func bootstrap(
+        _ group: MultiThreadedEventLoopGroup, _ connections: Connections, _ text: @escaping @Sendable () -> String
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: group).serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                guard connections.add() else { return channel.close() }
+                guard connections.add() else {
+                    // Once it is set up: closing it earlier counts as a fault of the port.
+                    channel.eventLoop.execute { channel.close(promise: nil) }
+                    return channel.eventLoop.makeSucceededVoidFuture()
+                }
                 channel.closeFuture.whenComplete { _ in connections.remove() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
@@ -36,17 +62,37 @@ public final class MetricsPort: Sendable {
                     try pipeline.addHandler(MetricsHandler(text))
                 }
             }
-        do { channel = try bootstrap.bind(to: place).wait() } catch {
-            try? group.syncShutdownGracefully()
-            throw Diagnostic(
-                "metrics cannot be offered at \(address): \(error)", remedy: "Name another address, or end the program that listens there.")
+    }
+
+    /// Opens the port again when it closes by itself.
+    private func watch(_ opened: any Channel, at place: SocketAddress) {
+        opened.closeFuture.whenComplete { [weak self] _ in self?.reopen(at: place) }
+    }
+
+    private func reopen(at place: SocketAddress) {
+        guard channel.withLock({ $0 != nil }) else { return }
+        group.any().scheduleTask(in: .seconds(Self.pauseSeconds)) { [weak self] in
+            guard let self else { return }
+            Self.bootstrap(group, connections, text).bind(to: place).whenComplete { [weak self] in self?.took($0, at: place) }
         }
-        self.address = channel.localAddress.flatMap { local in local.port.map { Self.shown(local.ipAddress ?? "", $0) } } ?? address
+    }
+
+    private func took(_ result: Result<any Channel, any Error>, at place: SocketAddress) {
+        guard case .success(let opened) = result else { return reopen(at: place) }
+        let isWanted = channel.withLock { channel in
+            if channel != nil { channel = opened }
+            return channel != nil
+        }
+        if isWanted { watch(opened, at: place) } else { opened.close(promise: nil) }
     }
 
     /// Closes the port. Call it once.
     public func close() {
-        try? channel.close().wait()
+        let last = channel.withLock { channel in
+            defer { channel = nil }
+            return channel
+        }
+        try? last?.close().wait()
         try? group.syncShutdownGracefully()
     }
 

@@ -77,6 +77,34 @@ struct MetricsPortTests {
         #expect(answer == "volley_up 1\n")
     }
 
+    /// The descriptor of this process that listens there.
+    private func listener(_ address: String) throws -> Int32 {
+        try #require(
+            (3..<1024).first { (descriptor: Int32) in
+                var name = sockaddr_in(), listens: Int32 = 0
+                var size = socklen_t(MemoryLayout<sockaddr_in>.size), flag = socklen_t(MemoryLayout<Int32>.size)
+                let isNamed = withUnsafeMutablePointer(to: &name) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+                }
+                getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag)
+                return isNamed && listens == 1 && address.hasSuffix(":\(UInt16(bigEndian: name.sin_port))")
+            })
+    }
+
+    @Test("a port that cannot take a connection any more is opened again, and stays closed once it was closed")
+    func broken() throws {
+        let port = try MetricsPort("127.0.0.1:0") { "volley_up 1\n" }
+        for _ in 0..<2 {
+            shutdown(try listener(port.address), Int32(SHUT_RDWR))
+            let end = Date(timeIntervalSinceNow: 20)
+            var answer = ""
+            while answer.isEmpty, Date() < end { answer = try curl("http://\(port.address)/metrics") }
+            #expect(answer == "volley_up 1\n")
+        }
+        port.close()
+        #expect(try curl("http://\(port.address)/metrics").isEmpty)
+    }
+
     @Test("knows nothing else, and takes nothing")
     func others() throws {
         let port = try MetricsPort("[::1]:0") { "secret" }
