@@ -154,7 +154,8 @@ struct SendPermission {
             try goingOn(step) { try run.checkUnchanged() }
         }
         look.facts.settingsHold = look.keep(.settingsChanged) {
-            try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
+            let hasBegun = step != .begin || run.plan.retryOf != nil
+            try goingOn(step) { for present in presents { try present.checkUnchanged(settings, hasBegun: hasBegun) } }
         }
         look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
