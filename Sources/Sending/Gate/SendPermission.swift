@@ -282,7 +282,7 @@ struct SendPermission {
         switch why {
         case .isOutdated: outdated()
         case .hasBegun: try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
-        case .hasOtherState: RefusalText.state(run, try run.status().state, step)
+        case .hasOtherState: try LedgerGap.held(run) ?? RefusalText.state(run, run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
         case .isRetried: try RefusalText.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
