@@ -157,7 +157,10 @@ struct BackupTests {
             #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
         }
         // Its figures are as they were.
-        #expect(try folder.volley("report", ids[0]).errors == "")
+        let report = try folder.volley("report", ids[0])
+        #expect(report.errors == "" && !report.output.contains("volley retry"), "\(report.output)")
+        #expect(report.output.contains("no command retries it, as it was put back from a backup"), "\(report.output)")
+        #expect(try folder.volley("report", ids[0], "--format", "html").output.contains("Put back from a backup</h2>"))
         try Shell.run("rm -r '\(runs)'")
         #expect(try folder.volley("restore", path, "--nothing-sent-since").status == 0)
         let retried = try folder.volley("retry", ids[0], "--outcome", "unknown", "--yes")
