@@ -148,13 +148,15 @@ extension ScheduleDaemon {
 
     // MARK: - Monitoring
 
-    func report(isUp: Bool) {
+    /// - Parameter end: why the process ends by itself; nil when it does not.
+    func report(isUp: Bool, end: Diagnostic? = nil) {
         let now = Timestamp.now()
         var next: [String: Occurrence] = [:]
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
-            last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs)
+            last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs,
+            end: end)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

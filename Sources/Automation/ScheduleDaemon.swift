@@ -153,7 +153,7 @@ public final class ScheduleDaemon {
         notices.finish(withinSeconds: Notices.longestFlushSeconds)
         watchdog.end()
         watcher.join()
-        report(isUp: false)
+        report(isUp: false, end: failure.map { Diagnostic(explaining: $0) })
         service?.end()
         store.close()
         guard let failure else { return .cancelled }
@@ -168,6 +168,7 @@ public final class ScheduleDaemon {
         while !cancellation.isRequested {
             let isLook = clock.now >= next
             if isLook {
+                try store.checkInPlace()
                 try readFiles()
                 try takeOrders()
                 next = clock.now + .seconds(Self.secondsPerLook)

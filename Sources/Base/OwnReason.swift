@@ -22,6 +22,8 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     /// In reports of a run that is being sent, never in its file: the push is on its way, or its turn has not come.
     case awaitingAnswer = "AwaitingAnswer"
     case notSentYet = "NotSentYet"
+    /// In reports of a run that was put back from a backup before it had ended, never in its file: not sent to by then.
+    case notKnownSinceBackup = "NotKnownSinceBackup"
     /// Any reason that a run file has no space to distinguish.
     case other = "OtherReason"
 
@@ -31,7 +33,9 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     /// The outcome that the reason explains; nil if it may be any.
     public var outcome: Outcome? {
         switch self {
-        case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet: .unsent
+        case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet,
+            .notKnownSinceBackup:
+            .unsent
         case .connectionLost, .streamReset, .noAnswer, .processEnded, .awaitingAnswer: .unknown
         case .other: nil
         }

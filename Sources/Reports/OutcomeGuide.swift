@@ -10,17 +10,19 @@ struct OutcomeGuide {
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
     let doubtsTokens: Bool
+    /// Whether the run was put back from a backup before it had ended.
+    let isHeld: Bool
     /// Who reads it.
     let face: Face
 
     /// - Parameter services: who took the pushes, at least one.
-    init(services: [any PushService], state: RunState, doubtsTokens: Bool, face: Face = .terminal) {
-        (self.services, self.state, self.doubtsTokens, self.face) = (services, state, doubtsTokens, face)
+    init(services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, face: Face = .terminal) {
+        (self.services, self.state, self.doubtsTokens, self.isHeld, self.face) = (services, state, doubtsTokens, isHeld, face)
     }
 
     /// - Parameter service: who took the pushes.
-    init(service: any PushService, state: RunState, doubtsTokens: Bool) {
-        self.init(services: [service], state: state, doubtsTokens: doubtsTokens)
+    init(service: any PushService, state: RunState, doubtsTokens: Bool, isHeld: Bool = false) {
+        self.init(services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld)
     }
 
     /// The services, of which each device has one, in words.
@@ -46,12 +48,12 @@ struct OutcomeGuide {
     /// What becomes of pushes without an answer at services that recognize them; blank if there is none, or the run is over.
     private var whatResumingDoes: String {
         let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
-        guard !names.isEmpty, state == .stopped || state == .cancelled else { return "" }
+        guard !names.isEmpty, !isHeld, state == .stopped || state == .cancelled else { return "" }
         return
             " If Volley was cut off before the answer came, \(face == .console ? "“Resume”" : "volley resume") sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
     }
 
-    private var isUnderway: Bool { state == .running || state == .paused }
+    private var isUnderway: Bool { !isHeld && (state == .running || state == .paused) }
 
     /// In a few words beside a figure.
     func note(_ outcome: Outcome) -> String {
@@ -61,7 +63,7 @@ struct OutcomeGuide {
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isUnderway ? "no answer yet" : "no answer came"
-        case .unsent: isUnderway ? "not sent yet" : "never sent"
+        case .unsent: isHeld ? "not known since the backup" : isUnderway ? "not sent yet" : "never sent"
         }
     }
 
@@ -73,7 +75,7 @@ struct OutcomeGuide {
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
         case .unknown: isUnderway ? "No answer yet" : "No answer"
-        case .unsent: isUnderway ? "Not sent yet" : "Never sent"
+        case .unsent: isHeld ? "Not known" : isUnderway ? "Not sent yet" : "Never sent"
         }
     }
 
@@ -96,6 +98,8 @@ struct OutcomeGuide {
     /// What it means, in a sentence or two, for readers who do not know the service.
     func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
+        case .unsent where isHeld:
+            "Nothing had been sent \(services[0].choosesDevices ? "of it" : "to the device") when the backup was made. What was sent since then is not known."
         case .accepted where services[0].choosesDevices:
             "\(introduction), took the push over, for the devices that it chooses."
         case .unknown where services[0].choosesDevices && !isUnderway:

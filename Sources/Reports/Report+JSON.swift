@@ -4,6 +4,8 @@ import Runs
 extension Report {
     /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
     /// A run of several services has `services`: those with devices, each with its own figures and, if it stopped by itself, `stopped_because`.
+    /// `held` is there when the run was put back from a backup before it had ended: no command goes on with it, `backup_at` says as of when its figures are, and
+    /// `may_have_been_sent` to how many of those that are unsent in them.
     /// `statistics` is there when a service was asked what became of the pushes.
     /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
     /// runs in order. `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in
@@ -17,8 +19,19 @@ extension Report {
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
         return .object(
-            pairs: head + test + reason + approvalMembers + figuresInJSON + serviceMembers + afterwardsMembers + chainMembers + planMembers
+            pairs: head + heldMembers + test + reason + approvalMembers + figuresInJSON + serviceMembers + afterwardsMembers + chainMembers
+                + planMembers
                 + detailMembers)
+    }
+
+    private var heldMembers: [(String, JSONValue)] {
+        guard let restored, restored.isHeld else { return [] }
+        return [
+            (
+                "held",
+                .object(pairs: [("backup_at", moment(restored.backupAt)), ("may_have_been_sent", number(notKnownSinceBackup))])
+            )
+        ]
     }
 
     private var approvalMembers: [(String, JSONValue)] {

@@ -14,6 +14,7 @@ extension Report {
     var nextSteps: [NextStep] {
         let id = plan.id
         if isPruned { return [] }
+        if isHeld { return stepsOfHeld }
         switch status.state {
         case .planned: return [stepOfPlan]
         case .running where !status.isSenderHidden:
@@ -27,8 +28,17 @@ extension Report {
             return [
                 NextStep(words: "if it looks right, this sends it to its audience:", command: "volley send \(plan.campaignFile)")
             ]
-        case .finished: return chain.contains { $0.retryOf == id } ? [] : stepsAfterEnd
+        case .finished where chain.contains { $0.retryOf == id }: return []
+        case .finished where restored != nil: return stepsAfterEnd.isEmpty ? [] : [stepOfRestored]
+        case .finished: return stepsAfterEnd
         }
+    }
+
+    /// A run that had finished by the backup is not retried, as that may have been done since.
+    private var stepOfRestored: NextStep {
+        newPlan(
+            after: "no command retries it, as it was put back from a backup of \(backupMoment), and may have been retried since. "
+                + "Accept that devices may get the push twice")
     }
 
     private var stepsToGoOn: [NextStep] {
@@ -113,7 +123,7 @@ extension Report {
 
     /// A new plan of the campaign, without those who have its push or may have it.
     /// - Parameter cause: what has to be done first.
-    private func newPlan(after cause: String) -> NextStep {
+    func newPlan(after cause: String) -> NextStep {
         let reached = count(.accepted) + count(.unknown)
         let isForAll = reached == 0 || service.choosesDevices
         guard !isForAll else {

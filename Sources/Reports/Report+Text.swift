@@ -44,6 +44,7 @@ extension Report {
         guard plan.audience > 0 else { return "There was no \(service.recipientNoun) in the audience, so nothing was sent." }
         let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
         let share = "\(accepted) of \(all) \(pushes) (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
+        if isHeld { return headlineOfHeld }
         switch status.state {
         case .planned:
             let noun = service.recipientNoun
@@ -94,7 +95,7 @@ extension Report {
         ]
         if let environment { facts.append(("Environment", environment)) }
         if let text { facts.append(("Text", text)) }
-        facts += [("Run", plan.id), ("State", status.state.rawValue)]
+        facts += [("Run", plan.id), ("State", status.state.rawValue + (isHeld ? ", held" : ""))]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
         if let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
@@ -111,6 +112,7 @@ extension Report {
             }
             facts.append(("Ended", text))
         }
+        if let restored { facts.append(("Put back", "from a backup of \(TextStyle.moment(restored.backupAt))")) }
         if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
         let recipients = service.recipients(plan.audience)
         facts.append(

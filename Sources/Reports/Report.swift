@@ -19,6 +19,8 @@ public struct Report: Sendable {
     let statistics: [ServiceStatistics]
     /// nil when no approval was needed.
     let approval: RunApproval?
+    /// What is not known of it since a backup; nil when it was not put back from one.
+    let restored: RestoredRun?
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?
     /// Push by push, of a test; empty otherwise, and when they were removed.
@@ -34,9 +36,13 @@ public struct Report: Sendable {
     /// - Parameters:
     ///   - chain: the runs that retry it, or that it retries.
     ///   - earlier: earlier runs of the campaign for comparison, the newest first; runs that cannot be read are left out.
+    ///   - record: what the record beside the runs says; nil reads it.
     ///   - isSummary: leaves out languages and variants, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
-    public init(_ run: any RecordedRun, chain: RunChain? = nil, earlier: [any RecordedRun] = [], isSummary: Bool = false) throws {
+    public init(
+        _ run: any RecordedRun, chain: RunChain? = nil, earlier: [any RecordedRun] = [], among record: HistorySnapshot? = nil,
+        isSummary: Bool = false
+    ) throws {
         path = run.place
         plan = run.plan
         status = try run.status()
@@ -47,13 +53,14 @@ public struct Report: Sendable {
             RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
         }
         stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
-        unrecorded = try UnrecordedReasons.ofServices(of: run)
+        restored = record.map { RestoredRun(run, among: $0) } ?? RestoredRun(run)
+        unrecorded = try UnrecordedReasons.ofServices(of: run, isHeld: restored?.isHeld ?? false)
         statistics = try run.statistics()
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []
-        let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(of: run.catalog)
+        let known = links.isEmpty && earlier.isEmpty ? nil : record ?? HistorySnapshot(of: run.catalog)
         self.chain = links.map {
             ChainLink($0, known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures())
         }
@@ -100,7 +107,8 @@ public struct Report: Sendable {
     /// What outcomes mean in this run.
     var guide: OutcomeGuide {
         let services = services.map(\.service)
-        return OutcomeGuide(services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens, face: face)
+        return OutcomeGuide(
+            services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens, isHeld: isHeld, face: face)
     }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.
@@ -109,16 +117,14 @@ public struct Report: Sendable {
 
     /// Recipients that were never sent to although they should have been: their push expired, or it was too late, before their turn came.
     /// Those that `frequency` leaves out are left out on purpose.
-    public var missed: Int { max(0, count(.unsent) - figures.count(.frequencyCap)) }
+    public var missed: Int { figures.missed }
 
     /// The same for a run that reached its end, where nothing more will come.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
 
     /// How many of a run that is over were missed, and why; nil when nobody was.
     public var missedPushes: MissedPushes? {
-        guard missedForGood > 0 else { return nil }
-        return MissedPushes(
-            count: missedForGood, audience: plan.audience, expired: figures.count(.expired), tooLate: figures.count(.tooLate))
+        status.state == .finished ? figures.missedPushes(of: plan.audience) : nil
     }
 
     /// The same in a sentence that comes before all else.

@@ -46,7 +46,7 @@ public enum ReportCSV {
         let hasServices = run.plan.serviceCount > 1
         var line = LineWriter(
             seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [],
-            unrecorded: try UnrecordedReasons.ofServices(of: run))
+            unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
         let test = FilterTest(filter)

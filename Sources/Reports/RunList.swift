@@ -11,16 +11,20 @@ public struct RunList: Sendable {
 
     /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was removed since it was listed is left out. Leaves the runs closed.
     /// - Parameters:
+    ///   - record: what the record beside the runs says; nil reads it for each of them.
     ///   - unfinished: plans that are being made, or that an ended process left behind.
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: errors other than `Diagnostic`.
-    public init(runs: [any RecordedRun], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
+    public init(
+        runs: [any RecordedRun], broken: [Diagnostic], among record: HistorySnapshot? = nil, unfinished: [UnfinishedPlan] = [],
+        isFiltered: Bool = false
+    ) throws {
         self.broken = broken
         self.unfinished = unfinished
         self.isFiltered = isFiltered
         for run in runs {
             do {
-                if let report = try run.unlessRemoved({ try Report($0, isSummary: true) }) { reports.append(report) }
+                if let report = try run.unlessRemoved({ try Report($0, among: record, isSummary: true) }) { reports.append(report) }
             } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
@@ -63,6 +67,16 @@ public struct RunList: Sendable {
                     "* Some devices were missed: pushes expired, or it was too late, before their turn came. `volley report RUN` says how many.",
                     indent: 0)
         }
+        let held = reports.filter(\.isHeld)
+        if !held.isEmpty {
+            let (those, were, had) =
+                held.count == 1 ? ("A run is", "It was", "it had") : ("\(held.count) runs are", "They were", "they had")
+            lines +=
+                [""]
+                + style.wrapped(
+                    "\(those) held. \(were) put back from a backup before \(had) ended, so more may have been sent than these figures say, and no "
+                        + "command resumes or retries \(held.count == 1 ? "it" : "them"). `volley report RUN` says what to do.", indent: 0)
+        }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
             lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, one: "file")) cannot be read:", .red))
@@ -98,7 +112,8 @@ public struct RunList: Sendable {
         let state = Column(
             title: "STATE", isNumber: false,
             cells: reports.map {
-                $0.status.state.rawValue + ($0.missedForGood > 0 ? " *" : "") + ($0.plan.isTest ? " [test]" : "")
+                $0.status.state.rawValue + ($0.isHeld ? " [held]" : "") + ($0.missedForGood > 0 ? " *" : "")
+                    + ($0.plan.isTest ? " [test]" : "")
                     + ($0.isPruned ? " [pruned]" : "")
             })
         let audience = numbers("AUDIENCE", \.plan.audience)

@@ -9,6 +9,11 @@ struct UnrecordedReasons: Hashable, Sendable {
     /// Of those that were not.
     let unclaimed: OwnReason
 
+    private init(claimed: OwnReason, unclaimed: OwnReason) { (self.claimed, self.unclaimed) = (claimed, unclaimed) }
+
+    /// Of a run that was put back from a backup before it had ended.
+    static let sinceBackup = UnrecordedReasons(claimed: .processEnded, unclaimed: .notKnownSinceBackup)
+
     /// - Parameters:
     ///   - state: of the run, or of the part of it that goes through a service.
     ///   - isInterrupted: whether Ctrl-C or SIGTERM ended it.
@@ -24,7 +29,9 @@ struct UnrecordedReasons: Hashable, Sendable {
     }
 
     /// Those of each of a run's services, by their numbers.
-    static func ofServices(of run: any RecordedRun) throws -> [UnrecordedReasons?] {
+    /// - Parameter isHeld: whether it was put back from a backup before it had ended.
+    static func ofServices(of run: any RecordedRun, isHeld: Bool) throws -> [UnrecordedReasons?] {
+        if isHeld { return Array(repeating: .sinceBackup, count: run.plan.serviceCount) }
         let status = try run.status()
         let stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
         let services = try? run.plan.settings.get().services

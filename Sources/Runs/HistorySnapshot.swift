@@ -3,7 +3,7 @@ public import Base
 /// What the record beside the runs says about several of them, at one moment. It is read once: if another program holds the record, Volley waits only
 /// once.
 public struct HistorySnapshot: Sendable {
-    private let known: Result<(begun: [String: SendingHistory.Entry], cancelled: Set<String>), Diagnostic>
+    private let known: Result<SendingHistory.Entries, Diagnostic>
 
     /// Of all runs of a catalogue.
     public init(of catalog: any RunCatalog) { known = Self.reading { try catalog.history.entries() } }
@@ -23,17 +23,27 @@ public struct HistorySnapshot: Sendable {
         return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
+    /// When the backup was made from which a run was put back; nil for a run that was not, or when nothing is known.
+    func backup(of run: String) -> Timestamp? { if case .success(let known) = known { known.backups[run] } else { nil } }
+
+    /// Runs of a campaign that were put back from a backup, by their ids.
+    public func restored(of campaign: String) -> [String] {
+        guard case .success(let known) = known else { return [] }
+        return known.backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }.sorted()
+    }
+
     /// What a record says about a run.
     public struct Mark: Hashable, Sendable {
         let begun: SendingHistory.Entry?
         let isCancelled: Bool
+        let backupAt: Timestamp?
         let isKnown: Bool
     }
 
     /// What the record says about a run: as long as this and the run's stamp stay the same, `gap(of:)` does, too.
     public func mark(of run: String) -> Mark {
-        guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, isKnown: false) }
-        return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), isKnown: true)
+        guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, backupAt: nil, isKnown: false) }
+        return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), backupAt: known.backups[run], isKnown: true)
     }
 
     private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {

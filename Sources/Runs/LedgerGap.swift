@@ -60,23 +60,33 @@ public struct LedgerGap {
 
     /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any other.
     public static func restored(_ run: any RecordedRun) -> Diagnostic? {
-        guard let backupAt = run.catalog.history.backup(of: run.plan.id) else { return nil }
-        if (try? run.status().state) == .finished {
+        RestoredRun(run).map { diagnostic(about: run, $0) }
+    }
+
+    /// The same for a held run only.
+    public static func held(_ run: any RecordedRun) -> Diagnostic? {
+        RestoredRun(run).flatMap { $0.isHeld ? diagnostic(about: run, $0) : nil }
+    }
+
+    /// No command goes on with a held run, and none that a person could type here would change that: the ways out lead elsewhere.
+    private static func diagnostic(about run: any RecordedRun, _ restored: RestoredRun) -> Diagnostic {
+        let id = run.plan.id
+        guard restored.isHeld else {
             return Diagnostic(
-                "this run was put back from a backup of \(backupAt), and it is not known whether it has been retried since then",
-                file: run.place,
+                restored.sentence, file: run.place,
                 remedy:
                     "If nothing was sent after the backup, restore it again with --nothing-sent-since. Otherwise devices could get the push "
                     + "twice: plan the campaign anew, and leave out the devices that it has reached.",
-                [.ask(.restoreRun(run.plan.id)), .planAgain])
+                [.ask(.restoreRun(id)), .planAgain])
         }
         return Diagnostic(
-            "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known",
-            file: run.place,
+            restored.sentence, file: run.place,
             remedy:
-                "Put the newest files back, sent.db and those of the run. If nothing was sent after the backup, restore it again with --nothing-sent-since. "
-                + "Otherwise devices could get the push twice: cancel the run, and leave out the devices that it may have reached.",
-            [.ask(.restoreRun(run.plan.id))])
+                "No command begins, resumes or retries it, also after `volley cancel`: devices could get the push twice. If its newest files are "
+                + "left, sent.db and those of the run, put them back. If nothing was sent after the backup, restore it into an empty folder "
+                + "with --nothing-sent-since, which lets go on what was not being sent at the time. Otherwise `volley report \(id)` says how to plan "
+                + "the campaign anew, and how many devices may get it twice then.",
+            [.ask(.restoreRun(id)), .readReport(run: id)])
     }
 
     private static func marksAreMissing(_ run: any RecordedRun) -> Diagnostic {

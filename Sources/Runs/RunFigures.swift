@@ -268,3 +268,13 @@ public struct RunGroup: Hashable, Sendable {
         self.init(language: language, variant: variant, outcomes: outcomes)
     }
 }
+
+extension RunFigures {
+    /// Recipients that were never sent to although they should have been. Those that `frequency` leaves out are left out on purpose.
+    public var missed: Int { max(0, outcomes[.unsent, default: 0] - count(.frequencyCap)) }
+
+    /// How many of a run that has finished were missed, and why; nil when nobody was.
+    public func missedPushes(of audience: Int) -> MissedPushes? {
+        missed == 0 ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
+    }
+}

@@ -62,8 +62,10 @@ package struct CurrentProject {
 
     /// Compares the destination and sender of a plan with the present file. What a person previewed must not go elsewhere, and a plan must
     /// not go where the file no longer sends. A key is identified by its id, its team and its public half, wherever its file is now.
+    /// - Parameter hasBegun: whether devices may have the push, so that another plan is no way out. Then id and team say which key it is: the
+    ///   service itself refuses every other key under them, and the right one may be what was put in place of a wrong one.
     /// - Throws: `Diagnostic` with every difference.
-    func checkUnchanged(_ settings: RunSettings) throws {
+    func checkUnchanged(_ settings: RunSettings, hasBegun: Bool = false) throws {
         guard let app = app?.sending(asThrough: settings.service) else {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
@@ -82,6 +84,7 @@ package struct CurrentProject {
             return settings.services.count > 1 ? changes.map { "for \(now.service.displayName), \($0)" } : changes
         }
         guard changes.isEmpty else { throw changed(changes, in: project) }
+        if hasBegun { return }
         for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }
     }
 
@@ -180,8 +183,9 @@ package struct CurrentProject {
         let name = form.keyID?.key ?? "id", id = "\(name) \(key[form.keyID] ?? "")"
         return Diagnostic(
             "this file holds a different key, under the same \(id), than when \(run) was planned", file: key[form.files.first],
-            remedy: "Put back the key that the \(id) belongs to; or correct `\(name)` in volley.yaml, and plan the campaign again. "
-                + "Nothing was sent.")
+            remedy:
+                "If it is the key that the \(id) belongs to, plan the campaign again. If not, put that key back; or correct `\(name)` in "
+                + "volley.yaml, and plan the campaign again. Nothing was sent.")
     }
 
     private func changed(_ changes: [String], in project: Project) -> Diagnostic {

@@ -60,9 +60,11 @@ public struct ScheduledTime: Sendable {
     package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
     /// Notes how a run that was sent by hand ended. `volley schedule` resumes none of these.
-    package func note(_ state: RunState) {
+    /// - Parameter missed: whom a finished run never sent to; nil when it missed nobody.
+    package func note(_ state: RunState, missed: MissedPushes?) {
         guard !isScheduler else { return }
         var scheduledRun = scheduledRun
+        if state == .finished, let missed { scheduledRun.problem = .missed(missed) }
         (scheduledRun.state, scheduledRun.changedAt) = (
             state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now()
         )

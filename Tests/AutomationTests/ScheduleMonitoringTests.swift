@@ -87,6 +87,27 @@ struct ScheduleMonitoringTests {
         #expect(document.text.contains("30 of 60") == (missed != nil))
     }
 
+    @Test(
+        "a run that was finished by hand is no problem; one that was stopped by hand is",
+        arguments: [ScheduledRun.State.finished, .stopped])
+    func byHand(state: ScheduledRun.State) throws {
+        var status = try status()
+        status.open = []
+        (status.last[0].state, status.last[0].problem) = (state, .sentByHand)
+        #expect(ScheduleMonitoring.document(status, at: now)["status"]?.stringValue == (state == .finished ? "ok" : "problems"))
+    }
+
+    @Test("a process that ended by itself has a problem")
+    func ended() throws {
+        var status = try status(isUp: false)
+        (status.open, status.last) = ([], [])
+        #expect(ScheduleMonitoring.document(status, at: now)["problems"] == .array([]))
+        status.end = Diagnostic("the record was removed", file: "/r/schedule.sqlite")
+        let document = ScheduleMonitoring.document(status, at: now)
+        #expect(document["status"]?.stringValue == "stopped")
+        #expect(document["problems"]?.text.contains("has ended by itself: the record was removed") == true, "\(document.text)")
+    }
+
     @Test("what names hold steers no terminal that shows the health file")
     func controlCharacters() throws {
         let file = "/c/e\u{1B}[2J\u{9B}\u{202E}.yaml"

@@ -157,7 +157,10 @@ struct BackupTests {
             #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
         }
         // Its figures are as they were.
-        #expect(try folder.volley("report", ids[0]).errors == "")
+        let report = try folder.volley("report", ids[0])
+        #expect(report.errors == "" && !report.output.contains("volley retry"), "\(report.output)")
+        #expect(report.output.contains("no command retries it, as it was put back from a backup"), "\(report.output)")
+        #expect(try folder.volley("report", ids[0], "--format", "html").output.contains("Put back from a backup</h2>"))
         try Shell.run("rm -r '\(runs)'")
         #expect(try folder.volley("restore", path, "--nothing-sent-since").status == 0)
         let retried = try folder.volley("retry", ids[0], "--outcome", "unknown", "--yes")
@@ -184,14 +187,75 @@ struct BackupTests {
             #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
         }
         try expectRefusal("resume", "last")
+        try expectRefusal("retry", "last", "--outcome", "unsent", "--yes")
         let report = try folder.volley("report", "last")
         #expect(report.errors.contains("what was sent of it since then is not known"), "\(report.errors)")
+        try expectTruth(about: folder, campaign: "campaign.yaml")
         // The detour that a stopped run has otherwise.
         #expect(try folder.volley("cancel", "last").status == 0)
         try expectRefusal("retry", "last", "--outcome", "unsent", "--yes")
         try expectRefusal("resume", "last")
+        try expectTruth(about: folder, campaign: "campaign.yaml")
         let accepted = try server.accepted()
         #expect(accepted.count == 4_000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    /// Everything that shows a held run says that it is held and how many may have got the push since, and nothing proposes what is refused.
+    private func expectTruth(about folder: ProjectFolder, campaign: String) throws {
+        let report = try folder.volley("report", "last", "--format", "json").json()
+        let outcomes = report["outcomes"], unsent = try #require(outcomes?.int("unsent"))
+        #expect(unsent > 0 && report["held"]?.int("may_have_been_sent") == unsent, "\(report.text)")
+        #expect(report["held"]?["backup_at"]?.stringValue?.hasPrefix("20") == true)
+        #expect(report["reasons"]?.int("NotKnownSinceBackup") ?? 0 > 0)
+        let list = try folder.volley("runs", "--json").json()
+        guard case .array(let runs)? = list["runs"] else { throw CommandFailure(what: list.text) }
+        #expect(runs.first?["held"]?.int("may_have_been_sent") == unsent)
+        let csv = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").filter { $0.contains(",unsent,") }
+        #expect(csv.count == unsent && csv.allSatisfy { $0.contains(",NotKnownSinceBackup,") })
+        let texts = try [
+            folder.volley("report", "last"), folder.volley("report", "last", "--format", "html"), folder.volley("runs"),
+        ].map { $0.output.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        for text in texts {
+            #expect(text.lowercased().contains("held"), "\(text)")
+            #expect(!text.contains("volley resume") && !text.contains("volley retry"), "\(text)")
+            #expect(!text.contains("never sent") && !text.contains("not get it twice"), "\(text)")
+        }
+        let others = "\(unsent >= 1000 ? "\(unsent / 1000),\(String(format: "%03d", unsent % 1000))" : "\(unsent)") others may have got"
+        #expect(texts[0].contains(others) && texts[1].contains(others), "\(texts[0])")
+        #expect(texts[0].contains("volley restore BACKUP --nothing-sent-since") && texts[0].contains("exclude: {devices: reached-"))
+        let warned = try folder.volley("preview", campaign).errors
+        #expect(warned.contains("is held, as it was put back from a backup") && warned.contains("[last-run-unfinished]"), "\(warned)")
+        #expect(!warned.contains("volley resume") && !warned.contains("[sent-recently]"), "\(warned)")
+        let refused = try folder.volley("retry", "last", "--outcome", "unsent", "--yes")
+        #expect(!refused.errors.contains("cancel the run") && !refused.errors.contains("`volley resume"), "\(refused.errors)")
+    }
+
+    @Test("who follows the report of a held run sends anew to those that were not reached by the backup, and to no other")
+    func anew() throws {
+        let server = try LedgeredServer(app: "pace: 500/s", devices: 2_000, faults: ["--latency", "30"])
+        let folder = server.folder
+        try folder.writeCampaign()
+        let sending = try server.startSending()
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        sending.interrupt()
+        _ = sending.finish()
+        try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
+        #expect(try folder.volley("restore", path).status == 0)
+        let report = try folder.volley("report", "last"),
+            step = "volley report ([^ ]+) --format csv --outcome accepted,unknown --output ([^ ]+)"
+        let text = report.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let match = try #require(try Regex(step).firstMatch(in: text), "\(report.output)")
+        let (run, file) = (String(match[1].substring ?? ""), String(match[2].substring ?? ""))
+        #expect(try folder.volley("report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", file).status == 0)
+        let lines = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8).split(separator: "\n").count - 1
+        #expect(lines > 0)
+        try folder.writeCampaign("anew.yaml", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(file)}")
+        let sent = try folder.volley("send", "anew.yaml", "--yes", "--json")
+        #expect(sent.status == 0 && sent.errors.contains("is held"), "\(sent.errors)")
+        #expect(try sent.json().int("audience") == 2_000 - lines)
+        // Once another run has reached devices, the held one is history.
+        #expect(try !folder.volley("preview", "anew.yaml").errors.contains("is held"))
     }
 
     @Test("a plan that was sent after the backup is not sent again; with --nothing-sent-since it can be sent")

@@ -38,6 +38,19 @@ struct MissedTests {
         #expect(notice["text"]?.stringValue?.hasPrefix("test was not sent to all devices: " + beginning) == true, "\(notice.text)")
     }
 
+    @Test("a time of a schedule that was sent by hand and missed devices says so in the schedule's list")
+    func byHand() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 20/s", export: ProjectFolder.export(devices: 60))
+        try folder.writeCampaign(delivery: "expires: 1s")
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        let time = Timestamp.now().adding(seconds: -300).description.prefix(16).replacing("T", with: " ")
+        try folder.write("campaign.yaml", campaign + "schedule: {at: \(time), timezone: UTC, late: send}\n")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes")
+        #expect(sent.status == 1, "\(sent.errors)")
+        let list = try folder.volley("schedule", ".", "--list").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(list.contains("of 60 pushes (") && list.contains("were never sent") && !list.contains("sent by hand"), "\(list)")
+    }
+
     @Test("a single one is enough, and the remedy that the page names sends to it")
     func one() throws {
         let folder = try ProjectFolder(app: "environment: simulator\npace: 1/s", export: ProjectFolder.export(devices: 4))

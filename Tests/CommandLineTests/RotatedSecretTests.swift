@@ -87,6 +87,35 @@ struct RotatedSecretTests {
         #expect(try server.accepted().isEmpty)
     }
 
+    @Test(
+        "a run that the service stopped for a wrong key goes on with the right one under the same id; so does its retry",
+        arguments: [false, true])
+    func corrected(isRetried: Bool) throws {
+        try rotate(to: "2026_12_01", key: SigningKey.generate().pem)
+        let stopped = try folder.volley("send", "campaign.yaml", "--yes")
+        #expect(stopped.status == 3 && stopped.errors.contains("InvalidProviderToken"), "\(stopped.status) \(stopped.errors)")
+        let report = try folder.volley("report", "last").output
+        #expect(report.contains("fix the cause, then this resumes it where it stopped"), "\(report)")
+        try rotate(to: "2026_12_02", key: key)
+        if isRetried { #expect(try folder.volley("cancel", "last").status == 0) }
+        let command = isRetried ? ["retry", "last", "--outcome", "unsent", "--yes"] : ["resume", "last"]
+        let done = try VolleyBinary.run(command, in: folder.url)
+        // The device whose push was refused for the wrong key stays rejected in its run.
+        #expect(done.status == (isRetried ? 0 : 1), "\(done.errors)")
+        #expect(try server.accepted().count == 19)
+    }
+
+    @Test("a plan that was made with a wrong key is planned again, as the refusal says")
+    func plannedAgain() throws {
+        try rotate(to: "2026_12_01", key: SigningKey.generate().pem)
+        try plan()
+        try rotate(to: "2026_12_02", key: key)
+        let sent = try send()
+        #expect(sent.status == 2 && sent.errors.contains("If it is the key that the id SIMULATOR1 belongs to, plan the campaign again"))
+        try plan()
+        #expect(try send().status == 0)
+    }
+
     @Test("another id or team is refused, and nothing is sent")
     func otherIdentity() throws {
         try plan()

@@ -26,6 +26,12 @@ struct ScheduleTests {
             """
     }
 
+    private static func monitored(_ folder: ProjectFolder) throws -> ProjectFolder {
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", "monitoring: {health: health.json}\n" + project)
+        return folder
+    }
+
     private func states(_ folder: ProjectFolder) throws -> [String: String] {
         let list = try folder.volley("schedule", ".", "--list", "--json")
         guard case .array(let times)? = try list.json()["times"] else { return [:] }
@@ -70,6 +76,58 @@ struct ScheduleTests {
         _ = holder.finish()
         try wait(running, "sending") { try states(folder)["now"] == "finished" }
         stop(running)
+    }
+
+    @Test(
+        "ends with an error when its record is no longer in its place, also where a backup was put back, and says so in its health file",
+        arguments: [false, true])
+    func recordMovedAway(isRestored: Bool) throws {
+        let folder = try Self.monitored(ProjectFolder())
+        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
+        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
+        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        let backups = "../\(folder.url.lastPathComponent)-backup"
+        defer { try? Shell.run("rm -rf '\(folder.url.path)/\(backups)'") }
+        #expect(try folder.volley("backup", backups).status == 0)
+        try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
+        if isRestored {
+            let backup = try #require(folder.files(in: backups).first)
+            #expect(try folder.volley("restore", "\(backups)/\(backup)").status == 0)
+        }
+        let end = Date(timeIntervalSinceNow: 60)
+        while running.isRunning, Date() < end { usleep(20_000) }
+        try #require(!running.isRunning)
+        let result = running.finish()
+        #expect(result.status == 3, "\(result.errors)")
+        let last = try result.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }.last {
+            $0["message"]?.stringValue?.contains("cannot continue without its record") ?? false
+        }
+        #expect(last?["level"]?.stringValue == "error", "\(result.errors)")
+        let health = try JSONValue(parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
+        #expect(
+            health["status"]?.stringValue == "stopped" && health["problems"]?.text.contains("while it was in use") == true, "\(health.text)"
+        )
+    }
+
+    @Test("a campaign whose run was resumed by hand after a kill, and finished, is no problem")
+    func finishedByHand() throws {
+        let folder = try Self.monitored(
+            ProjectFolder(app: "environment: simulator\npace: 30/s", export: ProjectFolder.export(devices: 120)))
+        try folder.write("now.yaml", Self.campaign("now"))
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        try wait(running, "sending") { folder.files(in: "runs").contains { $0.hasSuffix(".claimed") } }
+        kill(running.processID, SIGKILL)
+        _ = running.finish()
+        let resumed = try folder.volley("resume", "last")
+        #expect([0, 1].contains(resumed.status), "\(resumed.errors)")
+        try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("health.json"))
+        let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        try wait(again, "its health file") { folder.files(in: ".").contains("health.json") }
+        let health = try JSONValue(parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
+        #expect(health["problems"] == .array([]), "\(health.text)")
+        #expect(try states(folder)["now"] == "finished")
+        stop(again)
     }
 
     @Test("sends what is due, records what is too late, and takes files that come, change and go; one process a folder")

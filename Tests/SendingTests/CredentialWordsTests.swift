@@ -67,7 +67,10 @@ struct CredentialWordsTests {
         let other = CurrentProject.differentKey(
             toyKey(file: "/k.p8"), Toypush().account.credentials[0], run: "run-1")
         #expect(other.message == "this file holds a different key, under the same number ABC123, than when run-1 was planned")
-        #expect(other.remedy?.contains("the number ABC123 belongs to; or correct `number` in volley.yaml") == true)
+        #expect(
+            other.remedy?.contains(
+                "If it is the key that the number ABC123 belongs to, plan the campaign again. If not, put that key back; or correct `number` in volley.yaml"
+            ) == true)
     }
 
     @Test("an account is described by what its file says, and known by where it stands")

@@ -18,6 +18,8 @@ final class ScheduleMonitoring {
         var last: [ScheduledRun]
         /// The jobs that show no sign of life.
         var silentJobs: [Watchdog.SilentJob] = []
+        /// Why the process ended by itself; nil for one that works, or that was asked to end.
+        var end: Diagnostic?
     }
 
     private let observer: Observer<Diagnostic>
@@ -86,6 +88,7 @@ final class ScheduleMonitoring {
                     ("message", .string(TextFormat.printable(message))),
                 ]))
         }
+        if let end = status.end { problem(nil, file: end.file ?? "", message: "volley schedule has ended by itself: \(end.message)") }
         for silence in status.silentJobs {
             let scheduledRun = status.open.first { $0.key == silence.job.key }
             problem(silence.job.key?.campaign, file: scheduledRun?.file ?? "", message: silence.text)
@@ -100,11 +103,7 @@ final class ScheduleMonitoring {
         for scheduledRun in status.open where scheduledRun.state == .waiting {
             problem(scheduledRun.key.campaign, file: scheduledRun.file, message: "\(scheduledRun.key) is waiting for approval")
         }
-        // A finished run has a problem when it did not send to every device.
-        for scheduledRun in status.last
-        where scheduledRun.state == .stopped || scheduledRun.state == .skipped && !scheduledRun.isLeftOut
-            || scheduledRun.state == .finished && scheduledRun.problem != nil
-        {
+        for scheduledRun in status.last where scheduledRun.isProblem {
             problem(
                 scheduledRun.key.campaign, file: scheduledRun.file,
                 message: "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.problem?.sentence ?? "")")
@@ -123,6 +122,16 @@ final class ScheduleMonitoring {
 }
 
 extension ScheduledRun {
+    /// Whether it ended without sending to every device, and no person wanted it so. Who sent it, at its time or by hand, makes no difference.
+    fileprivate var isProblem: Bool {
+        switch state {
+        case .stopped: true
+        case .skipped: !isLeftOut
+        case .finished: problem != nil && problem != .sentByHand
+        default: false
+        }
+    }
+
     /// Whether a person wanted it so.
     var isLeftOut: Bool { if case .leftOut = problem { true } else { false } }
 

@@ -10,6 +10,8 @@ public struct EarlierRuns: Sendable {
     private let settings: RunSettings
     /// The last sending that reached a device; if none did, the last attempt.
     public let lastSending: PreviousSending?
+    /// Runs that were put back from a backup before they had ended, since when no other run has reached a device.
+    private let held: [HeldSending]
     /// A run that began only hours ago, when no file shows which devices it reached.
     public let unaccounted: (id: String, begunAt: Timestamp)?
 
@@ -31,6 +33,13 @@ public struct EarlierRuns: Sendable {
         self.settings = settings
         let record = HistorySnapshot(of: catalog)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
+        held = try record.restored(of: campaign).compactMap { id in
+            guard id != own, let run = try? catalog.open(id) else { return nil }
+            defer { run.close() }
+            return try run.unlessRemoved { try HeldSending($0, among: record, app: app, settings) } ?? nil
+        }.filter { held in
+            !known.contains { $0.run != held.run && $0.accepted ?? 0 > 0 && $0.began > held.plannedAt }
+        }
         unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
                 settings.sharesList(with: scope.environment), !settings.isRehearsal
@@ -50,9 +59,11 @@ public struct EarlierRuns: Sendable {
     /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
     /// it has reached.
     func warnings(_ context: CampaignContext) -> [Diagnostic] {
-        let lost = unaccounted.map { [lostWarning($0, context)] } ?? []
+        let lost = (unaccounted.map { [lostWarning($0, context)] } ?? []) + held.map { $0.warning(context) }
         if let unfinished = runs.lazy.compactMap({ unfinishedWarning($0, context) }).first { return lost + [unfinished] }
-        guard let sending = lastSending, sending.isRecent(in: settings.firstService.environment) else { return lost }
+        guard let sending = lastSending, !held.contains(where: { $0.run == sending.run }),
+            sending.isRecent(in: settings.firstService.environment)
+        else { return lost }
         return lost + [sending.warning(context)]
     }
 

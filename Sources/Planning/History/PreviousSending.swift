@@ -18,6 +18,8 @@ public struct PreviousSending: Sendable {
     let accepted: Int?
     /// Where it went, as `FrozenEnvironment.name`.
     let environment: String
+    /// Whether the run was put back from a backup before it had ended, so that more may have accepted it.
+    private let isHeld: Bool
     private let now: Timestamp
 
     /// nil when the last run's file cannot be read.
@@ -29,6 +31,7 @@ public struct PreviousSending: Sendable {
         self.began = began
         devices = last.plan.audience
         self.now = now
+        isHeld = RestoredRun(last)?.isHeld ?? false
         (remedy, remedies) =
             switch status.state {
             case .finished: RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
@@ -57,8 +60,12 @@ public struct PreviousSending: Sendable {
     /// - Parameter here: the environment of the coming run; the words name this sending's environment if it is another one.
     public func words(here: String) -> String {
         let all = TextFormat.devices(devices)
-        let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not finished yet"
-        return "\(ago) (\(began.minuteText)): \(result)" + (environment == here ? "" : ", in \(environment)")
+        let atLeast = isHeld ? "at least " : ""
+        let result =
+            accepted.map { atLeast + "\(TextFormat.count($0)) of \(all) accepted it" }
+            ?? (isHeld ? "to up to \(all)" : "to \(all), not finished yet")
+        return "\(ago) (\(began.minuteText)): \(result)" + (isHeld ? ", before it was put back from a backup" : "")
+            + (environment == here ? "" : ", in \(environment)")
     }
 
     func warning(_ context: CampaignContext) -> Diagnostic {

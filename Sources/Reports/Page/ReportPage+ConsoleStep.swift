@@ -10,6 +10,10 @@ extension ReportPage {
         func told(_ before: String, _ remedies: [Remedy], _ after: String = "") -> HTML {
             Prose.html(([before] + remedies.map(\.sentence) + [after]).filter { !$0.isEmpty }.joined(separator: " "))
         }
+        if report.restored != nil {
+            let why = report.isHeld ? "It may have been sent on since the backup" : "It may have been retried since the backup"
+            return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run)), .planAgain] + repetition)
+        }
         return switch state {
         case .planned: told("", [.send(run: run)])
         case .running: told("", [.watch(run: run)])

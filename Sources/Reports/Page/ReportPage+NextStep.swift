@@ -6,6 +6,7 @@ import Runs
 extension ReportPage {
     var nextStep: HTML {
         if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
+        if report.isHeld || report.restored != nil && !report.nextSteps.isEmpty { return restoredAdvice }
         let (title, words, command) = advice
         let reason: HTML = report.status.because(for: report.face).map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
@@ -94,6 +95,20 @@ extension ReportPage {
                 "volley retry \(id)"
             )
         }
+    }
+
+    /// Why a run that was put back from a backup is not sent on, and what a person can do.
+    private var restoredAdvice: HTML {
+        let title: HTML = report.isHeld ? "Held: put back from a backup" : "Put back from a backup"
+        let facts: HTML = report.isHeld ? "<p>\(Prose.html(TextFormat.capitalized(report.whatMayHaveBeenSent)))</p>" : ""
+        if report.face == .console {
+            return "<section class=\"warnings\" id=\"next\"><h2>\(title)</h2>\(facts)<p>\(consoleAdvice)</p></section>"
+        }
+        let steps = report.nextSteps.map { step -> HTML in
+            let command: HTML = step.command.map { " <code>\($0)</code>" } ?? ""
+            return "<p>\(Prose.html(TextFormat.capitalized(step.words)))\(command)</p>"
+        }
+        return "<section class=\"warnings\" id=\"next\"><h2>\(title)</h2>\(facts)\(HTML(joined: steps))</section>"
     }
 
     /// What a resumption does not do again.

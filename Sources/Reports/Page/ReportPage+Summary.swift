@@ -51,6 +51,8 @@ extension ReportPage {
         guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
             switch state {
+            case _ where report.isHeld:
+                "By the backup of \(report.backupMoment) \(figure("outcomes/accepted", number: accepted)) of \(all) had got it."
             case .running, .paused: "So far \(figure("outcomes/accepted", number: accepted)) of \(all) got it."
             case .finished where accepted == plan.audience:
                 plan.audience == 1
@@ -67,8 +69,10 @@ extension ReportPage {
                 : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
             (.unknown, "gave no answer", "gave no answer"),
-            state == .running || state == .paused
-                ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
+            report.isHeld
+                ? (.unsent, "may have got it since", "may have got it since")
+                : state == .running || state == .paused
+                    ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
         ]
         let isTold = report.missedForGood == report.count(.unsent)
         let parts = rest.filter { report.count($0.0) > 0 && !($0.0 == .unsent && isTold) }.sorted {

@@ -35,6 +35,8 @@ extension OwnReason {
             "The push is on its way, and its answer is not here yet."
         case .notSentYet:
             "Their turn has not come yet."
+        case .notKnownSinceBackup:
+            "They had not been sent to when the backup was made from which the run was put back. Since then they may have got the push."
         case .expired:
             "It was too late: the campaign's expiry had passed before their turn came."
         case .tooLate:

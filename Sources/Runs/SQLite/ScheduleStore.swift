@@ -19,6 +19,8 @@ public final class ScheduleStore: Sendable {
     public var place: String { path }
     let path: String
     private let database: DatabasePool
+    /// The file that was opened.
+    private let identity: RunFile.Identity?
 
     /// Opens the file for writing; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.
@@ -48,6 +50,20 @@ public final class ScheduleStore: Sendable {
             }
             return pool
         }
+        identity = RunFile.identity(path)
+    }
+
+    /// Makes sure that the file is still the one that was opened. Whatever is written to another is written for nobody: commands, and the next process,
+    /// read the one that is in its place, or none.
+    /// - Throws: `Diagnostic`: it was removed, or another was put in its place, as when the folder was moved and a backup put back.
+    public func checkInPlace() throws {
+        let present = RunFile.identity(path)
+        // A file system that does not answer has not lost the file.
+        guard present != identity, present != nil || [ENOENT, ENOTDIR].contains(errno) else { return }
+        throw Diagnostic(
+            "the record of the schedule was \(present == nil ? "removed" : "replaced by another file") while it was in use", file: path,
+            remedy: "If its folder was moved, move it back, or name it with --runs. Then start `volley schedule` again.",
+            [.ask(.startSender)])
     }
 
     /// Leaves one file behind. The store cannot be used afterwards.

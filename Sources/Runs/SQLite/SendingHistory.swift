@@ -121,15 +121,18 @@ public struct SendingHistory: Sendable {
     /// What a run's file is missing; nil when it has everything that is known here, or was pruned.
     public static func gap(of run: any RecordedRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
 
-    /// All that is known about the runs of the folder, or about one: runs that were begun, and plans that were cancelled.
-    func entries(of run: String? = nil) throws -> (begun: [String: Entry], cancelled: Set<String>) {
+    /// Runs that were begun, plans that were cancelled, and when the backups were made from which runs were put back.
+    typealias Entries = (begun: [String: Entry], cancelled: Set<String>, backups: [String: Timestamp])
+
+    /// All that is known about the runs of the folder, or about one.
+    func entries(of run: String? = nil) throws -> Entries {
         try read { db in
             let runs = try run.map { [$0] } ?? String.fetchAll(db, sql: "SELECT run FROM beginning")
             let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
             let cancelled =
                 try run.map { try Self.cancelled(db, column: "run", which: "WHERE run = ?", [$0]) } ?? Self.cancelled(db, column: "run")
-            return (begun, Set(cancelled))
-        } ?? ([:], [])
+            return (begun, Set(cancelled), try Self.backups(db, of: run))
+        } ?? ([:], [], [:])
     }
 
     /// Records that a plan was cancelled before it began: older copies of it are then not sent.

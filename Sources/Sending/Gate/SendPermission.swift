@@ -154,7 +154,8 @@ struct SendPermission {
             try goingOn(step) { try run.checkUnchanged() }
         }
         look.facts.settingsHold = look.keep(.settingsChanged) {
-            try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
+            let hasBegun = step != .begin || run.plan.retryOf != nil
+            try goingOn(step) { for present in presents { try present.checkUnchanged(settings, hasBegun: hasBegun) } }
         }
         look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
@@ -281,7 +282,7 @@ struct SendPermission {
         switch why {
         case .isOutdated: outdated()
         case .hasBegun: try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
-        case .hasOtherState: RefusalText.state(run, try run.status().state, step)
+        case .hasOtherState: try LedgerGap.held(run) ?? RefusalText.state(run, run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
         case .isRetried: try RefusalText.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)

@@ -16,6 +16,8 @@ struct SendPermit: ~Copyable {
     /// Notes how far the run got, for the next time. A failure to note it does not change how the run ended.
     consuming func end(_ observer: RunObserver) {
         do { try run.endLife() } catch { observer(.endNotNoted(error)) }
-        if let state = try? run.status().state { time?.note(state) }
+        if let time, let state = try? run.status().state {
+            time.note(state, missed: state == .finished ? (try? run.figures())?.missedPushes(of: run.plan.audience) : nil)
+        }
     }
 }

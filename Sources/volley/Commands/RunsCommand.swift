@@ -54,7 +54,7 @@ public enum RunsCommand {
                 return false
             }
         }
-        let list = try RunList(runs: runs, broken: broken, unfinished: unfinished, isFiltered: !wanted.isAll)
+        let list = try RunList(runs: runs, broken: broken, among: known, unfinished: unfinished, isFiltered: !wanted.isAll)
         if !runs.isEmpty, let why = known.failure {
             console.warn("Volley cannot tell whether these files know all that was sent, so figures may be too small. \(why)")
         }

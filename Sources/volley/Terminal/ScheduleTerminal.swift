@@ -59,7 +59,7 @@ final class ScheduleTerminal: Sendable {
         case .started(let record): console.say("volley schedule is at work; its record is \(record).")
         case .ending: console.say("Interrupted: what is being sent stops cleanly, and continues when you start volley schedule again.")
         case .recordLost(let error):
-            console.warn("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
+            console.fail("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
         case .storeAway(let trouble):
             console.warn(

@@ -150,12 +150,11 @@ extension SendingHistory {
                 """, arguments: [run.id, run.retryOf ?? "", run.life, backupAt.epochMilliseconds])
     }
 
-    /// When the backup was made from which a run was put back; nil for a run that was not, or when the record cannot be read.
-    func backup(of run: String) -> Timestamp? {
-        try? read { db in
-            guard try db.tableExists(Self.table) else { return nil }
-            return try Int64.fetchOne(db, sql: "SELECT backup_at FROM \(Self.table) WHERE run = ?", arguments: [run])
-                .map(Timestamp.init(epochMilliseconds:))
-        } ?? nil
+    /// When the backups were made from which runs, or one of them, were put back.
+    static func backups(_ db: Database, of run: String?) throws -> [String: Timestamp] {
+        guard try db.tableExists(table) else { return [:] }
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT run, backup_at FROM \(table)\(run == nil ? "" : " WHERE run = ?")", arguments: run.map { [$0] } ?? [])
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, Timestamp(epochMilliseconds: $0[1])) })
     }
 }

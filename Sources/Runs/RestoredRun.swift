@@ -1,0 +1,28 @@
+public import Base
+
+/// What is not known of a run that was put back from a backup: its file says how it was then.
+public struct RestoredRun: Hashable, Sendable {
+    /// When the backup was made.
+    public let backupAt: Timestamp
+    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command begins, resumes or retries it. Any other had
+    /// finished, and is not retried, as that may have been done.
+    public let isHeld: Bool
+
+    /// nil for a run that was not put back, whose newest file came back after that, or that was pruned.
+    public init?(_ run: any RecordedRun) { self.init(run, among: HistorySnapshot(of: run)) }
+
+    /// The same for one run of many.
+    public init?(_ run: any RecordedRun, among runs: HistorySnapshot) {
+        guard run.prunedAt == nil, let backupAt = runs.backup(of: run.plan.id), let state = try? run.status().state else { return nil }
+        // What can be retried may have been, and the record that came back with it would not know.
+        guard state == .finished || state == .cancelled || runs.gap(of: run) == .possible else { return nil }
+        (self.backupAt, isHeld) = (backupAt, state != .finished)
+    }
+
+    /// Why no command goes on with it, as it stands behind "that".
+    public var sentence: String {
+        isHeld
+            ? "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known"
+            : "this run was put back from a backup of \(backupAt), and it is not known whether it has been retried since then"
+    }
+}
