@@ -20,8 +20,6 @@ enum Entrance {
     /// threads, which get its mask, begin only after the signals are held.
     static func main() {
         EndSignals.hold()
-        // `volley serve` decides what SIGHUP means, for both. A handler, as programs that are started here would inherit that it is ignored.
-        if getenv("VOLLEY_SUPERVISOR") != nil { signal(SIGHUP) { _ in } }
         if volley_end_with_parent() != 0 { return }
         let end = DispatchSemaphore(value: 0)
         Task.detached {
