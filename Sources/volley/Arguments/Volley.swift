@@ -33,21 +33,24 @@ struct Volley: ParsableCommand {
     }
 
     /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. Who asked for a document gets one.
-    /// - Parameter message: the same without the usage.
+    /// - Parameters:
+    ///   - complaint: begins with `Error: `.
+    ///   - message: the same without that and the usage.
     private static func refuse(_ complaint: String, message: String) -> Never {
         let console = Console()
         console.warn(complaint)
         if CommandLine.arguments.prefix(while: { $0 != "--" }).contains("--json") {
-            let mistake = Diagnostic(message.hasPrefix("Error: ") ? String(message.dropFirst("Error: ".count)) : message)
             // Standard output may be what failed; then the message above must do.
-            try? console.out(JSONValue.object(pairs: [("errors", .array([mistake.json]))]).indentedText)
+            try? console.out(JSONValue.object(pairs: [("errors", .array([Diagnostic(message).json]))]).indentedText)
         }
         exit(withError: ExitCode(ExitStatus.wrong.rawValue))
     }
 
+    private static func message(of complaint: String) -> String { String(complaint.dropFirst("Error: ".count)) }
+
     static func main() {
         ProcessSetup.prepare()
-        if let complaint = unknownCommand() { refuse(complaint, message: complaint) }
+        if let complaint = unknownCommand() { refuse(complaint, message: Self.message(of: complaint)) }
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -58,7 +61,7 @@ struct Volley: ParsableCommand {
             // Help and version are results, not mistakes.
             guard status == .success else {
                 let complaint = ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst()))
-                refuse(complaint ?? fullMessage(for: error), message: complaint ?? message(for: error))
+                refuse(complaint ?? fullMessage(for: error), message: complaint.map(message(of:)) ?? message(for: error))
             }
             let console = Console()
             do { try console.out(fullMessage(for: error)) } catch {
