@@ -14,6 +14,9 @@ public struct ServiceManager: Sendable {
         }
     }
 
+    /// Whether the environment names the socket of one.
+    public static var isThere: Bool { getenv(socketVariable).map { $0.pointee != 0 } ?? false }
+
     private let socket: String?
     /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
     public let secondsPerSign: Double?

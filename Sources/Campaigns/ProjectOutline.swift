@@ -1,9 +1,11 @@
 public import Base
+import Glibc
 
-/// What volley.yaml says, for people outside of the project who are asked for help: every key, and only those values that cannot be secret. Tokens, names,
-/// addresses beyond their host, queries and commands are left out, and so are comments. It is read as it stands, right or wrong.
+/// What volley.yaml says, for people outside of the project who are asked for help: every key that Volley knows, the names of apps, and only those values
+/// that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments. It is read as it
+/// stands, right or wrong.
 public struct ProjectOutline: Sendable {
-    /// What stands in place of a value that is left out.
+    /// What stands in place of a value, or a key, that is left out.
     public static let removed = "(removed)"
     /// The outline.
     public let json: JSONValue
@@ -15,32 +17,59 @@ public struct ProjectOutline: Sendable {
         "file", "package", "region", "every", "at_most", "within", "metrics", "health",
     ]
 
+    /// All keys that the file may have, wherever they belong. Others are people's own words, or mistakes, with anything in them.
+    private static let known = keys(in: ProjectSchema.document)
+
+    private static func keys(in schema: JSONValue) -> Set<String> {
+        switch schema {
+        case .array(let items): items.reduce(into: []) { $0.formUnion(keys(in: $1)) }
+        case .object(let members):
+            members.reduce(into: []) { found, member in
+                if member.name == "properties", case .object(let properties) = member.value { found.formUnion(properties.map(\.name)) }
+                found.formUnion(keys(in: member.value))
+            }
+        default: []
+        }
+    }
+
     /// Reads volley.yaml.
     /// - Throws: `Diagnostics`: the file is missing, cannot be read, or is no YAML.
     public init(file: String) throws(Diagnostics) {
         let source = try openSource(file)
         do throws(Diagnostic) {
             var composer = try YAMLComposer(source: source, findings: Findings())
-            json = try composer.document().map { Self.outline($0, key: "", isShown: false) } ?? .null
+            json = try composer.document().map { Self.outline($0, key: "", isShown: false, depth: 0) } ?? .null
         } catch { throw Diagnostics(error) }
     }
 
-    private static func outline(_ node: YAMLNode, key: String, isShown: Bool) -> JSONValue {
+    /// - Parameter depth: how many mappings it is in.
+    private static func outline(_ node: YAMLNode, key: String, isShown: Bool, depth: Int) -> JSONValue {
         switch node.content {
         case .unreadable: return .string(removed)
-        case .sequence(let items): return .array(items.map { outline($0, key: key, isShown: isShown) })
+        case .sequence(let items): return .array(items.map { outline($0, key: key, isShown: isShown, depth: depth) })
         case .mapping(let entries):
+            let hasNamesOfApps = depth == 1 && key == "apps"
+            var removedCount = 0
             return .object(
                 pairs: entries.map { entry in
                     let name = entry.key.value
-                    return (name, outline(entry.value, key: name, isShown: key == "columns" && isShown || shown.contains(name)))
+                    let isShown = key == "columns" && isShown || shown.contains(name)
+                    let value = outline(entry.value, key: name, isShown: isShown, depth: depth + 1)
+                    if hasNamesOfApps || known.contains(name) { return (name, value) }
+                    removedCount += 1
+                    return (removedCount == 1 ? removed : "\(removed) \(removedCount)", value)
                 })
         case .scalar(let text, _):
             if node.isNull { return .null }
             if text.contains("://") { return .string(host(of: text) ?? removed) }
-            let isVariable = key.hasSuffix("_env") && text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil
-            return .string(isShown || isVariable ? text : removed)
+            return .string(isShown || key.hasSuffix("_env") && isVariable(text) ? text : removed)
         }
+    }
+
+    /// Whether a text certainly names a variable: people write the secret itself where its variable belongs, and that may be in capitals, too.
+    private static func isVariable(_ text: String) -> Bool {
+        guard text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil else { return false }
+        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil || getenv(text) != nil
     }
 
     /// Of an address, its scheme and host: the rest may be a secret.

@@ -8,6 +8,8 @@ public enum RunEvent: Sendable {
     // What Volley is doing now.
     /// Volley is checking whether the run may be sent.
     case checking
+    /// The run was sent in part, and goes on without having been shown to anybody.
+    case resumes(Resumption)
     /// The run is on record as running, and is about to be sent.
     case started(any RecordedRun)
     /// From now on pushes may be on their way.

@@ -39,6 +39,26 @@ struct CommandTests {
     }
 
     @Test(
+        "with --json standard output is one document also when the command line itself is wrong; what follows -- is no option",
+        arguments: [
+            (["runs", "--json", "--nosuch"], "Unknown option '--nosuch'"), (["preview", "--json"], "Missing expected argument"),
+            (["previw", "x.yaml", "--json"], "There is no command 'previw'"),
+            (["send", "x.yaml", "--dry-run", "--json"], "has no option --dry-run"),
+            (["schedule", ".", "--json"], "--list"), (["serve", ".", "--json"], "Unknown option '--json'"),
+        ])
+    func documentOfMistakes(_ arguments: [String], _ words: String) throws {
+        let folder = try ProjectFolder()
+        let refused = try VolleyBinary.run(arguments, in: folder.url)
+        #expect(refused.status == 2 && refused.errors.contains(words), "\(refused.errors)")
+        guard case .array(let mistakes)? = try refused.json()["errors"], mistakes.count == 1 else {
+            throw CommandFailure(what: refused.output)
+        }
+        let message = try #require(mistakes[0]["message"]?.stringValue)
+        #expect(message.contains(words) && !message.hasPrefix("Error") && !message.contains("Usage"), "\(message)")
+        #expect(try VolleyBinary.run(["runs", "--", "--json"], in: folder.url).output.isEmpty)
+    }
+
+    @Test(
         "words of other tools lead to the command",
         arguments: [
             ("stop", "Did you mean volley pause RUN or volley cancel RUN?"), ("validate", "Did you mean volley check FILE?"),

@@ -275,6 +275,41 @@ struct ScheduleTests {
         #expect(total >= accepted && total <= accepted + unknown, "\(total) in the ledger, \(accepted) accepted, \(unknown) unknown")
     }
 
+    @Test(
+        "a run that a killed process left goes on with a word of how many devices are unknown, and whether they are sent to again",
+        arguments: ["resend", "skip"])
+    func killedInDoubt(policy: String) throws {
+        let server = try LedgeredServer(app: "pace: 400/s", devices: 2_000, faults: ["--latency", "300"])
+        let folder = server.folder
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        try folder.write("now.yaml", Self.campaign("now", delivery: "unknown: \(policy)"))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "some pushes") {
+            guard running.errorsSoFar.contains("is being sent as") else { return false }
+            return try folder.volley("report", "last", "--format", "json").json()["outcomes"]?.int("accepted") ?? 0 > 100
+        }
+        kill(running.processID, SIGKILL)
+        let first = running.finish()
+        #expect(!first.errors.contains("Resuming"), "\(first.errors)")
+        let before = try folder.volley("report", "last", "--format", "json").json()
+        let unknown = try #require(before["outcomes"]?.int("unknown")), unsent = try #require(before["outcomes"]?.int("unsent"))
+        try #require(unknown > 1)
+        let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = again.finish(timeout: 0) }
+        try wait(again, "the end") { try states(folder) == ["now": "finished"] }
+        stop(again)
+        let log = again.errorsSoFar
+        #expect(log.contains(": \(TextFormat.count(unsent)) of 2,000 devices are unsent."), "\(log)")
+        let fate =
+            policy == "resend"
+            ? "They are sent again under the same apns-id, so that some may show twice (delivery.unknown: resend)."
+            : "They are not sent again (delivery.unknown: skip)."
+        #expect(
+            log.contains("\(unknown) devices are unknown: their pushes went out, or were about to, and no answer was recorded. \(fate)"),
+            "\(log)")
+    }
+
     @Test("what comes is listed for people and for programs, with zones, gaps and quiet hours")
     func list() throws {
         let folder = try ProjectFolder()

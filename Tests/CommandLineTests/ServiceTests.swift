@@ -64,6 +64,26 @@ struct ServiceTests {
         #expect(environment.contains("PATH=") && !environment.contains("NOTIFY_SOCKET") && !environment.contains("WATCHDOG_USEC"))
     }
 
+    @Test("SIGHUP from a manager of services is answered in the log, as often as it comes, and ends nothing; elsewhere it ends the process")
+    func hangup() throws {
+        let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
+        try wait(running, "the end of the run") { running.errorsSoFar.contains("now (") && running.errorsSoFar.contains("finished") }
+        for count in 1...2 {
+            kill(running.processID, SIGHUP)
+            try wait(running, "the answer") {
+                running.errorsSoFar.components(separatedBy: "SIGHUP: there is nothing to reload.").count > count
+            }
+        }
+        #expect(!running.errorsSoFar.contains("Interrupted"), "\(running.errorsSoFar)")
+        _ = end(running)
+        let elsewhere = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        try wait(elsewhere, "being at work") { elsewhere.errorsSoFar.contains("now: ") }
+        kill(elsewhere.processID, SIGHUP)
+        let result = elsewhere.finish()
+        #expect(result.status == 130 && !result.errors.contains("SIGHUP"), "\(result.errors)")
+    }
+
     @Test("a log is one event a line, dated, with its level and what it is about, and without tokens", arguments: ["json", "text"])
     func log(format: String) throws {
         let running = try VolleyBinary.start(["schedule", ".", "--log-format", format, "--verbose"], in: folder.url)

@@ -12,7 +12,8 @@ struct SupportBundleTests {
         let others = [
             "BEGIN PRIVATE KEY", "MIGHAgEAMBMGByqGSM49", "hunter2passphrase", "proxypassword", "webhookpathsecret", "commandsecret",
             "commentsecret",
-            "querysecret", "curlsecret", "slashsecret", "variablesecret", "Annas-iPhone", "clientidsecret", "Greetings from Volley",
+            "keysecret", "SEKRETINCAPITALS", "querysecret", "curlsecret", "slashsecret", "variablesecret", "Annas-iPhone", "clientidsecret",
+            "Greetings from Volley",
         ]
 
         /// Each as text, as bytes of hex, and in base64, also of the bytes that a token's digits stand for.
@@ -44,7 +45,14 @@ struct SupportBundleTests {
             # commentsecret
             runs: runs
             proxy: http://user:proxypassword@proxy.example.com:3128
+            console:
+              public_url: https://push.example.com
+              oidc:
+                issuer: https://login.example.com
+                client_id: clientidsecret
+                roles: {claim: groups, map: {group-keysecret: administrator}}
             notices:
+              - {webhook: "https://hooks.example.com/x", secret_env: SEKRETINCAPITALS, events: [stopped]}
               - {webhook: "https://hooks.example.com/webhookpathsecret", secret_env: VOLLEY_SECRET, events: [stopped]}
               - {command: [echo, commandsecret], events: [failed]}
               - {command: [sh, -c, "true curl -u user:curlsecret https://hooks.example.com/x"], events: [failed]}

@@ -90,6 +90,21 @@ struct ServeTests {
         }
     }
 
+    @Test("SIGHUP to it and to its children, as `systemctl kill` sends it, is answered in the log, and ends none of them")
+    func hangup() throws {
+        let place = try TestFolder(), socket = try NotifySocket(place.path + "/notify")
+        try Self.serving(environment: ["NOTIFY_SOCKET": socket.path]) { serve, _ in
+            let children = Self.children(of: serve.processID)
+            func answers() -> Int { serve.errorsSoFar.components(separatedBy: "SIGHUP: there is nothing to reload.").count - 1 }
+            for process in [serve.processID] + children.values { kill(process, SIGHUP) }
+            try Self.wait("no answer of the supervisor and of the sender") { answers() == 2 }
+            kill(serve.processID, SIGHUP)
+            try Self.wait("no second answer") { answers() == 3 }
+            #expect(serve.isRunning && Self.children(of: serve.processID) == children)
+            #expect(!serve.errorsSoFar.contains("started again"), "\(serve.errorsSoFar)")
+        }
+    }
+
     @Test("it answers, and SIGTERM ends the console first and the sender second")
     func ending() throws {
         try Self.serving { serve, _ in

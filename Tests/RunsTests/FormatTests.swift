@@ -112,7 +112,7 @@ struct FormatTests {
     }
 
     @Test(
-        "a file of a newer format is refused with a sentence, and what is in it stays as it is",
+        "a file of a newer format is refused with a sentence, whether it is to be read or written to, and stays as it is, to the byte",
         arguments: ["run-5", "schedule-3", "orders-2", "suppressed-2", "sent-1"])
     func newer(fixture: String) throws {
         let folder = try TemporaryFolder()
@@ -133,7 +133,7 @@ struct FormatTests {
                     + tables.flatMap { try Row.fetchAll(db, sql: "SELECT * FROM \"\($0)\"").map(\.description) }
             }
         }
-        let before = try content()
+        let before = try content(), bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let found = diagnostic {
             switch kind {
             case "run": _ = try SQLiteRun(path: path)
@@ -144,6 +144,11 @@ struct FormatTests {
             default: _ = try SendingHistory(folder: folder.path).entry(of: "x")
             }
         }
+        if kind == "sent" {
+            #expect(diagnostic { try SendingHistory(folder: folder.path).write { _ in } } == found)
+        }
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: path)) == bytes && folder.names == [path.split(separator: "/").last.map(String.init)])
         #expect(found?.message.contains("newer Volley (format 99; this one reads") == true, "\(String(describing: found))")
         #expect(found?.file == path && found?.remedy?.hasPrefix("Use the newer Volley") == true)
         #expect(try content() == before && before.count > 1)

@@ -28,4 +28,18 @@ struct DatabaseFormat {
         }
         return true
     }
+
+    /// The same of a file that is about to be opened for writing, which may change it at once (WAL mode, pages): one that is refused stays as it is, to the
+    /// byte. An empty file passes.
+    /// - Throws: `Diagnostic`: a newer Volley wrote it; or `stranger`.
+    func checkUntouched(_ path: String, patienceSeconds: Double, stranger: @autoclosure () -> Diagnostic) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(patienceSeconds)
+        try InterruptedChange.takingBack(path) {
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            _ = try database.read { try check($0, path: path, stranger: stranger()) }
+            try database.close()
+        }
+    }
 }

@@ -12,6 +12,7 @@ public final class OrderStore: Sendable {
     private static let applicationID = 0x566F_6C6F
     /// 2: `most_devices`. A file of version 1 gets the column when a process that writes opens it.
     static let version = 2
+    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the record of orders")
     /// How long a call waits for another process.
     private static let patienceSeconds = 5.0
     /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
@@ -41,7 +42,10 @@ public final class OrderStore: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(patienceSeconds)
         configuration.maximumReaderCount = 1
-        let pool = try SuppressionFile.inTurn(path) { try DatabasePool(path: path, configuration: configuration) }
+        let pool = try SuppressionFile.inTurn(path) {
+            try format.checkUntouched(path, patienceSeconds: patienceSeconds, stranger: notOrders(path))
+            return try DatabasePool(path: path, configuration: configuration)
+        }
         try pool.writeWithoutTransaction { db in
             // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken again.
             try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -254,8 +258,7 @@ public final class OrderStore: Sendable {
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic` when it is no record of orders that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
-        try DatabaseFormat(applicationID: applicationID, version: version, name: "the record of orders")
-            .check(db, path: path, stranger: notOrders(path))
+        try format.check(db, path: path, stranger: notOrders(path))
     }
 
     private static func notOrders(_ path: String) -> Diagnostic {

@@ -14,6 +14,7 @@ public final class ScheduleStore: Sendable {
     /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
     /// 3: the table `approval`.
     static let version = 3
+    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the schedule's record")
 
     /// Where it is, for messages.
     public var place: String { path }
@@ -31,6 +32,7 @@ public final class ScheduleStore: Sendable {
         let isNew = RunFile.kind(path) == .missing
         try RunFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
         database = try Self.translating(path) {
+            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: 10, stranger: Self.notASchedule(path)) }
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
             configuration.maximumReaderCount = 1
@@ -87,7 +89,7 @@ public final class ScheduleStore: Sendable {
                 let result = try database.read { db in
                     guard try check(db, path: path) else { return nil as SavedSchedule? }
                     // One that only reads leaves a file of an older format as it is.
-                    let approvals = try format(db) < 3 ? [] : try approvals(db)
+                    let approvals = try formatNumber(db) < 3 ? [] : try approvals(db)
                     return SavedSchedule(
                         scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
                 }
@@ -297,11 +299,11 @@ public final class ScheduleStore: Sendable {
 
     private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
 
-    private static func format(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+    private static func formatNumber(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
 
     /// Brings a file of an older format to the present one.
     private static func upgrade(_ db: Database) throws {
-        let found = try format(db)
+        let found = try formatNumber(db)
         if found < 2 { try convertSentences(db) }
         if found < 3 { try db.execute(sql: approvalTable) }
         if found < version { try db.execute(sql: "PRAGMA user_version = \(version)") }
@@ -324,7 +326,7 @@ public final class ScheduleStore: Sendable {
     private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
         let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
         // One that only reads leaves the file as it is.
-        let isOlder = try format(db) == 1
+        let isOlder = try formatNumber(db) == 1
         let columns = isOlder ? columns.replacing(" problem,", with: " reason,") : columns
         return try Row.fetchAll(
             db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
@@ -396,8 +398,7 @@ public final class ScheduleStore: Sendable {
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic` when it is not a schedule that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
-        try DatabaseFormat(applicationID: applicationID, version: version, name: "the schedule's record")
-            .check(db, path: path, stranger: notASchedule(path))
+        try format.check(db, path: path, stranger: notASchedule(path))
     }
 
     private static func notASchedule(_ path: String) -> Diagnostic {

@@ -7,6 +7,7 @@ extension SendingHistory {
     /// "Vlog"
     private static let applicationID = 0x566C_6F67
     static let version = 1
+    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the record of what was sent")
 
     /// nil when there is no file, or an empty one.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
@@ -28,6 +29,7 @@ extension SendingHistory {
         let isNew = try !isThere()
         if isNew { try RunFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
         return try translating {
+            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: patienceSeconds, stranger: notARecord) }
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds: patienceSeconds))
             var result: Value?
             try database.writeWithoutTransaction { db in
@@ -100,8 +102,7 @@ extension SendingHistory {
 
     /// - Returns: false when the file is empty.
     private func check(_ db: Database) throws -> Bool {
-        try DatabaseFormat(applicationID: Self.applicationID, version: Self.version, name: "the record of what was sent")
-            .check(db, path: path, stranger: notARecord)
+        try Self.format.check(db, path: path, stranger: notARecord)
     }
 
     func damaged(_ what: String) -> Diagnostic {

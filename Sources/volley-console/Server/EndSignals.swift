@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 
 /// SIGTERM and SIGINT, which ask the console to end. They are held back in all threads from the first moment on, and one thread takes them: so none is
-/// lost between the start of the process and the moment in which the server can be asked to end.
+/// lost between the start of the process and the moment in which the server can be asked to end. Below `volley serve`, which decides what SIGHUP means for
+/// both, that is held back, too, and ends nothing.
 final class EndSignals: Sendable {
     private enum State {
         /// There is nothing yet that could end.
@@ -22,9 +23,13 @@ final class EndSignals: Sendable {
         return signals
     }
 
+    /// Known before the variable is removed (`volley_end_with_parent`).
+    private static let isServed = getenv("VOLLEY_SUPERVISOR") != nil
+
     /// Holds them back. Call it before there is a second thread: threads take over the mask.
     static func hold() {
         var signals = all
+        if isServed { sigaddset(&signals, SIGHUP) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 

@@ -12,8 +12,8 @@ struct Volley: ParsableCommand {
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 
             Results go to standard output, progress and messages to standard error.
-            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown, or never sent to in time, or a result could \
-            not be shown; 2 the command or a file is wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
+            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown, or never sent to in time, or the result of \
+            something done could not be shown; 2 the command or a file is wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
             """,
         version: volleyVersion,
         subcommands: [
@@ -32,13 +32,25 @@ struct Volley: ParsableCommand {
         return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Exits with 2 for wrong arguments, as for any other mistake that sends nothing.
+    /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. Who asked for a document gets one.
+    /// - Parameters:
+    ///   - complaint: begins with `Error: `.
+    ///   - message: the same without that and the usage.
+    private static func refuse(_ complaint: String, message: String) -> Never {
+        let console = Console()
+        console.warn(complaint)
+        if CommandLine.arguments.prefix(while: { $0 != "--" }).contains("--json") {
+            // Standard output may be what failed; then the message above must do.
+            try? console.out(JSONValue.object(pairs: [("errors", .array([Diagnostic(message).json]))]).indentedText)
+        }
+        exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+    }
+
+    private static func message(of complaint: String) -> String { String(complaint.dropFirst("Error: ".count)) }
+
     static func main() {
         ProcessSetup.prepare()
-        if let complaint = unknownCommand() {
-            Console().warn(complaint)
-            exit(withError: ExitCode(ExitStatus.wrong.rawValue))
-        }
+        if let complaint = unknownCommand() { refuse(complaint, message: Self.message(of: complaint)) }
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -48,8 +60,8 @@ struct Volley: ParsableCommand {
             let status = exitCode(for: error)
             // Help and version are results, not mistakes.
             guard status == .success else {
-                Console().warn(ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst())) ?? fullMessage(for: error))
-                exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+                let complaint = ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst()))
+                refuse(complaint ?? fullMessage(for: error), message: complaint.map(message(of:)) ?? message(for: error))
             }
             let console = Console()
             do { try console.out(fullMessage(for: error)) } catch {

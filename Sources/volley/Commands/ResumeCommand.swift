@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Campaigns
 import Delivery
+import Logs
 import PushServices
 import Runs
 import Sending
@@ -22,37 +23,8 @@ public enum ResumeCommand {
         let attendance = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, attendance.context)
         console.show(proposal.warnings)
-        try announce(run, proposal.settings, console)
+        console.show(try Resumption(of: run, proposal.settings))
         return try console.send(proposal, attendance, options)
-    }
-
-    /// Shows how many pushes are left, and how many of them may reach a device twice.
-    private static func announce(_ run: any RecordedRun, _ settings: RunSettings, _ console: Console) throws {
-        // Count only once: it reads every outcome.
-        var figures = try run.figures()
-        let lost = try settings.services.indices.map { try LostDevices(of: run, at: settings.ofService($0).service, number: $0) }
-        for (number, lost) in lost.enumerated() { figures.countAsUnsent(lost.unsent, ofService: number) }
-        let unsent = figures.outcomes[.unsent, default: 0]
-        console.say(
-            "Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(settings.service.recipients(run.plan.audience)) are unsent\(parts(figures, settings))."
-        )
-        for (number, lost) in lost.enumerated() {
-            let own = settings.ofService(number)
-            let unknown = figures.figures(ofService: number).outcomes[.unknown, default: 0] - lost.recognized
-            let service = settings.services.count > 1 ? "\(own.service.displayName): " : ""
-            if lost.recognized > 0 { console.say(service + note(recognized: lost.recognized, own.service)) }
-            if unknown > 0 { console.warn(service + warning(unknown: unknown, own.unknownPolicy, own.service)) }
-        }
-    }
-
-    /// The services that are still sent to, each with its unsent devices; blank where one takes all pushes.
-    private static func parts(_ figures: RunFigures, _ settings: RunSettings) -> String {
-        guard settings.services.count > 1 else { return "" }
-        let parts = settings.services.enumerated().compactMap { number, service -> String? in
-            let unsent = figures.figures(ofService: number).outcomes[.unsent, default: 0]
-            return unsent > 0 ? "\(service.service.displayName) \(TextFormat.count(unsent))" : nil
-        }
-        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
     /// What happens to pushes that the service recognizes.
@@ -80,11 +52,25 @@ public enum ResumeCommand {
     }
 }
 
-extension RunFigures {
-    /// Counts devices without an outcome, of which it is known that nothing was sent to them, as unsent.
-    fileprivate mutating func countAsUnsent(_ count: Int, ofService number: Int) {
-        outcomes[.unknown, default: 0] -= count
-        outcomes[.unsent, default: 0] += count
-        if !services.isEmpty { services[number].countAsUnsent(count, ofService: 0) }
+extension Console {
+    /// Shows how many pushes of a run that goes on are left, and how many of them may reach a device twice.
+    func show(_ resumption: Resumption, about run: LogSubject = .none) {
+        let plan = resumption.plan, parts = resumption.parts
+        say(
+            "Resuming \(plan.id): \(TextFormat.count(resumption.unsent)) of \(parts[0].settings.service.recipients(plan.audience)) are unsent\(Self.unsent(parts)).",
+            about: run)
+        for part in parts {
+            let service = part.settings.service, policy = part.settings.unknownPolicy
+            let name = parts.count > 1 ? "\(service.displayName): " : ""
+            if part.recognized > 0 { say(name + ResumeCommand.note(recognized: part.recognized, service), about: run) }
+            if part.unknown > 0 { warn(name + ResumeCommand.warning(unknown: part.unknown, policy, service), about: run) }
+        }
+    }
+
+    /// The services that are still sent to, each with its unsent devices; blank where one takes all pushes.
+    private static func unsent(_ parts: [Resumption.Part]) -> String {
+        guard parts.count > 1 else { return "" }
+        let parts = parts.filter { $0.unsent > 0 }.map { "\($0.settings.service.displayName) \(TextFormat.count($0.unsent))" }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 }

@@ -16,6 +16,7 @@ public enum ScheduleCommand {
     public static func run(
         _ paths: [String], metricsAt address: String? = nil, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
+        try Hangup.expect(console)
         Interruption.install()
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
@@ -24,6 +25,7 @@ public enum ScheduleCommand {
         let observer = ScheduleObserver { event in
             terminal(event)
             tell(manager, of: event)
+            if case .tick = event { Hangup.answer(console) }
         }
         let rights = AccountRights(nil, files), metrics = LatestMetrics(isWanted: address != nil)
         let port = try address.map { try MetricsPort($0) { metrics.text } }

@@ -28,6 +28,7 @@ public enum ServeCommand {
 
     /// Runs until it is interrupted, or the console says that it cannot serve like that.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
+        try Hangup.expect(console)
         Interruption.install()
         let catalog = try Project.read(file: projectFile(settings.folder, options)).0.catalog(options.project)
         let service = try Service(settings, options, records: catalog.schedule, console)
@@ -50,7 +51,8 @@ public enum ServeCommand {
         private let programs: [Supervision.Child: (path: String, arguments: [String])]
         private let records: ScheduleRecords
         private let console: Console
-        private let ended: Wakeup
+        /// Rung when a child has ended, and by SIGHUP.
+        private let woken: Wakeup
         private let manager = ServiceManager()
         private let clock = ContinuousClock()
         private let begin: ContinuousClock.Instant
@@ -79,7 +81,7 @@ public enum ServeCommand {
             supervision = Supervision(hasSender: settings.hasSender)
             self.records = records
             self.console = console
-            ended = try Wakeup()
+            woken = Hangup.wakeup
             begin = clock.now
         }
 
@@ -89,6 +91,7 @@ public enum ServeCommand {
             while true {
                 if let result { return result }
                 wait(isEnding: isEnding)
+                Hangup.answer(console)
                 for (child, process) in children where process.hasEnded {
                     children[child] = nil
                     let code = process.exitCode()
@@ -109,8 +112,8 @@ public enum ServeCommand {
 
         private func wait(isEnding: Bool) {
             let left = [supervision.wakeAt.map { max(0, $0 - now) }, manager.secondsPerSign].compactMap(\.self).min()
-            if isEnding { return ended.wait(atMost: left) }
-            if Interruption.process.waitForRequest(atMost: left, orReadable: ended.descriptor) { ended.clear() }
+            if isEnding { return woken.wait(atMost: left) }
+            if Interruption.process.waitForRequest(atMost: left, orReadable: woken.descriptor) { woken.clear() }
         }
 
         private func handle(_ event: Supervision.Event) {
@@ -132,7 +135,7 @@ public enum ServeCommand {
             guard let program = programs[child] else { return }
             do {
                 // The console says that it is ready once it listens, and alive as long as it can.
-                children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: ended)
+                children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: woken)
                 handle(.started(child))
             } catch {
                 console.warn("\(error)")

@@ -10,6 +10,7 @@ public enum WorkCommand {
     /// Helps until it is asked to end, or until one run has ended.
     /// - Parameter run: the id of the only run to help with; nil for all.
     public static func run(on run: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        try Hangup.expect(console)
         Interruption.install()
         let attendance = RunAttendance(
             context: SendingContext(threads: options.threads, cancellation: Interruption.process),
@@ -22,6 +23,7 @@ public enum WorkCommand {
             Observer { event in
                 show(event, console)
                 tell(manager, of: event)
+                if case .tick = event { Hangup.answer(console) }
             })
         try work.work(on: run)
         manager.stopping()

@@ -20,16 +20,21 @@ enum Interruption {
     /// - Throws: a `Diagnostic` if no more files can be opened: then nothing could ask the command to end.
     static func ensure() throws(Diagnostic) { _ = try made.get() }
 
-    /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
+    /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored, and one that is
+    /// expected (`Hangup`) ends nothing.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
-        _ = (process.isRequested, Supervisor.isThere)
+        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing)
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // SIGXCPU repeats with every second of processor time, until SIGKILL follows.
             if number == SIGXCPU || number == SIGTERM && Supervisor.isThere, Interruption.process.isRequested { return }
             // Use only what is async-signal-safe: an atomic, _exit and write. The interrupted code may be about to read errno.
             let code = errno
+            if number == SIGHUP, Hangup.note() {
+                errno = code
+                return
+            }
             if Interruption.process.request() > 0 { _exit(ExitStatus.interrupted.rawValue) }
             errno = code
         }
@@ -41,6 +46,8 @@ enum Interruption {
             sigaction(number, nil, &before)
             let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
             if number == SIGHUP, isIgnored { continue }
+            // One that ends nothing must not break off what is being read or written either.
+            action.sa_flags = number == SIGHUP ? SA_RESTART : 0
             sigaction(number, &action, nil)
             sigaddset(&taken, number)
         }

@@ -29,6 +29,7 @@ final class RunTerminal: Sendable {
         switch event {
         case .tick, .settled, .started, .ended: break
         case .begins: SendingFlag.set()
+        case .resumes(let resumption): console.show(resumption, about: run)
         case .checking: console.progress("checking whether it may be sent: is the plan unchanged, does another command hold it")
         case .closing: console.progress("closing the run file, and leaving devices without the app out of later campaigns")
         case .closed, .progressOver: console.clearProgress()
