@@ -41,7 +41,7 @@ import Testing
         return (reasons.filter { $0.value > 0 }, recipients, rows)
     }
 
-    @Test("of every row of dirty exports the verdict is what planning makes of it", arguments: 0..<48)
+    @Test("of every row of dirty exports the verdict is what planning makes of it", arguments: 0..<20)
     func verdicts(seed: Int) throws {
         let folder = TemporaryFolder()
         var random = SeededRandom(UInt64(seed) + 7000)

@@ -35,7 +35,7 @@ struct PlanTurnsTests {
         #expect(desk.read(orders, at: Self.moment) == [.take(orders[0], from: nil)])
     }
 
-    @Test("in every history people take turns, each gets plans in the order of asking, and one is made at a time", arguments: 0..<200)
+    @Test("in every history people take turns, each gets plans in the order of asking, and one is made at a time", arguments: 0..<60)
     func turns(seed: Int) {
         var random = SeededRandom(UInt64(seed))
         func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: (random.next() >> 33) % UInt64(bound)) }
