@@ -70,6 +70,8 @@ public final class ScheduleDaemon {
     var isStoreAway = false
     /// Whether the store has come up so recently that no time may be found due.
     var isQuiet = false
+    /// Why nothing is found due: the record is not in its place.
+    var recordAbsence: Diagnostic?
 
     /// - Parameters:
     ///   - project: names the receivers of notices and the files of `monitoring`.
@@ -168,9 +170,11 @@ public final class ScheduleDaemon {
         while !cancellation.isRequested {
             let isLook = clock.now >= next
             if isLook {
-                try store.checkInPlace()
-                try readFiles()
-                try takeOrders()
+                // Without its record nothing is found due: what was sent would be sent again.
+                if try isRecordThere() {
+                    try readFiles()
+                    try takeOrders()
+                }
                 next = clock.now + .seconds(Self.secondsPerLook)
             }
             for event in events.take() { try handle(event) }
@@ -182,5 +186,13 @@ public final class ScheduleDaemon {
             heartbeats.sign(of: .mainLoop)
             observer(.tick)
         }
+    }
+
+    private func isRecordThere() throws -> Bool {
+        let absence = try store.absence()
+        if let absence, recordAbsence == nil { observer(.recordAway(absence)) }
+        if absence == nil, recordAbsence != nil { observer(.recordBack) }
+        recordAbsence = absence
+        return absence == nil
     }
 }

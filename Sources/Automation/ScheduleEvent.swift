@@ -16,6 +16,8 @@ public enum ScheduleEvent: Sendable {
     case recordLost(any Error)
     /// Another program holds its record.
     case recordBusy(path: String)
+    /// The record is not in its place, or is again. Meanwhile no time is found due, and no order taken.
+    case recordAway(Diagnostic), recordBack
     /// A file of `monitoring` cannot be written.
     case monitoringFailed(Diagnostic)
 

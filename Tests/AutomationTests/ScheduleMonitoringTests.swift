@@ -97,15 +97,19 @@ struct ScheduleMonitoringTests {
         #expect(ScheduleMonitoring.document(status, at: now)["status"]?.stringValue == (state == .finished ? "ok" : "problems"))
     }
 
-    @Test("a process that ended by itself has a problem")
+    @Test("a process that ended by itself, or that sends nothing without its record, has a problem")
     func ended() throws {
         var status = try status(isUp: false)
         (status.open, status.last) = ([], [])
         #expect(ScheduleMonitoring.document(status, at: now)["problems"] == .array([]))
-        status.end = Diagnostic("the record was removed", file: "/r/schedule.sqlite")
+        status.trouble = Diagnostic("the record was removed", file: "/r/schedule.sqlite")
         let document = ScheduleMonitoring.document(status, at: now)
         #expect(document["status"]?.stringValue == "stopped")
         #expect(document["problems"]?.text.contains("has ended by itself: the record was removed") == true, "\(document.text)")
+        var working = try self.status(isUp: true)
+        working.trouble = status.trouble
+        let problems = ScheduleMonitoring.document(working, at: now)["problems"]?.text
+        #expect(problems?.contains("volley schedule sends nothing: the record was removed") == true, "\(problems ?? "")")
     }
 
     @Test("what names hold steers no terminal that shows the health file")

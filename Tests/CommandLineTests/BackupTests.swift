@@ -447,6 +447,10 @@ struct BackupTests {
             _ = running.finish()
             let left = self.files(below: place)
             if left.contains("volley.yaml") { #expect(left.isSuperset(of: files), "\(left)") }
+            // What has its name is whole.
+            for name in files.intersection(left) where !name.hasPrefix("runs/") {
+                #expect(FileManager.default.contentsEqual(atPath: "\(path)/project/\(name)", andPath: "\(place)/\(name)"), "\(name)")
+            }
             guard left.contains(where: { $0.hasPrefix("runs/") }) else {
                 #expect(try folder.volley("restore", path, "--into", "k\(round)").status == 0)
                 #expect(self.files(below: place) == files)
@@ -456,6 +460,24 @@ struct BackupTests {
             #expect(again.status == 2 && again.errors.contains("Nothing was put back"), "\(again)")
             #expect(left.isSuperset(of: files) || again.errors.contains("a restore into this folder was cut off"), "\(again)")
         }
+    }
+
+    @Test("where a restore was cut off, the next one says so; one that finds something in a file's place takes no run away again")
+    func cutOff() throws {
+        let folder = try ProjectFolder()
+        let (path, _) = try backUpSeveral(folder)
+        defer { remove(path) }
+        #expect(try folder.volley("restore", path, "--into", "whole").status == 0)
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("whole/runs/.project"), withIntermediateDirectories: false)
+        let again = try folder.volley("restore", path, "--into", "whole")
+        #expect(again.status == 2 && again.errors.contains("a restore into this folder was cut off"), "\(again)")
+        // A folder where a file should come, made by the name's being a link to nowhere.
+        try Shell.run("mkdir '\(folder.url.path)/taken' && ln -s nowhere '\(folder.url.path)/taken/c3.yaml'")
+        let taken = try folder.volley("restore", path, "--into", "taken")
+        #expect(taken.status == 2 && taken.errors.contains("c3.yaml"), "\(taken)")
+        #expect(taken.errors.contains("the runs were put back") == folder.files(in: "taken").contains("runs"), "\(taken)")
+        #expect(!folder.files(in: "taken").contains { $0.hasSuffix(".unfinished") })
     }
 
     @Test("a file that cannot be copied is named, and everything else is backed up, with exit code 1")

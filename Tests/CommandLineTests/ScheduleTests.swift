@@ -78,10 +78,31 @@ struct ScheduleTests {
         stop(running)
     }
 
-    @Test(
-        "ends with an error when its record is no longer in its place, also where a backup was put back, and says so in its health file",
-        arguments: [false, true])
-    func recordMovedAway(isRestored: Bool) throws {
+    private func health(_ folder: ProjectFolder) -> String {
+        (try? String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8)) ?? ""
+    }
+
+    @Test("sends nothing while its record is away, says so in log and health, and goes on when it is back")
+    func recordMovedAway() throws {
+        let folder = try Self.monitored(ProjectFolder())
+        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
+        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
+        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
+        try wait(running, "its noticing") { running.errorsSoFar.contains("was removed while it was in use") }
+        try folder.write("now.yaml", Self.campaign("now"))
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        try wait(running, "its health file") { health(folder).contains("volley schedule sends nothing") }
+        #expect(!running.errorsSoFar.contains("now (") && !folder.files(in: ".").contains("runs"), "\(running.errorsSoFar)")
+        try Shell.run("mv '\(folder.url.path)/lost' '\(folder.url.path)/runs'")
+        try wait(running, "the end") { (try? states(folder)["now"]) == "finished" }
+        running.interrupt()
+        let result = running.finish()
+        #expect(result.status == 130 && result.errors.contains("is in its place again"), "\(result)")
+    }
+
+    @Test("ends with an error when another record is in the place of its own, as when a backup was put back")
+    func recordReplaced() throws {
         let folder = try Self.monitored(ProjectFolder())
         try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
         let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
@@ -90,10 +111,8 @@ struct ScheduleTests {
         defer { try? Shell.run("rm -rf '\(folder.url.path)/\(backups)'") }
         #expect(try folder.volley("backup", backups).status == 0)
         try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
-        if isRestored {
-            let backup = try #require(folder.files(in: backups).first)
-            #expect(try folder.volley("restore", "\(backups)/\(backup)").status == 0)
-        }
+        let backup = try #require(folder.files(in: backups).first)
+        #expect(try folder.volley("restore", "\(backups)/\(backup)").status == 0)
         let end = Date(timeIntervalSinceNow: 60)
         while running.isRunning, Date() < end { usleep(20_000) }
         try #require(!running.isRunning)
@@ -103,10 +122,11 @@ struct ScheduleTests {
             $0["message"]?.stringValue?.contains("cannot continue without its record") ?? false
         }
         #expect(last?["level"]?.stringValue == "error", "\(result.errors)")
-        let health = try JSONValue(parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
+        let health = try JSONValue(parsing: health(folder))
         #expect(
             health["status"]?.stringValue == "stopped" && health["problems"]?.text.contains("while it was in use") == true, "\(health.text)"
         )
+        #expect(folder.files(in: "runs").contains("schedule.sqlite"))
     }
 
     @Test("a campaign whose run was resumed by hand after a kill, and finished, is no problem")

@@ -78,11 +78,11 @@ public struct Restore {
             throw mistake
         }
         try checkProject()
+        let waiting = try stageProject(from: FilePaths.join(staged.path, name: Self.projectName))
+        defer { for file in waiting { unlink(file.path) } }
         try staged.finish()
-        do { try putProject(from: FilePaths.join(runs, name: Self.projectName)) } catch {
-            staged.takeBack()
-            throw error
-        }
+        // From here on others may work with the runs: nothing is taken back.
+        for file in waiting { try name(file) }
         FolderTree.remove(FilePaths.join(runs, name: Self.projectName))
         let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
         let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }
@@ -189,24 +189,40 @@ public struct Restore {
         }
     }
 
-    /// Gives the files of the project their names.
-    private func putProject(from staged: String) throws {
-        guard let root else { return }
-        var put: [String] = []
+    /// A complete file of the project that waits beside its place.
+    private struct Waiting {
+        let path: String, place: String
+    }
+
+    /// Copies the files of the project that are not there yet beside their places, so that only names are missing.
+    private func stageProject(from staged: String) throws -> [Waiting] {
+        guard let root else { return [] }
+        var waiting: [Waiting] = []
         do {
             for file in projectFiles {
                 let place = place(of: file, root)
                 guard !FilePaths.exists(place) else { continue }
-                try FilePaths.makeFolder(FilePaths.folder(of: place))
+                let folder = FilePaths.folder(of: place)
+                try FilePaths.makeFolder(folder)
+                let path = FilePaths.join(folder, name: ".\(FilePaths.name(of: place)).\(UInt64.random(in: 0 ... .max)).unfinished")
+                waiting.append(Waiting(path: path, place: place))
                 _ = try SummedCopy.make(
-                    of: FilePaths.join(staged, name: file.path), at: place, mode: mode_t(file.mode, radix: 8) ?? 0o600
+                    of: FilePaths.join(staged, name: file.path), at: path, mode: mode_t(file.mode, radix: 8) ?? 0o600
                 ) { _ in }
-                put.append(place)
             }
         } catch {
-            for file in put { unlink(file) }
+            for file in waiting { unlink(file.path) }
             throw error
         }
+        return waiting
+    }
+
+    /// Gives a file its name, unless something has it by now.
+    private func name(_ file: Waiting) throws(Diagnostic) {
+        guard link(file.path, file.place) != 0 else { return }
+        throw Diagnostic(
+            "the runs were put back, and this file of the project was not: \(String(cString: strerror(errno)))", file: file.place,
+            remedy: "Copy it, and what else is missing, from the folder 'project' of the backup.")
     }
 }
 

@@ -51,7 +51,8 @@ final class StagedFolder {
         }
         var free = others.makeIterator()
         while rename(path, name) != 0 {
-            guard [ENOTEMPTY, EEXIST].contains(errno), let other = free.next() else { throw Self.failure(name, errno) }
+            let code = errno
+            guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(code), let other = free.next() else { throw Self.failure(name, code) }
             name = other
         }
         do { try Self.synchronize(FilePaths.folder(of: name)) } catch {
@@ -60,11 +61,6 @@ final class StagedFolder {
             throw Diagnostic("all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
         }
         isFinished = true
-    }
-
-    /// Takes the name away again.
-    func takeBack() {
-        if isFinished, rename(name, path) == 0 { isFinished = false }
     }
 
     /// Writes a file's or a folder's changes through to the disk.

@@ -18,8 +18,8 @@ final class ScheduleMonitoring {
         var last: [ScheduledRun]
         /// The jobs that show no sign of life.
         var silentJobs: [Watchdog.SilentJob] = []
-        /// Why the process ended by itself; nil for one that works, or that was asked to end.
-        var end: Diagnostic?
+        /// Why the process ended by itself, or sends nothing; nil for one that works, or that was asked to end.
+        var trouble: Diagnostic?
     }
 
     private let observer: Observer<Diagnostic>
@@ -88,7 +88,10 @@ final class ScheduleMonitoring {
                     ("message", .string(TextFormat.printable(message))),
                 ]))
         }
-        if let end = status.end { problem(nil, file: end.file ?? "", message: "volley schedule has ended by itself: \(end.message)") }
+        if let trouble = status.trouble {
+            let what = status.isUp ? "sends nothing" : "has ended by itself"
+            problem(nil, file: trouble.file ?? "", message: "volley schedule \(what): \(trouble.message)")
+        }
         for silence in status.silentJobs {
             let scheduledRun = status.open.first { $0.key == silence.job.key }
             problem(silence.job.key?.campaign, file: scheduledRun?.file ?? "", message: silence.text)

@@ -55,23 +55,29 @@ public final class ScheduleStore: Sendable {
         identity = RunFile.identity(path)
     }
 
-    /// Makes sure that the file is still the one that was opened. Whatever is written to another is written for nobody: commands, and the next process,
-    /// read the one that is in its place, or none.
-    /// - Throws: `Diagnostic`: it was removed, or another was put in its place, as when the folder was moved and a backup put back.
-    public func checkInPlace() throws {
-        let present = RunFile.identity(path)
+    /// Whether the file is still where it was opened. Whatever is written to another is written for nobody: commands, and the next process, read the one that
+    /// is in its place, or none.
+    /// - Returns: nil, or what is wrong while no file is there, as when the folder was moved.
+    /// - Throws: `Diagnostic`: another was put in its place, as when a backup was put back.
+    public func absence() throws -> Diagnostic? {
+        let present = RunFile.identity(path), code = errno
         // A file system that does not answer has not lost the file.
-        guard present != identity, present != nil || [ENOENT, ENOTDIR].contains(errno) else { return }
-        throw Diagnostic(
-            "the record of the schedule was \(present == nil ? "removed" : "replaced by another file") while it was in use", file: path,
-            remedy: "If its folder was moved, move it back, or name it with --runs. Then start `volley schedule` again.",
-            [.ask(.startSender)])
+        guard present != identity, present != nil || [ENOENT, ENOTDIR].contains(code) else { return nil }
+        guard present == nil else {
+            throw Diagnostic(
+                "the record of the schedule was replaced by another file while it was in use", file: path,
+                remedy: "Start `volley schedule` again: it goes by the record that is there now.", [.ask(.startSender)])
+        }
+        return Diagnostic(
+            "the record of the schedule was removed while it was in use; nothing more is sent", file: path,
+            remedy: "If its folder was moved, move it back: the schedule goes on. To put back a backup, stop volley schedule first.")
     }
 
     /// Leaves one file behind. The store cannot be used afterwards.
     public func close() {
         try? database.close()
-        try? SQLiteRun.leaveWAL(path)
+        // Opening what is not there would make it.
+        if RunFile.identity(path) == identity { try? SQLiteRun.leaveWAL(path) }
     }
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.

@@ -32,7 +32,8 @@ final class ScheduleTerminal: Sendable {
         case .run(let event, let plan): run.show(event, about: LogSubject(plan))
         case .noticeDelivery(let event): console.warn(event.text)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(app: notice.app, campaign: notice.campaign, run: notice.run))
-        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed, .storeAway, .storeBack, .storeQuiet: showProcess(event)
+        case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .storeAway, .storeBack, .storeQuiet:
+            showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
             .fileNotClosed,
@@ -61,6 +62,8 @@ final class ScheduleTerminal: Sendable {
         case .recordLost(let error):
             console.fail("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
+        case .recordAway(let trouble): console.fail("\(trouble)")
+        case .recordBack: console.say("The record of the schedule is in its place again; volley schedule goes on.")
         case .storeAway(let trouble):
             console.warn(
                 "Until the store can be reached, no time is sent: another machine may send it. What is being sent goes on as it can. \(trouble)"
