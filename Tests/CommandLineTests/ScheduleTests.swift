@@ -136,7 +136,10 @@ struct ScheduleTests {
         try folder.write("now.yaml", Self.campaign("now"))
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
-        try wait(running, "sending") { folder.files(in: "runs").contains { $0.hasSuffix(".claimed") } }
+        try wait(running, "an answer") {
+            let report = try? folder.volley("report", "last", "--format", "json").json()
+            return report?["outcomes"]?.int("accepted") ?? 0 > 0
+        }
         kill(running.processID, SIGKILL)
         _ = running.finish()
         let resumed = try folder.volley("resume", "last")
