@@ -121,6 +121,42 @@ struct OrderPageTests {
         }
     }
 
+    @Test("what no command does for a run that was put back from a backup is not offered, and the run says that it is held")
+    func putBack() async throws {
+        let office = try Office()
+        let ben = try office.session("ben", [.approver])
+        let states: [RunState] = [.planned, .stopped, .cancelled, .finished]
+        for state in states { try office.folder.run("20261201-090000-\(state.rawValue)-7f3a", campaign: state.rawValue, state) }
+        let digest = try office.site.catalog.open("20261201-090000-planned-7f3a").planDigest
+        func offered() throws -> [String: [RunAction]] {
+            let runs = try RunArchive(office.site.catalog, shelfLife: .zero).listing().runs.map { run in
+                var run = run
+                if run.state != .planned { run.outcomes?[.failed] = 1 }
+                return (run.campaign, RunAction.allCases.filter { $0.isOffered(for: run, needsApproval: run.state == .planned) })
+            }
+            return Dictionary(uniqueKeysWithValues: runs)
+        }
+        let before: [String: [RunAction]] = [
+            "planned": [.approve, .reject], "stopped": [.resume, .retry], "cancelled": [.retry], "finished": [.retry],
+        ]
+        #expect(try offered() == before)
+        let origin = RestoredRuns.Origin(backupAt: TestFolder.start, restoredAt: .now(), sending: [], nothingSentSince: false)
+        #expect(try RestoredRuns(in: office.folder.runs, origin).held.count == 3)
+        #expect(try offered() == ["planned": [.reject], "stopped": [], "cancelled": [], "finished": []])
+        try await TestServer.with(office.site) { server throws in
+            for state in states {
+                let page = try server.request("GET", "/runs/20261201-090000-\(state.rawValue)-7f3a", session: ben).body
+                #expect(page.contains(">held</span>") == (state != .finished) && page.contains("From a backup of"), "\(page)")
+                #expect(!page.contains("/approve\"") && !page.contains("waits for the approval"), "\(page)")
+            }
+            let form = [("nonce", Secrets.make()), ("digest", digest)]
+            let reply = try server.form("/runs/20261201-090000-planned-7f3a/approve", session: ben, form)
+            #expect(reply.status == 409 && reply.body.contains("this run was put back from a backup"), "\(reply.body)")
+            #expect(try office.ordered().isEmpty)
+            #expect(try server.request("GET", "/", session: ben).body.contains("Nothing waits."))
+        }
+    }
+
     @Test("whoever wrote a campaign or asked for its approval is told so instead of being asked to approve")
     func fourEyes() async throws {
         let office = try Office()

@@ -33,12 +33,16 @@ public struct EarlierRuns: Sendable {
         self.settings = settings
         let record = HistorySnapshot(of: catalog)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
-        held = try record.restored(of: campaign).compactMap { id in
+        held = record.restored(of: campaign).compactMap { id in
             guard id != own, let run = try? catalog.open(id) else { return nil }
             defer { run.close() }
-            return try run.unlessRemoved { try HeldSending($0, among: record, app: app, settings) } ?? nil
+            // What cannot be read must not keep the campaign from being planned.
+            return try? HeldSending(run, among: record, app: app, settings)
         }.filter { held in
-            !known.contains { $0.run != held.run && $0.accepted ?? 0 > 0 && $0.began > held.plannedAt }
+            // The moment of a backup has no milliseconds.
+            !known.contains {
+                $0.run != held.run && $0.accepted ?? 0 > 0 && $0.began.epochSeconds > held.backupAt.epochSeconds
+            }
         }
         unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,

@@ -5,8 +5,8 @@ import Runs
 /// A run of a campaign that was put back from a backup before it had ended. What was sent of it since then is not known, however long ago that is.
 struct HeldSending {
     let run: String
-    let plannedAt: Timestamp
-    private let backupAt: Timestamp
+    /// In whole seconds.
+    let backupAt: Timestamp
     /// Devices that had or may have had the push by the backup, and those that may have got it since.
     private let reached: Int, unsent: Int
 
@@ -16,7 +16,7 @@ struct HeldSending {
             try settings.sharesList(with: run.plan.settings.get().listName)
         else { return nil }
         let outcomes = try run.figures().outcomes
-        (self.run, plannedAt, backupAt) = (run.plan.id, run.plan.plannedAt, restored.backupAt)
+        (self.run, backupAt) = (run.plan.id, restored.backupAt)
         unsent = outcomes[.unsent, default: 0]
         reached = outcomes[.accepted, default: 0] + outcomes[.unknown, default: 0]
     }

@@ -48,7 +48,8 @@ extension ReportPage {
     }
 
     private func gotIt(_ group: ReportGroup) -> HTML {
-        hasBegun ? "\(TextFormat.percent(group.share(.accepted))) got it" : "not sent yet"
+        guard hasBegun else { return report.isHeld ? "not sent by the backup" : "not sent yet" }
+        return "\(TextFormat.percent(group.share(.accepted))) got it\(report.isHeld ? " by the backup" : "" as HTML)"
     }
 
     // MARK: - Languages

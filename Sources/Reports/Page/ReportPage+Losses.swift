@@ -8,7 +8,7 @@ extension ReportPage {
         let losses = allLosses
         let folded = Fold("Every outcome and what it means", outcomeTable).html
         let others = reasonFolds
-        guard hasBegun, report.plan.audience > 0 else {
+        guard hasOutcomes, report.plan.audience > 0 else {
             let reasons = HTML(joined: report.reasons.map { hidden("reasons/\($0.name)", number: $0.recipients) })
             return losses.isEmpty ? reasons : section("What cannot be sent to", losses.map(\.item), reasons)
         }
@@ -16,7 +16,9 @@ extension ReportPage {
             return
                 "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every \(noun) of the audience \(report.service.choosesDevices ? "was accepted" : "got the push"), or its answer is still to come.</p>\(folded)\(others)</section>"
         }
-        return section("What was lost, and why", losses.map(\.item), "\(folded)\(others)")
+        return section(
+            report.isHeld ? "What was lost by the backup, and what is not known since" : "What was lost, and why", losses.map(\.item),
+            "\(folded)\(others)")
     }
 
     private func section(_ title: String, _ items: [BarList.Item], _ more: HTML) -> HTML {
@@ -36,12 +38,12 @@ extension ReportPage {
 
     /// Bad outcomes, and rows that were intended but could not become devices.
     var allLosses: [Loss] {
-        let isUnderway = state == .running || state == .paused
-        let outcomes = !hasBegun ? [] : Outcome.allCases.filter { $0 != .accepted && !(isUnderway && ($0 == .unknown || $0 == .unsent)) }
+        let isUnderway = !report.isHeld && (state == .running || state == .paused)
+        let outcomes = !hasOutcomes ? [] : Outcome.allCases.filter { $0 != .accepted && !(isUnderway && ($0 == .unknown || $0 == .unsent)) }
         let causes = reasonsByOutcome
         let ofPushes = outcomes.filter { report.count($0) > 0 }.map { outcome in
             let count = report.count(outcome)
-            let stop = state == .stopped && outcome == .unsent ? report.status.because(for: report.face) : nil
+            let stop = state == .stopped && outcome == .unsent && !report.isHeld ? report.status.because(for: report.face) : nil
             let meaning =
                 stop.map { Prose.html("The run stopped: \($0)") }
                 ?? "\(report.guide.meaning(outcome))"
@@ -127,7 +129,7 @@ extension ReportPage {
     // MARK: - In full
 
     private var outcomeTable: HTML {
-        guard hasBegun, report.plan.audience > 0 else { return "" }
+        guard hasOutcomes, report.plan.audience > 0 else { return "" }
         let hiddenOutcomes: [HTML] = Outcome.allCases.filter { !report.isShown($0) }.map { hidden("outcomes/\($0.name)", number: 0) }
         let items = Outcome.allCases.filter(report.isShown).map { outcome in
             BarList.Item(

@@ -7,7 +7,7 @@ extension ReportPage {
     var summary: HTML {
         let share: HTML =
             hasBegun && report.plan.audience > 0
-            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> \(report.service.choosesDevices ? "of its calls accepted" : "got it")\(state == .running || state == .paused ? " so far" : "" as HTML)</p>\(whole)"
+            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> \(report.service.choosesDevices ? "of its calls accepted" : "got it")\(asOf)</p>\(whole)"
             : ""
         let note: HTML = hasBegun && report.plan.audience > 0 ? "<p class=\"note\">\(whatGettingItMeans)</p>" : ""
         return """
@@ -21,6 +21,12 @@ extension ReportPage {
             \(card)
             </section>
             """
+    }
+
+    /// When the share was right, unless that is for good.
+    private var asOf: HTML {
+        if report.isHeld { return " by the backup" }
+        return state == .running || state == .paused ? " so far" : ""
     }
 
     private var whatGettingItMeans: String {
@@ -45,10 +51,10 @@ extension ReportPage {
     /// The run in a few sentences, for readers who read nothing else.
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
-        if report.service.choosesDevices, plan.audience > 0, hasBegun { return calls }
+        if report.service.choosesDevices, plan.audience > 0, hasOutcomes { return calls }
         guard plan.audience > 0 else { return "There was no \(noun) in the audience, so nothing was sent." }
         let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: noun))"
-        guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
+        guard report.isHeld || state != .planned && (hasBegun || state.hasEnded) else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
             switch state {
             case _ where report.isHeld:
@@ -92,7 +98,10 @@ extension ReportPage {
         let (all, accepted) = (report.plan.audience, report.count(.accepted))
         let figures: HTML = "\(figure("outcomes/accepted", number: accepted)) of \(figure("audience", number: all))"
         let calls: HTML = "\(report.takers) accepted \(figures) \(TextFormat.plural(all, one: report.service.recipientNoun))"
-        return "\(calls). It chooses the devices, and it alone knows how many they are."
+        let choice = "It chooses the devices, and it alone knows how many they are."
+        guard report.isHeld else { return "\(calls). \(choice)" }
+        let unsent: HTML = "\(figure("outcomes/unsent", number: report.notKnownSinceBackup)) may have gone out since"
+        return "By the backup of \(report.backupMoment) \(calls); \(unsent). \(choice)"
     }
 
     /// The audience as one bar.
@@ -141,7 +150,9 @@ extension ReportPage {
 
     private var time: HTML {
         let status = report.status
-        guard let start = status.startedAt else { return "Not yet; planned \(Self.moment(report.plan.plannedAt)) UTC" }
+        guard let start = status.startedAt else {
+            return "Not \(report.isHeld ? "by the backup" : "yet"); planned \(Self.moment(report.plan.plannedAt)) UTC"
+        }
         guard let end = status.finishedAt else { return "Since \(Self.moment(start)) UTC" }
         let length = report.milliseconds.map {
             " UTC, \(TextFormat.duration(seconds: Double($0) / 1000)) from the first push to the last answer"

@@ -26,6 +26,8 @@ public struct ReportPage {
 
     /// Whether there can be results.
     var hasBegun: Bool { report.status.startedAt != nil }
+    /// Whether outcomes say anything: of a held plan, that it may have been sent since the backup.
+    var hasOutcomes: Bool { hasBegun || report.isHeld }
 
     /// Where it went; empty when the plan does not say.
     var badges: HTML { EnvironmentBadge.html(of: report.plan) }

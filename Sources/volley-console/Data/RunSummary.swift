@@ -31,6 +31,12 @@ struct RunSummary: Sendable {
     /// Why its figures may be too small; nil when they are not.
     var doubt: Diagnostic?
 
+    /// What is not known of it, as it was put back from a backup; nil for most.
+    var restored: RestoredRun?
+
+    /// Whether it was put back before it had ended, so that no command goes on with it.
+    var isHeld: Bool { restored?.isHeld ?? false }
+
     /// Whether a process sends it, so that its figures change.
     var isLive: Bool { state == .running || state == .paused }
 
@@ -60,5 +66,6 @@ struct RunSummary: Sendable {
         repeatsUnknown = settings?.unknownPolicy != .skip
         badges = EnvironmentBadge.html(of: plan)
         waves = plan.waves
+        restored = RestoredRun(run, among: known)
     }
 }

@@ -43,6 +43,7 @@ enum RunAction: String, CaseIterable, Sendable {
     /// Whether it means anything for a run as it is now.
     /// - Parameter needsApproval: whether its app asks for an approval.
     func isOffered(for run: RunSummary, needsApproval: Bool) -> Bool {
+        if let restored = run.restored, isRefused(for: restored) { return false }
         let isPlan = run.state == .planned && run.startedAt == nil
         let waits = needsApproval && !run.isApproved && !run.isTest
         return switch self {
@@ -54,6 +55,15 @@ enum RunAction: String, CaseIterable, Sendable {
         case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) + repeated(run) > 0
         case .cancel: run.isLive || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
+        }
+    }
+
+    /// Whether no command does it for a run that was put back from a backup, as that may have been done since.
+    func isRefused(for restored: RestoredRun) -> Bool {
+        switch self {
+        case .retry: true
+        case .approve, .send, .resume: restored.isHeld
+        case .reject, .pause, .cancel: false
         }
     }
 

@@ -38,7 +38,8 @@ enum RunOrders {
 
         /// Changes when the buttons or the orders may be others.
         var mark: String {
-            "\(run.state.rawValue) \(run.isApproved) " + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ")
+            "\(run.state.rawValue) \(run.isApproved) \(run.restored != nil) "
+                + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ")
         }
     }
 
@@ -141,6 +142,9 @@ enum RunOrders {
         let run = try RunPage.run(visit, site)
         return try OrderForm.submit(visit, site, to: { _ in Words.path(of: run.id) + "#orders" }) {
             guard action.isOffered(for: run, needsApproval: try needsApproval(run, site)) else {
+                if let restored = run.restored, action.isRefused(for: restored) {
+                    throw Refusal.outdated("Nothing was ordered: \(restored.sentence).")
+                }
                 throw Refusal.outdated(
                     run.state == .planned && run.audience == 0
                         ? "Nobody would get this plan: no device is in its audience. Change the campaign or its exports, and plan it again."

@@ -25,7 +25,7 @@ enum RunPage {
             : ""
         let report: HTML = run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a></p>"
         let content: HTML = """
-            \(Words.head("\(run.campaign)", "<p>\(run.badges) <span data-fill=\"state\">\(Words.chip(run.state))</span> <code>\(run.id)</code></p>"))
+            \(Words.head("\(run.campaign)", "<p>\(run.badges) <span data-fill=\"state\">\(Words.chips(of: run))</span> <code>\(run.id)</code></p>"))
             \(run.doubt.map(Words.warning) ?? "")
             \(why)
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
@@ -57,7 +57,7 @@ enum RunPage {
                 (
                     "pieces",
                     .object(pairs: [
-                        ("state", .string(Words.chip(run.state).markup)),
+                        ("state", .string(Words.chips(of: run).markup)),
                         ("progress", .string(progress(run, rate: site.rate.perSecond(of: run), at: visit.now).markup)),
                     ])
                 ),
@@ -94,7 +94,8 @@ enum RunPage {
 
     private static func progress(_ run: RunSummary, rate: Double?, at now: Timestamp) -> HTML {
         guard run.startedAt != nil else {
-            return "<p class=\"lead\">Not begun. It is planned for \(TextFormat.devices(run.audience)).</p>"
+            let begun: HTML = run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
+            return "<p class=\"lead\">\(begun) planned for \(TextFormat.devices(run.audience)).</p>"
         }
         var words: HTML = "\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))"
         if let rate {
@@ -111,6 +112,7 @@ enum RunPage {
         var facts: [(HTML, HTML)] = [("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
         if let begun = run.startedAt { facts.append(("Begun", Words.moment(begun))) }
         if let ended = run.finishedAt { facts.append(("Ended", Words.moment(ended))) }
+        if let restored = run.restored { facts.append(("Put back", "From a backup of \(Words.moment(restored.backupAt))")) }
         if run.isTest { facts.append(("Kind", "A test, to the app’s test devices")) }
         if let retried = run.retryOf { facts.append(("Retries", "<a href=\"\(Words.path(of: retried))\">\(retried)</a>")) }
         if run.isPruned { facts.append(("Recipients", "Removed; only the figures are left")) }

@@ -58,7 +58,7 @@ enum RunsPage {
             let accepted: HTML = run.outcomes == nil ? "…" : "\(TextFormat.count(run.count(.accepted)))"
             let begun: HTML = run.startedAt.map(Words.moment) ?? "–"
             return """
-                <tr><th scope="row">\(Words.link(to: run)) \(marks)</th><td data-name="State">\(Words.chip(run.state))</td>
+                <tr><th scope="row">\(Words.link(to: run)) \(marks)</th><td data-name="State">\(Words.chips(of: run))</td>
                 <td data-name="App" dir="auto">\(run.app) \(run.badges)</td><td data-name="Devices" class="number">\(TextFormat.count(run.audience))</td>
                 <td data-name="Accepted" class="number">\(accepted)</td><td data-name="Begun">\(begun)</td></tr>
                 """

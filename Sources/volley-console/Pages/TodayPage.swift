@@ -37,7 +37,7 @@ enum TodayPage {
 
     /// A plan that someone must approve before it can be sent.
     private static func isWaiting(_ run: RunSummary, _ needing: Set<String>, _ now: Timestamp) -> Bool {
-        run.state == .planned && !run.isTest && !run.isApproved && needing.contains(run.app) && isRecent(run.plannedAt, now)
+        run.state == .planned && !run.isHeld && !run.isTest && !run.isApproved && needing.contains(run.app) && isRecent(run.plannedAt, now)
     }
 
     private static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool { moment >= now.adding(seconds: -days * 86_400) }
@@ -47,7 +47,7 @@ enum TodayPage {
         let items: [HTML] = live.map { run in
             let rate: HTML = site.rate.perSecond(of: run).map { " · \(TextFormat.count(Int($0.rounded()))) a second" } ?? ""
             return """
-                <li><p>\(Words.link(to: run)) \(Words.chip(run.state)) \(run.badges)</p>
+                <li><p>\(Words.link(to: run)) \(Words.chips(of: run)) \(run.badges)</p>
                 <p class="note">\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))\(rate)</p>\(Words.bar(of: run))</li>
                 """
         }

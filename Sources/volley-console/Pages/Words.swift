@@ -19,6 +19,11 @@ enum Words {
     /// A state as a chip; the colour says no more than the word.
     static func chip(_ state: RunState) -> HTML { "<span class=\"chip state \(state.rawValue)\">\(self.state(state))</span>" }
 
+    /// The state of a run as a chip, and whether it is held.
+    static func chips(of run: RunSummary) -> HTML {
+        run.isHeld ? "\(chip(run.state)) <span class=\"chip trouble\">held</span>" : chip(run.state)
+    }
+
     /// A moment in UTC, which the script completes with the viewer's own time.
     static func moment(_ moment: Timestamp) -> HTML {
         "<time datetime=\"\(moment.description)\">\(String(moment.description.prefix(16)).replacing("T", with: " ")) UTC</time>"
@@ -84,6 +89,7 @@ enum Words {
         case .rejected: "rejected"
         case .failed: "failed"
         case .unknown: run.isLive ? "waiting for an answer" : "unknown"
+        case .unsent where run.isHeld: "not known since the backup"
         case .unsent: run.isLive || run.state == .planned ? "still to send" : "not sent"
         }
     }
