@@ -68,7 +68,7 @@ public struct LedgerGap {
         RestoredRun(run).flatMap { $0.isHeld ? diagnostic(about: run, $0) : nil }
     }
 
-    /// No command goes on with a held run, and none that a person could type here would change that: the ways out lead elsewhere.
+    /// The remedy names no command on the run itself: all of them are refused.
     private static func diagnostic(about run: any RecordedRun, _ restored: RestoredRun) -> Diagnostic {
         let id = run.plan.id
         guard restored.isHeld else {

@@ -78,16 +78,22 @@ struct ScheduleTests {
         stop(running)
     }
 
+    /// A schedule whose only time is hours away.
+    private func atWork() throws -> (ProjectFolder, RunningVolley) {
+        let folder = try Self.monitored(ProjectFolder())
+        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
+        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
+        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        return (folder, running)
+    }
+
     private func health(_ folder: ProjectFolder) -> String {
         (try? String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8)) ?? ""
     }
 
     @Test("sends nothing while its record is away, says so in log and health, and goes on when it is back")
     func recordMovedAway() throws {
-        let folder = try Self.monitored(ProjectFolder())
-        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
-        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
-        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        let (folder, running) = try atWork()
         try Shell.run("mv '\(folder.url.path)/runs' '\(folder.url.path)/lost'")
         try wait(running, "its noticing") { running.errorsSoFar.contains("was removed while it was in use") }
         try folder.write("now.yaml", Self.campaign("now"))
@@ -103,10 +109,7 @@ struct ScheduleTests {
 
     @Test("ends with an error when another record is in the place of its own, as when a backup was put back")
     func recordReplaced() throws {
-        let folder = try Self.monitored(ProjectFolder())
-        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
-        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
-        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        let (folder, running) = try atWork()
         let backups = "../\(folder.url.lastPathComponent)-backup"
         defer { try? Shell.run("rm -rf '\(folder.url.path)/\(backups)'") }
         #expect(try folder.volley("backup", backups).status == 0)

@@ -47,7 +47,7 @@ enum Interruption {
             let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
             if number == SIGHUP, isIgnored { continue }
             // One that ends nothing must not break off what is being read or written either.
-            action.sa_flags = number == SIGHUP ? SA_RESTART : 0
+            action.sa_flags = number == SIGHUP && Hangup.endsNothing ? SA_RESTART : 0
             sigaction(number, &action, nil)
             sigaddset(&taken, number)
         }
