@@ -39,6 +39,7 @@ extension DeliveryMachine {
             if lacksName(next) {
                 // A service that takes nothing for now gives out no names either.
                 guard unnamed.count < room(of: connection), max(nextQuotaTime, nextProbeTime) <= now.nanoseconds else { return }
+                if mayGrow(next), !unnamed.isEmpty || (namingTime ?? .min) > now.nanoseconds { return }
                 guard let request = removeNext() else { return }
                 // What was cut down may need none.
                 if lacksName(request) { askForName(of: request) } else { again.prepend(request) }
@@ -59,10 +60,29 @@ extension DeliveryMachine {
         }
     }
 
+    /// How long before it may leave a request is named that could still grow: a name is committed first, which takes a disk some milliseconds.
+    private static let namingLead: Int64 = 30_000_000
+
+    /// Whether more pushes may join a request that would be closed to them by a name. Beside a pace it leaves no earlier for being named early.
+    private func mayGrow(_ request: Int) -> Bool {
+        nameRule == .calls && !isSourceEnded && ownPaceTime != nil && lacksName(request) && mayJoin(request)
+    }
+
+    /// When the next request is named at the latest, in monotonic nanoseconds; nil if at once.
+    private var namingTime: Int64? {
+        nextPaceTime.map { max($0 - Self.namingLead, nextQuotaTime, nextProbeTime, throttle.nextTime ?? .min) }
+    }
+
+    /// When the next request leaves, or is named if it waits with that for others to join it, in monotonic nanoseconds; nil if at once.
+    var nextStepTime: Int64? {
+        guard let next = again.first ?? fresh.first, mayGrow(next) else { return nextPaceTime }
+        return namingTime
+    }
+
     /// Whether the next request waits until fewer names are asked for.
     var nextWaitsForNames: Bool {
         guard nameRule != .none, !unnamed.isEmpty, let next = again.first ?? fresh.first, lacksName(next) else { return false }
-        return connectionWithRoom().map { unnamed.count >= room(of: $0) } ?? false
+        return mayGrow(next) || (connectionWithRoom().map { unnamed.count >= room(of: $0) } ?? false)
     }
 
     /// Whether a request that may have arrived goes again, because the service recognizes it or because the campaign wants it.

@@ -31,7 +31,7 @@ extension DeliveryMachine {
         if ending == nil, wantsConnection, reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
             if let next = nextPaceTime, nextPushIsAllowed {
-                if connectionWithRoom() != nil, !nextWaitsForNames { wake = min(wake, next) }
+                if connectionWithRoom() != nil, !nextWaitsForNames { wake = min(wake, nextStepTime ?? next) }
                 // With a slow pace, a connection is opened only shortly before it is needed.
                 let opening = next - Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
                 if opening > now.nanoseconds { wake = min(wake, opening) }

@@ -133,6 +133,43 @@ struct NamedRequestsTests {
         #expect(loop.machine.nextWake(after: loop.now).map { $0 > loop.now.nanoseconds } ?? true, "the loop would spin")
     }
 
+    @Test("beside a pace a request that is not full is named shortly before it may leave, and until then others may join it")
+    func joined() {
+        var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: 2, intervalSeconds: 1) }
+        loop.add(0..<14, together: 10)
+        _ = loop.advance()
+        #expect(loop.questions.map(\.recipients.count) == [10])
+        #expect(loop.advance(seconds: 0.51).map(\.recipients.count) == [10])
+        _ = loop.advance(seconds: 0.3)
+        #expect(loop.questions.count == 1)
+        let request = loop.machine.fresh.first ?? -1
+        let mayJoin = loop.machine.mayJoin(request)
+        #expect(mayJoin)
+        for recipient in 14..<17 { _ = loop.machine.add(recipient: recipient, to: request, at: loop.now) }
+        // The loop sleeps until it is named, and then until it leaves.
+        let named = loop.machine.nextWake(after: loop.now) ?? 0
+        #expect(named > loop.now.nanoseconds)
+        #expect(loop.advance(seconds: Double(named - loop.now.nanoseconds) / 1e9).isEmpty)
+        #expect(loop.questions.map(\.recipients.count) == [10, 7])
+        let leaves = loop.machine.nextWake(after: loop.now) ?? 0
+        #expect(leaves > named && leaves - named <= 30_000_000)
+        #expect(loop.advance(seconds: Double(leaves - named) / 1e9).map(\.recipients) == [Array(10..<17)])
+    }
+
+    @Test("while a name is on its way the loop sleeps, and what none can join any more is named at once")
+    func joinedByNone() {
+        var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: 2, intervalSeconds: 1) }
+        loop.isDeskClosed = true
+        loop.add(0..<14, together: 10)
+        _ = loop.advance()
+        #expect(loop.questions.map(\.recipients.count) == [10])
+        _ = loop.advance(seconds: 2)
+        #expect(loop.machine.nextWake(after: loop.now).map { $0 > loop.now.nanoseconds } ?? true, "the loop would spin")
+        loop.machine.sourceEnded()
+        _ = loop.advance()
+        #expect(loop.questions.map(\.recipients.count) == [10, 4])
+    }
+
     @Test("a service without protection is asked for no name")
     func unprotected() {
         var loop = Loop(.none)
