@@ -131,9 +131,12 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 FAULT_RECIPIENTS ?= 50000
 FAULT_KILLS ?= 200
 
+# MIXTURE=quotas plays only mixtures of several services' faults whose name holds it.
+MIXTURE ?=
+
 faults: setup ## Play every fault, and kill 200 runs (twenty minutes); compare report and ledger each time
 	@$(call install,$(FAULT_PACKAGES))
-	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
+	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) VOLLEY_FAULT_MIXTURE="$(MIXTURE)" \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"
 
 EXPORTS ?= 1000

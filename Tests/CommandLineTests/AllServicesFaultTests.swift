@@ -43,7 +43,9 @@ struct AllServicesFaultTests {
             options: ["--silent-every", "499", "--silent-after", "1999", "--latency", "20"]),
     ]
 
-    private static let chosen = FaultScale.isThorough ? mixtures : mixtures.filter(\.isQuick)
+    private static let chosen = mixtures.filter {
+        (FaultScale.isThorough || $0.isQuick) && (FaultScale.mixture.isEmpty || $0.name.contains(FaultScale.mixture))
+    }
 
     /// Devices of all services in turn, and among them some that a service refuses.
     private static func bench(_ mixture: Mixture, devices: Int) throws -> ServicesBench {
@@ -64,13 +66,13 @@ struct AllServicesFaultTests {
         for kill in 1...kills {
             let running = try VolleyBinary.start(arguments, in: bench.folder.url)
             let goal = devices * kill / (kills + 1)
-            while running.isRunning, bench.answersSoFar() < goal { usleep(20_000) }
+            while running.isRunning, bench.takenSoFar() < goal { usleep(20_000) }
             Glibc.kill(running.processID, SIGKILL)
             _ = running.finish(timeout: 10)
             inDoubt.formUnion(try bench.lines().filter { $0.value.outcome == "unknown" }.keys)
             arguments = ["resume", "last", "--json"]
         }
-        let resumed = try bench.folder.volley("resume", "last", "--json", timeout: 900)
+        let resumed = try bench.folder.volley("resume", "last", "--json", timeout: 1800)
         #expect([0, 1, 2].contains(resumed.status), "\(resumed)")
         let report = try bench.report()
         #expect(report["state"]?.stringValue == "finished" && report["outcomes"]?.int("unsent") == 0, "\(report)")

@@ -10,6 +10,8 @@ enum FaultScale {
     static let kills = number("VOLLEY_FAULT_KILLS", else: 3)
     /// Whether to run tests that wait for long time-outs, or measure time.
     static let isThorough = recipients > 10_000
+    /// Only mixtures of faults whose name holds this; blank for all.
+    static let mixture = ProcessInfo.processInfo.environment["VOLLEY_FAULT_MIXTURE"] ?? ""
 
     private static func number(_ variable: String, else usual: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap(Int.init) ?? usual

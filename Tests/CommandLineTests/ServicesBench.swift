@@ -57,6 +57,8 @@ final class ServicesBench {
     private var simulators: [RunningVolley] = []
     /// Devices whose push was accepted without an answer, once `accepted` was asked.
     private var unanswered: Set<String> = []
+    /// How far each ledger was read, and the devices that were taken in what was read.
+    private var read: [UInt64], taken = 0
 
     /// - Parameters:
     ///   - targets: the devices, each with the name of its service.
@@ -64,6 +66,7 @@ final class ServicesBench {
     init(_ services: [Service], targets: [(service: String, target: String)], faults: (Service) -> [String] = { _ in [] }) throws {
         self.services = services
         servers = try services.map { _ in try ProjectFolder() }
+        read = services.map { _ in 0 }
         let rows = targets.map { "\($0.service),\($0.target)" }
         folder = try ProjectFolder(export: (["service,target"] + rows).joined(separator: "\n") + "\n")
         var lines = ["runs: runs", "apps:", "  shop:", "    columns: {service: service, token: target}", "    services:"]
@@ -71,7 +74,7 @@ final class ServicesBench {
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             let simulator = try VolleyBinary.start(
                 ["simulate", "--service", service.name, "--port", "0", "--ledger", "ledger.jsonl", "--json"]
-                    + ["--for", FaultScale.isThorough ? "1000" : "200", "--key", "secret"] + service.options + faults(service),
+                    + ["--for", FaultScale.isThorough ? "3600" : "200", "--key", "secret"] + service.options + faults(service),
                 in: server.url)
             simulators.append(simulator)
             let limit = Date().addingTimeInterval(30)
@@ -128,6 +131,20 @@ final class ServicesBench {
             let ledger = server.url.appendingPathComponent("ledger.jsonl")
             return count + ((try? Data(contentsOf: ledger))?.count { $0 == UInt8(ascii: "\n") } ?? 0)
         }
+    }
+
+    /// How many devices the services took so far, as far as the simulators have written it. What they refused may come again and again.
+    func takenSoFar() -> Int {
+        for (place, server) in servers.enumerated() {
+            guard let ledger = try? FileHandle(forReadingFrom: server.url.appendingPathComponent("ledger.jsonl")) else { continue }
+            defer { try? ledger.close() }
+            // Only what is new: a large ledger that is read again and again slows down what is measured.
+            guard (try? ledger.seek(toOffset: read[place])) != nil, let data = try? ledger.readToEnd() else { continue }
+            let lines = data.prefix((data.lastIndex(of: UInt8(ascii: "\n")) ?? data.startIndex - 1) + 1)
+            read[place] += UInt64(lines.count)
+            taken += String(decoding: lines, as: UTF8.self).components(separatedBy: "\"status\":200").count - 1
+        }
+        return taken
     }
 
     /// Ends the simulators, which complete their ledgers.
