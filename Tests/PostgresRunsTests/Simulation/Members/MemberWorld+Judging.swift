@@ -10,6 +10,8 @@ struct Truth {
     var isUnprevented: [Bool]
     /// The last member that claimed a recipient, and the server on which it did.
     var claimant: [Int?], claimedOn: [Int]
+    /// Whether the member whose claim was forgotten was on record as dead, or not known, when another claimed the recipient.
+    var followsDead: [Bool]
     /// Members that were there while nothing can have been forgotten, and the servers that one of them has looked at and found complete.
     var witnesses: Set<Int> = [], witnessed: Set<Int> = [0]
     /// Members that joined before anything can have been forgotten: nobody doubts that they are witnesses.
@@ -32,6 +34,7 @@ struct Truth {
         forgotten = Array(repeating: nil, count: audience)
         claimant = Array(repeating: nil, count: audience)
         claimedOn = Array(repeating: 0, count: audience)
+        followsDead = accepted
     }
 }
 
@@ -72,6 +75,7 @@ extension MemberWorld {
             if tables.claimed[id] >= stretch.redo { fail("only the constraint keeps \(members[member].name) from claiming \(id)") }
             truth.claimant[id] = member
             truth.claimedOn[id] = incarnation
+            truth.followsDead[id] = truth.forgotten[id].map { !tables.lives($0.member) } ?? false
         }
         if order != .sending { fail("\(members[member].name) claims although the run is \(order)") }
     }
@@ -104,9 +108,10 @@ extension MemberWorld {
     }
 
     /// A second push is only for what was leased and claimed in what was forgotten, by a member that has not told since, and is on record as dead or
-    /// not known at all; only until others could notice; and only where somebody was left who could have.
+    /// not known at all (a standby that takes over after the claim may have forgotten that, too); only until others could notice; and only where
+    /// somebody was left who could have.
     private mutating func noteSecond(_ id: Int, by member: Int) {
-        guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, !tables.lives(forgotten.member),
+        guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, truth.followsDead[id] || !tables.lives(forgotten.member),
             hasNotTold(forgotten.member, forgotten.incarnation),
             members[member].answeredBeatStart <= truth.stoppedAt ?? now, truth.witnessed.contains(truth.claimedOn[id])
         else {

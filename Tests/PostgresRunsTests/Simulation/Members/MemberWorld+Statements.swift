@@ -191,7 +191,8 @@ extension MemberWorld {
 
     /// What members of a former life left open is settled, once.
     mutating func reopen(_ member: Int) -> Answer {
-        guard isCalm(for: member), tables.conductor == member else { return .notNow }
+        // An order to cancel is final in itself: nothing is leased or claimed after it, whatever was forgotten.
+        guard tables.state == .cancelled || isCalm(for: member), tables.conductor == member else { return .notNow }
         for id in tables.former { settle(id, isUnknown: true) }
         if !tables.former.isEmpty { tables.version += 1 }
         tables.former = 0..<0
@@ -199,7 +200,8 @@ extension MemberWorld {
     }
 
     mutating func end(_ member: Int) -> Answer {
-        guard isCalm(for: member), tables.conductor == member else { return .notNow }
+        // An order to cancel is final in itself: nothing is leased or claimed after it, whatever was forgotten.
+        guard tables.state == .cancelled || isCalm(for: member), tables.conductor == member else { return .notNow }
         guard canEnd() || (breakage == .endsUnconditionally && tables.state != .ended) else { return .notNow }
         truth.endedCancelled = tables.state == .cancelled
         tables.state = .ended
