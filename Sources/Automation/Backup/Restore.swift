@@ -46,6 +46,8 @@ public struct Restore {
         public var state: RestoredRuns
     }
 
+    private static let kind = "restore"
+
     private let request: Request
     private let manifest: BackupManifest
     private let cancellation: Cancellation
@@ -69,7 +71,7 @@ public struct Restore {
     public func run(at now: Timestamp) throws -> Done {
         let (runs, namesOther) = placeOfRuns
         try checkIsFree(runs)
-        let staged = try StagedFolder(runs, kind: "restore")
+        let staged = try StagedFolder(runs, kind: Self.kind)
         try copy(runs: staged.path, project: FilePaths.join(staged.path, name: Self.projectName))
         let state: RestoredRuns
         do { state = try settle(staged.path, at: now) } catch var mistake as Diagnostic {
@@ -79,7 +81,6 @@ public struct Restore {
         }
         try checkProject()
         let waiting = try stageProject(from: FilePaths.join(staged.path, name: Self.projectName))
-        defer { for file in waiting { unlink(file.path) } }
         try staged.finish()
         // From here on others may work with the runs: nothing is taken back.
         for file in waiting { try name(file) }
@@ -192,27 +193,27 @@ public struct Restore {
     /// A complete file of the project that waits beside its place.
     private struct Waiting {
         let path: String, place: String
+        /// Where it waits: gone once no file waits there any more.
+        let stage: StagedFolder
     }
 
     /// Copies the files of the project that are not there yet beside their places, so that only names are missing.
     private func stageProject(from staged: String) throws -> [Waiting] {
         guard let root else { return [] }
-        var waiting: [Waiting] = []
-        do {
-            for file in projectFiles {
-                let place = place(of: file, root)
-                guard !FilePaths.exists(place) else { continue }
-                let folder = FilePaths.folder(of: place)
-                try FilePaths.makeFolder(folder)
-                let path = FilePaths.join(folder, name: ".\(FilePaths.name(of: place)).\(UInt64.random(in: 0 ... .max)).unfinished")
-                waiting.append(Waiting(path: path, place: place))
-                _ = try SummedCopy.make(
-                    of: FilePaths.join(staged, name: file.path), at: path, mode: mode_t(file.mode, radix: 8) ?? 0o600
-                ) { _ in }
-            }
-        } catch {
-            for file in waiting { unlink(file.path) }
-            throw error
+        for folder in Set(projectFiles.map { FilePaths.folder(of: place(of: $0, root)) }) { StagedFolder.removeAbandoned(in: folder, kind: Self.kind) }
+        var waiting: [Waiting] = [], stages: [String: StagedFolder] = [:]
+        for file in projectFiles {
+            let place = place(of: file, root)
+            guard !FilePaths.exists(place) else { continue }
+            let folder = FilePaths.folder(of: place)
+            try FilePaths.makeFolder(folder)
+            let stage = try stages[folder] ?? StagedFolder(place, kind: Self.kind)
+            stages[folder] = stage
+            let path = FilePaths.join(stage.path, name: "\(waiting.count)")
+            waiting.append(Waiting(path: path, place: place, stage: stage))
+            _ = try SummedCopy.make(
+                of: FilePaths.join(staged, name: file.path), at: path, mode: mode_t(file.mode, radix: 8) ?? 0o600
+            ) { _ in }
         }
         return waiting
     }

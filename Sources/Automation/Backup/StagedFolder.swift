@@ -19,11 +19,8 @@ final class StagedFolder {
         self.name = name
         let above = FilePaths.folder(of: name)
         try FilePaths.makeFolder(above, mode: 0o700)
-        let prefix = ".volley-\(kind)-", suffix = ".unfinished"
-        for other in (try? Folder.names(in: above)) ?? [] where other.hasPrefix(prefix) && other.hasSuffix(suffix) {
-            Self.removeAbandoned(FilePaths.join(above, name: other))
-        }
-        path = FilePaths.join(above, name: prefix + String(UInt64.random(in: 0 ... .max), radix: 16) + suffix)
+        Self.removeAbandoned(in: above, kind: kind)
+        path = FilePaths.join(above, name: Self.prefix(kind) + String(UInt64.random(in: 0 ... .max), radix: 16) + Self.suffix)
         guard mkdir(path, 0o700) == 0 else { throw Self.failure(path, errno) }
         owner = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0 else { throw Self.failure(path, errno) }
@@ -32,6 +29,16 @@ final class StagedFolder {
     deinit {
         if !isFinished { FolderTree.remove(path) }
         if owner >= 0 { close(owner) }
+    }
+
+    private static let suffix = ".unfinished"
+    private static func prefix(_ kind: String) -> String { ".volley-\(kind)-" }
+
+    /// Removes what killed processes left in a folder.
+    static func removeAbandoned(in folder: String, kind: String) {
+        for other in (try? Folder.names(in: folder)) ?? [] where other.hasPrefix(prefix(kind)) && other.hasSuffix(suffix) {
+            removeAbandoned(FilePaths.join(folder, name: other))
+        }
     }
 
     private static func removeAbandoned(_ path: String) {
