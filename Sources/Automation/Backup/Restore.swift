@@ -200,7 +200,9 @@ public struct Restore {
     /// Copies the files of the project that are not there yet beside their places, so that only names are missing.
     private func stageProject(from staged: String) throws -> [Waiting] {
         guard let root else { return [] }
-        for folder in Set(projectFiles.map { FilePaths.folder(of: place(of: $0, root)) }) { StagedFolder.removeAbandoned(in: folder, kind: Self.kind) }
+        for folder in Set(projectFiles.map { FilePaths.folder(of: place(of: $0, root)) }) {
+            StagedFolder.removeAbandoned(in: folder, kind: Self.kind)
+        }
         var waiting: [Waiting] = [], stages: [String: StagedFolder] = [:]
         for file in projectFiles {
             let place = place(of: file, root)
