@@ -39,16 +39,53 @@ extension DeliveryMachine {
             if lacksName(next) {
                 // A service that takes nothing for now gives out no names either.
                 guard unnamed.count < room(of: connection), max(nextQuotaTime, nextProbeTime) <= now.nanoseconds else { return }
-                if mayGrow(next), !unnamed.isEmpty || (namingTime ?? .min) > now.nanoseconds { return }
+                if mayGrow(next), namingTime(behind: unnamed.count) > now.nanoseconds { return }
                 guard let request = removeNext() else { return }
                 // What was cut down may need none.
-                if lacksName(request) { askForName(of: request) } else { again.prepend(request) }
+                if lacksName(request) { askForName(of: request, at: now) } else { again.prepend(request) }
             } else {
-                guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return }
+                guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return nameAhead(at: now) }
                 // What was cut down has lost its name.
-                if lacksName(request) { askForName(of: request) } else { submit(request, on: connection, at: now) }
+                if lacksName(request) { askForName(of: request, at: now) } else { submit(request, on: connection, at: now) }
             }
         }
+    }
+
+    // MARK: Beside a pace
+
+    /// Whether more pushes may join a request that would be closed to them by a name. It leaves no earlier for being named early.
+    private func mayGrow(_ request: Int) -> Bool {
+        nameRule == .calls && !isSourceEnded && ownPaceTime != nil && mayJoin(request)
+    }
+
+    /// When a request is named, so that its name is there when it may leave: monotonic nanoseconds.
+    /// - Parameter others: how many leave before it.
+    private func namingTime(behind others: Int) -> Int64 {
+        let space = 1e9 / settings.slowestPace
+        let leaves = (nextPaceTime ?? 0) + Int64(space * Double(others))
+        return max(leaves - namingLead.nanoseconds, nextQuotaTime, nextProbeTime)
+    }
+
+    /// Names requests that leave soon, while the next one has its name and waits for the pace.
+    private mutating func nameAhead(at now: Moment) {
+        while let time = nextNamingAhead, time <= now.nanoseconds, let request = removeNextUntried() {
+            if lacksName(request) { askForName(of: request, at: now) } else { again.append(request) }
+        }
+    }
+
+    /// When the next request is named behind one that waits for the pace; nil for not before that one has left.
+    private var nextNamingAhead: Int64? {
+        guard nameRule == .calls, ownPaceTime != nil, canary.isOver, serviceHealth.troubleSince == nil, !again.isEmpty, let next = fresh.first,
+            lacksName(next), let connection = connectionWithRoom(), unnamed.count < room(of: connection)
+        else { return nil }
+        return namingTime(behind: unnamed.count + again.count)
+    }
+
+    /// When the next request leaves, or is named if that comes before: monotonic nanoseconds; nil if at once.
+    var nextStepTime: Int64? {
+        guard let next = again.first ?? fresh.first, let leaves = nextPaceTime else { return nil }
+        if lacksName(next) { return mayGrow(next) ? namingTime(behind: unnamed.count) : leaves }
+        return min(leaves, nextNamingAhead ?? .max)
     }
 
     /// Whether a request must be named, or its generation be recorded, before it may leave.
@@ -60,29 +97,10 @@ extension DeliveryMachine {
         }
     }
 
-    /// How long before it may leave a request is named that could still grow: a name is committed first, which takes a disk some milliseconds.
-    private static let namingLead: Int64 = 30_000_000
-
-    /// Whether more pushes may join a request that would be closed to them by a name. Beside a pace it leaves no earlier for being named early.
-    private func mayGrow(_ request: Int) -> Bool {
-        nameRule == .calls && !isSourceEnded && ownPaceTime != nil && lacksName(request) && mayJoin(request)
-    }
-
-    /// When the next request is named at the latest, in monotonic nanoseconds; nil if at once.
-    private var namingTime: Int64? {
-        nextPaceTime.map { max($0 - Self.namingLead, nextQuotaTime, nextProbeTime, throttle.nextTime ?? .min) }
-    }
-
-    /// When the next request leaves, or is named if it waits with that for others to join it, in monotonic nanoseconds; nil if at once.
-    var nextStepTime: Int64? {
-        guard let next = again.first ?? fresh.first, mayGrow(next) else { return nextPaceTime }
-        return namingTime
-    }
-
     /// Whether the next request waits until fewer names are asked for.
     var nextWaitsForNames: Bool {
         guard nameRule != .none, !unnamed.isEmpty, let next = again.first ?? fresh.first, lacksName(next) else { return false }
-        return mayGrow(next) || (connectionWithRoom().map { unnamed.count >= room(of: $0) } ?? false)
+        return connectionWithRoom().map { unnamed.count >= room(of: $0) } ?? false
     }
 
     /// Whether a request that may have arrived goes again, because the service recognizes it or because the campaign wants it.
@@ -93,9 +111,10 @@ extension DeliveryMachine {
         nameRule == .calls && pushes[request].isNamed && pushes[request].mayBeDelivered
     }
 
-    private mutating func askForName(of request: Int) {
+    private mutating func askForName(of request: Int, at now: Moment) {
         admitToCanary(request)
         lastQuestion += 1
+        namingLead.asked(lastQuestion, at: now.nanoseconds)
         unnamed[request] = lastQuestion
         pushes[request].state = .unnamed
         actions.append(.name(request: request, question: lastQuestion))
@@ -109,6 +128,7 @@ extension DeliveryMachine {
         guard unnamed[request] == question else { return }
         unnamed[request] = nil
         namesMissingSince = nil
+        namingLead.answered(question, at: now.nanoseconds)
         if let name { names[request] = name }
         pushes[request].isNamed = true
         pushes[request].state = .ready

@@ -176,6 +176,11 @@ extension DeliveryMachine {
             if let rest = divideForCaution(request) { again.prepend(rest) }
             return request
         }
+        return removeNextUntried()
+    }
+
+    /// The same, of those that were never submitted.
+    mutating func removeNextUntried() -> Int? {
         guard let request = removeUntried() else { return nil }
         if let rest = divideForCaution(request) { queueUntried(rest, isFirst: true) }
         return request

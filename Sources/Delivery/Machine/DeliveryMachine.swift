@@ -129,6 +129,7 @@ struct DeliveryMachine: ~Copyable {
     var names: [Int: RequestName] = [:]
     var unnamed: [Int: Int] = [:]
     var lastQuestion = 0
+    var namingLead = NamingLead()
     /// Since when names are asked for in vain: monotonic nanoseconds.
     var namesMissingSince: Int64?
     var nameTrouble = ""

@@ -156,6 +156,37 @@ struct NamedRequestsTests {
         #expect(loop.advance(seconds: Double(leaves - named) / 1e9).map(\.recipients) == [Array(10..<17)])
     }
 
+    @Test("however long a name takes, requests that could grow leave at the pace", arguments: [(9, 0.01), (9, 0.4), (50, 0.01), (50, 0.2)])
+    func named(pace: Int, deskSeconds: Double) {
+        var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: pace, intervalSeconds: 1) }
+        loop.isDeskClosed = true
+        loop.add(0..<300)
+        let start = loop.now.nanoseconds
+        var last = start
+        var due: [(at: Int64, request: Int, question: Int)] = [], asked = 0, sent = 0, rounds = 0
+        while sent < 300, rounds < 10_000 {
+            rounds += 1
+            let left = loop.advance()
+            sent += left.count
+            for request in left { loop.answer(request.request, 200) }
+            if !left.isEmpty { last = loop.now.nanoseconds }
+            for question in loop.questions.dropFirst(asked) {
+                due.append((loop.now.nanoseconds + Int64(deskSeconds * 1e9), question.request, question.number))
+            }
+            asked = loop.questions.count
+            let wake = min(due.first?.at ?? .max, loop.machine.nextWake(after: loop.now) ?? .max, loop.now.nanoseconds + 500_000_000)
+            loop.now = loop.now.adding(nanoseconds: max(0, wake - loop.now.nanoseconds))
+            while let answer = due.first, answer.at <= loop.now.nanoseconds {
+                due.removeFirst()
+                loop.machine.named(
+                    answer.request, question: answer.question,
+                    RequestName(text: "n\(answer.question)", usableUntil: loop.now.wall.adding(seconds: 3600)), at: loop.now)
+            }
+        }
+        let seconds = Double(last - start) / 1e9
+        #expect(sent == 300 && 300 / seconds > 0.95 * Double(pace) && rounds < 5000, "\(sent) in \(seconds) s, \(rounds) rounds")
+    }
+
     @Test("while a name is on its way the loop sleeps, and what none can join any more is named at once")
     func joinedByNone() {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: 2, intervalSeconds: 1) }
