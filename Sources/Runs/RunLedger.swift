@@ -304,10 +304,12 @@ extension RunLedger {
     /// Whether anything says that sending was begun, as far as this account knows.
     public func hasBegun() throws -> Bool { try status().startedAt != nil || !claims().isEmpty || !life().isEmpty }
 
-    /// Recipients that the run has reached, or may have: the number never decreases.
+    /// Recipients of whom it is on record that the run has reached them, or may have: the number never decreases. Who was claimed and has no outcome does not
+    /// count yet: where a service recognizes calls, whoever a killed process had put into none turns out to be unsent.
     public func reached() throws -> Int {
         guard try !claims().isEmpty else { return 0 }
-        return try plan.audience - figures().outcomes[.unsent, default: 0]
+        let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }
+        return try plan.audience - figures().outcomes[.unsent, default: 0] - open
     }
 
     /// Whether the run has finished: every recipient has an outcome, and it is never resumed.

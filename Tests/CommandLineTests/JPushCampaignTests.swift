@@ -198,6 +198,30 @@ struct JPushCampaignTests {
         #expect(entries.count == 1500 && calls.values.allSatisfy { $0.count <= 55 }, "\(calls.values.map(\.count))")
     }
 
+    @Test("a run that was killed, resumed, paused and killed again goes on, and everybody gets it once")
+    func killedTwice() throws {
+        let bench = try Bench(devices: 60, faults: ["--latency", "200"])
+        try bench.folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World", delivery: "unknown: skip")
+        func kill(_ arguments: [String], after seconds: Double, meanwhile: () throws -> Void = {}) throws {
+            let running = try VolleyBinary.start(arguments, in: bench.folder.url)
+            usleep(UInt32(seconds * 1e6))
+            try meanwhile()
+            #expect(running.isRunning)
+            Glibc.kill(running.processID, SIGKILL)
+            _ = running.finish()
+        }
+        try kill(["send", "campaign.yaml", "--yes", "--json"], after: 2)
+        try kill(["resume", "last", "--json"], after: 1.5) {
+            let paused = try bench.folder.volley("pause", "last")
+            #expect(paused.status == 0, "\(paused)")
+            usleep(400_000)
+        }
+        let resumed = try bench.folder.volley("resume", "last", "--json")
+        #expect(try resumed.status == 0 && resumed.json()["outcomes"]?.int("accepted") == 60, "\(resumed)")
+        let taken = try bench.entries().filter { $0.status == 200 }
+        #expect(taken.count == 60 && Set(taken.map(\.target)).count == 60)
+    }
+
     @Test("what JPush refuses for now goes out after ten seconds, the whole call")
     func waits() throws {
         let bench = try Bench(devices: 50, firstDigits: [7: "00000503"])

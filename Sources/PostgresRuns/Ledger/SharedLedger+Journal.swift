@@ -17,8 +17,8 @@ extension SharedLedger {
         /// As the statements have it, with `r` the run, `s` the member, `$8` its life of the run, and `$4` and `$5` the bounds of the recipients.
         var condition: String {
             switch self {
-            // Of a run that was stopped because something is missing, what can be recorded is.
-            case .isAlive: "$8::text IS NOT NULL AND (r.state = 'stopped' OR \(DatabaseLife.hasConfirmed))"
+            // Of a run that was stopped because something is missing, or cancelled before that was found, what can be recorded is.
+            case .isAlive: "$8::text IS NOT NULL AND (r.state IN ('stopped', 'cancelled') OR \(DatabaseLife.hasConfirmed))"
             case .isSending: "r.life = $8 AND r.state IN ('running', 'paused') AND \(DatabaseLife.isCalm)"
             case .hasLease:
                 """

@@ -131,7 +131,7 @@ extension MemberWorld {
         guard state.waiting[3] == nil, now >= state.errandWaitsUntil else { return }
         if state.missing > 0, state.seen.state != .stopped {
             send(.stop(missing: state.missing), from: member, thread: 3)
-        } else if state.seen.isConductor, !state.seen.isReopened, state.seen.isCalm {
+        } else if state.seen.isConductor, !state.seen.isReopened, state.seen.isCalm || state.seen.isUnwitnessedCancellation {
             send(.reopen, from: member, thread: 3)
         } else if state.seen.isConductor, state.seen.canEnd || breakage == .endsUnconditionally, state.isIdle {
             send(.end, from: member, thread: 3)

@@ -121,7 +121,7 @@ extension MemberWorld {
         let sight = Sight(
             state: tables.state, isCanary: tables.canary == member, isConductor: tables.conductor == member,
             isReopened: tables.former.isEmpty, isCanaryOver: tables.isCanaryOver, answered: tables.answered, canEnd: canEnd(),
-            isCalm: isCalm(for: member))
+            isCalm: isCalm(for: member), isUnwitnessedCancellation: isUnwitnessedCancellation)
         return .beat(
             BeatAnswer(
                 granted: granted, others: others, entries: entries, changes: tables.version, life: life,
@@ -191,17 +191,19 @@ extension MemberWorld {
 
     /// What members of a former life left open is settled, once.
     mutating func reopen(_ member: Int) -> Answer {
-        // An order to cancel is final in itself: nothing is leased or claimed after it, whatever was forgotten.
-        guard tables.state == .cancelled || isCalm(for: member), tables.conductor == member else { return .notNow }
+        guard isCalm(for: member) || isUnwitnessedCancellation, tables.conductor == member else { return .notNow }
         for id in tables.former { settle(id, isUnknown: true) }
         if !tables.former.isEmpty { tables.version += 1 }
         tables.former = 0..<0
         return .done
     }
 
+    /// Whether a run is cancelled of which nobody can say any more whether something was forgotten. The order is final in itself, so nothing waits for a
+    /// witness.
+    var isUnwitnessedCancellation: Bool { tables.state == .cancelled && rollCall.lacksWitnesses(tables.livingWitnesses, at: now) }
+
     mutating func end(_ member: Int) -> Answer {
-        // An order to cancel is final in itself: nothing is leased or claimed after it, whatever was forgotten.
-        guard tables.state == .cancelled || isCalm(for: member), tables.conductor == member else { return .notNow }
+        guard isCalm(for: member) || isUnwitnessedCancellation, tables.conductor == member else { return .notNow }
         guard canEnd() || (breakage == .endsUnconditionally && tables.state != .ended) else { return .notNow }
         truth.endedCancelled = tables.state == .cancelled
         tables.state = .ended

@@ -91,6 +91,7 @@ struct MemberWorld {
         var answered = 0
         var canEnd = false
         var isCalm = false
+        var isUnwitnessedCancellation = false
     }
 
     struct BeatAnswer {
