@@ -102,9 +102,14 @@ package struct CurrentProject {
         compare("the \(topic)", isSame: then.topic == now.topic, then: then.topic, now: now.topic)
         for form in service.account.credentials {
             let both = [then.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
+            let texts = both.map { $0?.inFull(form) ?? "none" }
+            // What stands beside the secret is named itself, if the secret is where it was.
+            let beside = texts[0] == texts[1] ? form.fieldsBeside.filter { both[0]?[$0] != both[1]?[$0] } : []
+            for field in beside {
+                compare("the \(field.key)", isSame: false, then: both[0]?[field] ?? "none", now: both[1]?[field] ?? "none")
+            }
             compare(
-                "the \(form.key)", isSame: isSame(both[0], both[1], form), then: both[0]?.inFull(form) ?? "none",
-                now: both[1]?.inFull(form) ?? "none")
+                "the \(form.key)", isSame: !beside.isEmpty || isSame(both[0], both[1], form), then: texts[0], now: texts[1])
         }
         return changes
     }

@@ -31,7 +31,10 @@ struct GetuiCampaignTests {
         /// Replaces the simulator by one that knows nothing of what came before, at the same address.
         func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
-        func writeProject(appID: String = "SimulatorAppId00000000", secret: String = "{file: secret.txt}", more: String = "") throws {
+        func writeProject(
+            appID: String = "SimulatorAppId00000000", appKey: String = "SimulatorAppKey0000000", secret: String = "{file: secret.txt}",
+            more: String = ""
+        ) throws {
             try folder.write(
                 "volley.yaml",
                 """
@@ -40,7 +43,7 @@ struct GetuiCampaignTests {
                   shop:
                     service: getui
                     app_id: \(appID)
-                    app_key: SimulatorAppKey0000000
+                    app_key: \(appKey)
                     environment: {url: "\(simulator.url)", ca: ca.pem}
                     master_secret: \(secret)
                     columns: {token: cid}
@@ -161,6 +164,19 @@ struct GetuiCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_GETUI_SECRET": secret])
         #expect(sent.status == 0, "\(sent)")
         #expect(try bench.answers().values.allSatisfy { $0 == ["sent"] })
+    }
+
+    @Test("a wrong app key is named where it is refused, and again when it was corrected after planning")
+    func changedAppKey() throws {
+        let bench = try Bench(devices: 3)
+        try bench.writeProject(appKey: "SimulatorAppKey0000001")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 2 && (sent.errors + sent.output).contains("Check the app's names and its secret in volley.yaml"), "\(sent)")
+        #expect(try bench.folder.volley("plan", "campaign.yaml").status == 0)
+        try bench.writeProject()
+        let refused = try bench.folder.volley("send", "--plan", "last", "--yes")
+        #expect(refused.status == 2 && refused.errors.contains("the app_key was SimulatorAppKey0000001 and is SimulatorAppKey0000000 now"))
+        #expect(!refused.errors.contains("the master_secret was"), "\(refused)")
     }
 
     @Test("a run that was killed goes on, and each device gets it once: Getui recognizes what comes again")

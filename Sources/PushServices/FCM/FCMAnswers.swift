@@ -22,7 +22,7 @@ extension FCM {
 
     private static let credentials = "Check project and service_account of the app in volley.yaml."
     private static let newPlan =
-        "A run keeps the project that it was planned with: if that was wrong, cancel this run, correct the project, and plan again."
+        "A run keeps the project that it was planned with: if that was wrong, correct it and resume the run, which then says how to reach the rest."
     private static let again = "You can send to these devices again."
 
     /// Source: Google, "FCM error codes" and "ErrorCode"; for those without a code of FCM, Google Cloud, "Errors".
@@ -56,7 +56,7 @@ extension FCM {
                 "FCM did not accept the message: it is too large, or a value in it is not allowed. Shorten the text, or correct what the reason names.",
             advice:
                 "The message itself is wrong, not the device: it is too large, or a value in it is not allowed. Correct the campaign's content, or its "
-                + "payload if it is written by hand, and plan again: a run keeps the message that it was planned with.",
+                + "payload if it is written by hand, and plan again without those whom this run has reached: a run keeps the message that it was planned with.",
             // An answer without details does not say that the target was the reason, and the probe's is no real one.
             probe: .fine)
     ]

@@ -189,9 +189,12 @@ private struct ServiceStopWords {
     }
 
     private func tokenRefused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
-        let account = service.service?.account.credentials.first?.noun ?? "account"
+        let form = service.service?.account.credentials.first
+        let beside = (form?.fieldsBeside ?? []).map(\.key)
+        let check = beside.isEmpty ? "Check" : "Check \(beside.joined(separator: ", ")) of the app in volley.yaml, and"
         let next =
-            clockComplaint(lagSeconds).map { "\($0) Set the clock" } ?? "Check that the key of the \(account) was not deleted or disabled"
+            clockComplaint(lagSeconds).map { "\($0) Set the clock" }
+            ?? "\(check) that the key of the \(form?.noun ?? "account") was not deleted or disabled"
         return "No new \(service.token) is given out: the server for them answered \(status) with '\(reason)'. "
             + "Nothing is sent without one. \(next), then resume the run."
     }
