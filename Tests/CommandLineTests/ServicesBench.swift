@@ -133,7 +133,7 @@ final class ServicesBench {
         }
     }
 
-    /// How many devices the services took so far, as far as the simulators have written it. What they refused may come again and again.
+    /// How many devices the services answered with 200 so far, as far as the simulators have written it. What they refuse may come again and again.
     func takenSoFar() -> Int {
         for (place, server) in servers.enumerated() {
             guard let ledger = try? FileHandle(forReadingFrom: server.url.appendingPathComponent("ledger.jsonl")) else { continue }

@@ -155,7 +155,7 @@ struct OrderPageTests {
             #expect(try office.ordered().isEmpty)
             let today = try server.request("GET", "/", session: ben).body
             #expect(today.contains("Nothing waits."))
-            #expect(today.contains("is held since it was put back from a backup: it stopped"), "\(today)")
+            #expect(today.contains("It is held, because it was put back from a backup."), "\(today)")
         }
     }
 

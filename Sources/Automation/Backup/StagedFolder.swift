@@ -10,6 +10,8 @@ final class StagedFolder {
     private(set) var name: String
     /// Holds the lock: the folder itself.
     private let owner: Int32
+    /// Another process that looks for abandoned folders may find this one before it is locked.
+    private static let mostTries = 5
     private var isFinished = false
 
     /// - Parameters:
@@ -20,10 +22,24 @@ final class StagedFolder {
         let above = FilePaths.folder(of: name)
         try FilePaths.makeFolder(above, mode: 0o700)
         Self.removeAbandoned(in: above, kind: kind)
-        path = FilePaths.join(above, name: Self.prefix(kind) + String(UInt64.random(in: 0 ... .max), radix: 16) + Self.suffix)
-        guard mkdir(path, 0o700) == 0 else { throw Self.failure(path, errno) }
-        owner = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0 else { throw Self.failure(path, errno) }
+        for _ in 1..<Self.mostTries {
+            if let (path, owner) = try? Self.make(in: above, kind: kind) {
+                (self.path, self.owner) = (path, owner)
+                return
+            }
+        }
+        (path, owner) = try Self.make(in: above, kind: kind)
+    }
+
+    /// Makes a folder that is locked, and still there.
+    private static func make(in above: String, kind: String) throws(Diagnostic) -> (path: String, owner: Int32) {
+        let path = FilePaths.join(above, name: prefix(kind) + String(UInt64.random(in: 0 ... .max), radix: 16) + suffix)
+        guard mkdir(path, 0o700) == 0 else { throw failure(path, errno) }
+        let owner = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, FilePaths.exists(path) { return (path, owner) }
+        let code = owner >= 0 ? ENOENT : errno
+        if owner >= 0 { close(owner) }
+        throw failure(path, code)
     }
 
     deinit {

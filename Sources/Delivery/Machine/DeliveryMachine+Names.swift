@@ -75,8 +75,8 @@ extension DeliveryMachine {
 
     /// When the next request is named behind one that waits for the pace; nil for not before that one has left.
     private var nextNamingAhead: Int64? {
-        guard nameRule == .calls, ownPaceTime != nil, canary.isOver, serviceHealth.troubleSince == nil, !again.isEmpty, let next = fresh.first,
-            lacksName(next), let connection = connectionWithRoom(), unnamed.count < room(of: connection)
+        guard nameRule == .calls, ownPaceTime != nil, canary.isOver, serviceHealth.troubleSince == nil, !again.isEmpty,
+            let next = fresh.first, lacksName(next), let connection = connectionWithRoom(), unnamed.count < room(of: connection)
         else { return nil }
         return namingTime(behind: unnamed.count + again.count)
     }

@@ -58,7 +58,8 @@ extension Getui {
                 "Getui did not accept the message: a value in it is not allowed, or too long. Shorten the text, or correct what the reason names.",
             advice:
                 "The message itself is wrong, not the device: a value in it is not allowed, or too long. Correct the campaign's content, or its payload "
-                + "if it is written by hand, and plan again without those whom this run has reached: a run keeps the message that it was planned with.", probe: .notTheService)
+                + "if it is written by hand, and plan again without those whom this run has reached: a run keeps the message that it was planned with.",
+            probe: .notTheService)
     ]
 
     private static let aboutTheSender: [DocumentedAnswer] =
@@ -108,7 +109,9 @@ extension Getui {
                 advice: "Ask Getui's support for the right to send to tags, and check the campaign's tags.", probe: .wrongTopic),
             DocumentedAnswer(
                 403, "30005", .stop, explanation: "A tag is longer than Getui allows. Shorten the campaign's tags.",
-                advice: "Shorten the campaign's tags, and plan again without those whom this run has reached: a run keeps the tags that it was planned with.", probe: .wrongTopic),
+                advice:
+                    "Shorten the campaign's tags, and plan again without those whom this run has reached: a run keeps the tags that it was "
+                    + "planned with.", probe: .wrongTopic),
             DocumentedAnswer(
                 403, "30016", .stop, explanation: "The call named more tags than the app may name. Name fewer tags in a campaign.",
                 advice:

@@ -12,7 +12,9 @@ extension JPush {
         "A run keeps the app key and the region that it was planned with: if one of them was wrong, correct it and resume the run, which then says "
         + "how to reach the rest."
     private static let again = "You can send to these devices again."
-    private static let correct = "Correct the campaign's content, and plan again without those whom this run has reached: a run keeps the message that it was planned with."
+    private static let correct =
+        "Correct the campaign's content, and plan again without those whom this run has reached: a run keeps the message that it was planned "
+        + "with."
     private static let console = "Look at the app in JPush's console, and ask JPush."
 
     private static let aboutDevices: [DocumentedAnswer] = [

@@ -95,9 +95,8 @@ enum TodayPage {
         let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
         return stopped.map { run in
             let why: HTML = run.cause.map { ": \(Prose.html($0.sentence(for: .console)))" } ?? ""
-            return run.isHeld
-                ? "<li>\(Words.link(to: run)) is held since it was put back from a backup: it stopped\(why)</li>"
-                : "<li>\(Words.link(to: run)) stopped\(why)</li>"
+            let held: HTML = run.isHeld ? " It is held, because it was put back from a backup." : ""
+            return "<li>\(Words.link(to: run)) stopped\(why)\(held)</li>"
         }
     }
 
