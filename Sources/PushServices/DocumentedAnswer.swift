@@ -86,3 +86,13 @@ extension ProbeMeaning {
             }
     }
 }
+
+/// Advice that several services give. It must not lead to a plan for all again: the devices of other services would get the push twice.
+extension DocumentedAnswer {
+    /// What follows where the message is wrong: the end of a sentence.
+    static let planAgain = "plan again without those whom this run has reached: a run keeps the message that it was planned with."
+    static let correctContent = "Correct the campaign's content, and \(planAgain)"
+    static let correctAppKey =
+        "A run keeps the app key and the region that it was planned with: if one of them was wrong, correct it and resume the run, which then says "
+        + "how to reach the rest."
+}

@@ -305,7 +305,7 @@ extension RunLedger {
     public func hasBegun() throws -> Bool { try status().startedAt != nil || !claims().isEmpty || !life().isEmpty }
 
     /// Recipients of whom it is on record that the run has reached them, or may have: the number never decreases. Who was claimed and has no outcome does not
-    /// count yet: where a service recognizes calls, whoever a killed process had put into none turns out to be unsent.
+    /// count yet: where a service recognizes calls, those whom a killed process had put into none turn out to be unsent.
     public func reached() throws -> Int {
         guard try !claims().isEmpty else { return 0 }
         let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }

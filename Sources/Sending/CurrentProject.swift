@@ -131,7 +131,7 @@ package struct CurrentProject {
         compare(service.account.topic.key, then.topic, now.topic)
         // Public names of the account that stand with its secret.
         let form = then.credential.flatMap { service.account.credential($0.form) }
-        for field in form?.fields ?? [] where field.isBeside { compare(field.key, then.credential?[field], now.credential?[field]) }
+        for field in form?.fieldsBeside ?? [] { compare(field.key, then.credential?[field], now.credential?[field]) }
         guard changes.isEmpty else { throw otherAccount(changes.joined(separator: "; ")) }
     }
 

@@ -10,9 +10,10 @@ final class StagedFolder {
     private(set) var name: String
     /// Holds the lock: the folder itself.
     private let owner: Int32
+    private var isFinished = false
+
     /// Another process that looks for abandoned folders may find this one before it is locked.
     private static let mostTries = 5
-    private var isFinished = false
 
     /// - Parameters:
     ///   - name: the folder's path; the folder above it is made if it is missing.
@@ -39,6 +40,7 @@ final class StagedFolder {
         if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, FilePaths.exists(path) { return (path, owner) }
         let code = owner >= 0 ? ENOENT : errno
         if owner >= 0 { close(owner) }
+        rmdir(path)
         throw failure(path, code)
     }
 

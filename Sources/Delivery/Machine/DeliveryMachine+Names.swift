@@ -68,9 +68,7 @@ extension DeliveryMachine {
 
     /// Names requests that leave soon, while the next one has its name and waits for the pace.
     private mutating func nameAhead(at now: Moment) {
-        while let time = nextNamingAhead, time <= now.nanoseconds, let request = removeNextUntried() {
-            if lacksName(request) { askForName(of: request, at: now) } else { again.append(request) }
-        }
+        while let time = nextNamingAhead, time <= now.nanoseconds, let request = removeNextUntried() { askForName(of: request, at: now) }
     }
 
     /// When the next request is named behind one that waits for the pace; nil for not before that one has left.

@@ -56,7 +56,7 @@ extension FCM {
                 "FCM did not accept the message: it is too large, or a value in it is not allowed. Shorten the text, or correct what the reason names.",
             advice:
                 "The message itself is wrong, not the device: it is too large, or a value in it is not allowed. Correct the campaign's content, or its "
-                + "payload if it is written by hand, and plan again without those whom this run has reached: a run keeps the message that it was planned with.",
+                + "payload if it is written by hand, and \(DocumentedAnswer.planAgain)",
             // An answer without details does not say that the target was the reason, and the probe's is no real one.
             probe: .fine)
     ]

@@ -58,7 +58,7 @@ extension Getui {
                 "Getui did not accept the message: a value in it is not allowed, or too long. Shorten the text, or correct what the reason names.",
             advice:
                 "The message itself is wrong, not the device: a value in it is not allowed, or too long. Correct the campaign's content, or its payload "
-                + "if it is written by hand, and plan again without those whom this run has reached: a run keeps the message that it was planned with.",
+                + "if it is written by hand, and \(DocumentedAnswer.planAgain)",
             probe: .notTheService)
     ]
 

@@ -8,13 +8,9 @@ extension JPush {
     static let rows = aboutDevices + aboutCampaigns + aboutTheApp + aboutRequests + aboutTheServer
 
     private static let credentials = "Check app_key, master_secret and region of the app in volley.yaml."
-    private static let newPlan =
-        "A run keeps the app key and the region that it was planned with: if one of them was wrong, correct it and resume the run, which then says "
-        + "how to reach the rest."
+    private static let newPlan = DocumentedAnswer.correctAppKey
     private static let again = "You can send to these devices again."
-    private static let correct =
-        "Correct the campaign's content, and plan again without those whom this run has reached: a run keeps the message that it was planned "
-        + "with."
+    private static let correct = DocumentedAnswer.correctContent
     private static let console = "Look at the app in JPush's console, and ask JPush."
 
     private static let aboutDevices: [DocumentedAnswer] = [
