@@ -108,14 +108,18 @@ struct PaceShares {
     }
 
     /// Takes something for a member. Returns false, and takes nothing, if it must wait.
-    mutating func take(_ count: Int, for number: Int, at nanoseconds: Int64) -> Bool {
-        guard mayTake(count, for: number, at: nanoseconds), pacer.take(count, at: nanoseconds) else { return false }
+    /// - Parameter held: for how many nanoseconds another pace of the member has held it back.
+    mutating func take(_ count: Int, for number: Int, at nanoseconds: Int64, held: Int64 = 0) -> Bool {
+        guard mayTake(count, for: number, at: nanoseconds), pacer.take(count, at: nanoseconds, held: held) else { return false }
         if var member = members[number] {
             member.taken += Double(count) / member.weight
             members[number] = member
         }
         return true
     }
+
+    /// Notes that another pace holds a member back: until then it stays a member that has had less of its part, and holds up nobody.
+    mutating func rest(_ number: Int, until nanoseconds: Int64) { members[number]?.returnsAt = nanoseconds }
 
     /// Whether another member that has had less of its part is waiting. One whose request needs a larger part of the pace holds up nobody.
     private func yieldsTo(_ number: Int, _ member: Member) -> Bool {

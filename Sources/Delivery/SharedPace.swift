@@ -81,8 +81,15 @@ struct PaceShare: Sendable {
     }
 
     /// Returns whether a request may leave now, and counts it if so.
-    /// - Parameter count: what the request counts for: 1, or the number of its targets.
-    func take(_ count: Int = 1, at nanoseconds: Int64) -> Bool { shared.withShares { $0.take(count, for: member, at: nanoseconds) } }
+    /// - Parameters:
+    ///   - count: what the request counts for: 1, or the number of its targets.
+    ///   - held: for how many nanoseconds another pace has held it back.
+    func take(_ count: Int = 1, at nanoseconds: Int64, held: Int64 = 0) -> Bool {
+        shared.withShares { $0.take(count, for: member, at: nanoseconds, held: held) }
+    }
+
+    /// Notes that another pace holds this sender back.
+    func rest(until nanoseconds: Int64) { shared.withShares { $0.rest(member, until: nanoseconds) } }
 
     /// Lets the pace rise slowly again.
     func restartRamp() { shared.withShares { $0.restartRamp() } }

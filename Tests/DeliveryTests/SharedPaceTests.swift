@@ -103,4 +103,25 @@ struct SharedPaceTests {
         #expect(most(times[0] + times[1]) <= 100)
         #expect(times.allSatisfy { most($0) <= 80 && $0.count > 130 }, "\(times.map(\.count))")
     }
+
+    @Test("a slow service beside a fast one keeps to its own pace, not to less, and the rest of the shared one goes to the other")
+    func slowService() {
+        let devices = SharedPace(Pace(pushes: 24, intervalSeconds: 1)), calls = SharedPace(Pace(pushes: 540, intervalSeconds: 60))
+        var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
+        benches[0].machine.paceShares = [devices.join(weight: 0.5)]
+        benches[1].machine.paceShares = [calls.join(), devices.join(weight: 0.5)]
+        var times: [[Int64]] = [[], []]
+        for _ in 0..<100_000 {
+            for index in benches.indices {
+                for push in submitted(benches[index].advance(seconds: 0.001)) {
+                    times[index].append(benches[index].now.nanoseconds)
+                    benches[index].answer(push, 200)
+                }
+            }
+        }
+        #expect(most(times[0] + times[1]) <= 24)
+        let minute = times[1].indices.map { first in times[1][first...].prefix { $0 < times[1][first] + 60 * second }.count }.max() ?? 0
+        #expect(minute <= 540)
+        #expect(times[1].count > 870 && times[0].count + times[1].count > 2_300, "\(times.map(\.count))")
+    }
 }

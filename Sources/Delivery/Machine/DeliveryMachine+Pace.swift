@@ -38,12 +38,21 @@ extension DeliveryMachine {
 
     /// Takes from all shared paces, or from none but by an accident: what is taken cannot be given back, and another sender may take in
     /// between. Then the pace is missed by a request, and never exceeded.
-    private func takeShares(for request: Int, at nanoseconds: Int64) -> Bool {
-        if paceShares.isEmpty { return true }
-        if paceShares.count > 1 {
-            for share in paceShares where !share.mayTake(count(request, as: share.unit), at: nanoseconds) { return false }
+    private mutating func takeShares(for request: Int, at nanoseconds: Int64) -> Bool {
+        guard paceShares.count > 1 else { return paceShares.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) } }
+        for (place, share) in paceShares.enumerated() {
+            guard share.mayTake(count(request, as: share.unit), at: nanoseconds) else {
+                sharesReadySince[place] = nil
+                return false
+            }
+            sharesReadySince[place] = sharesReadySince[place] ?? nanoseconds
         }
-        for share in paceShares where !share.take(count(request, as: share.unit), at: nanoseconds) { return false }
+        defer { sharesReadySince = [:] }
+        for (place, share) in paceShares.enumerated() {
+            let held = nanoseconds - (sharesReadySince[place] ?? nanoseconds)
+            guard share.take(count(request, as: share.unit), at: nanoseconds, held: held) else { return false }
+        }
+        if let next = paceShares.compactMap(\.nextTime).max() { for share in paceShares { share.rest(until: next) } }
         return true
     }
 
