@@ -52,15 +52,16 @@ extension Report {
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
+        case .cancelled where forgetting != nil: return [stepsWithoutStore[0]]
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
         }
     }
 
-    /// What the store of several machines has forgotten, or may have; nil if it was not why the run stopped.
+    /// What the store of several machines has forgotten, or may have, so that the run stopped, or was cancelled without anybody knowing all that it did.
     var forgetting: LedgerStop? {
-        guard status.state == .stopped, case .ledger(let stop)? = status.cause, stop.isForgetting else { return nil }
+        guard [.stopped, .cancelled].contains(status.state), case .ledger(let stop)? = status.cause, stop.isForgetting else { return nil }
         return stop
     }
 

@@ -44,10 +44,11 @@ private func cancel(
         throw error
     }
     try run.checkNotReplaced()
-    try cancelInStore(run, in: choice)
+    let forgotten = try cancelInStore(run, in: choice)
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
-    try run.setState(.cancelled, cause: cause, at: .now(), from: [.planned, .running, .paused, .stopped])
+    try run.setState(
+        .cancelled, cause: forgotten.map(StopCause.ledger) ?? cause, at: .now(), from: [.planned, .running, .paused, .stopped])
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
     // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }

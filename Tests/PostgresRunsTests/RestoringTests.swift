@@ -135,6 +135,47 @@ struct RestoringTests {
         #expect(try place.cause == .ledger(.forgotten(entries: 2)))
     }
 
+    @Test("a run that a person cancels before anybody has compared stays cancelled, and says what was forgotten")
+    func cancelled() throws {
+        let place = try Place()
+        try place.backUp(.online)
+        _ = try place.home.lease(atMost: 200, of: place.leg)
+        try place.home.claim(100..<300, unsent: [], at: SharedRun.noon)
+        try place.home.record([(100..<250).map { Self.accepted($0) }])
+        try place.bringBack(.online)
+        let other = try place.helper()
+        try other.give(.cancel, at: SharedRun.noon)
+        #expect(try place.cause == .cancelled)
+        #expect(try place.beat(place.home)?.state == .cancelled)
+        #expect(try place.cause == .ledger(.forgotten(entries: 2)))
+        // Whoever cancels it, too, takes nothing of that back, and what home knows can be recorded.
+        try place.home.setState(.cancelled, cause: .cancelled, at: SharedRun.noon, from: nil)
+        #expect(try other.status().state == .cancelled && place.cause == .ledger(.forgotten(entries: 2)))
+        #expect(try other.forgetting() == .forgotten(entries: 2))
+        try place.home.record([(250..<300).map { Self.accepted($0) }])
+        try place.home.fetch()
+        #expect(try place.file.claims().ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
+    }
+
+    @Test("an entry is not written where the one before it was forgotten: nothing would show the gap", arguments: [0, 1])
+    func gap(lane: Int) throws {
+        let place = try Place()
+        try place.send(100..<300)
+        // As if it had been forgotten after its answer was sent.
+        try place.sql(
+            """
+            DELETE FROM volley_journal j WHERE lane = \(lane)
+                AND number = (SELECT max(number) FROM volley_journal WHERE lane = j.lane)
+            """)
+        if lane == 0 {
+            #expect(throws: NotSending(isCancelled: false)) { try place.home.claim(300..<310, unsent: [], at: SharedRun.noon) }
+        } else {
+            // What is known can be recorded of a run that has stopped.
+            try place.home.record([(100..<110).map { Self.accepted($0) }])
+        }
+        #expect(try place.cause == .ledger(.forgotten(entries: 1)))
+    }
+
     @Test("after a crash or an orderly restart the run goes on once somebody who was there before has compared", arguments: [false, true])
     func restart(isOrderly: Bool) throws {
         let place = try Place(), server = try place.server.get()

@@ -73,6 +73,13 @@ extension SharedLedger {
         var fence: Fence
     }
 
+    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from whoever compares last numbers, as
+    /// the answer about the former may come after the member has compared. Of a run that has ended, what can be recorded is.
+    private static let followsFormer = """
+        (r.state IN ('stopped', 'cancelled') OR $2 = 1 OR EXISTS (
+            SELECT 1 FROM volley_journal f WHERE f.run = r.number AND f.sender = $1 AND f.lane = $9 AND f.number = $2 - 1))
+        """
+
     private func write(_ writing: Writing, as number: Int, _ connection: PostgresConnection) throws -> JournalLane.Written {
         let entry = writing.entry
         let values: [PostgresValue] = [
@@ -85,7 +92,7 @@ extension SharedLedger {
                 """
                 WITH fence AS (
                     SELECT s.run FROM volley_sender s JOIN volley_run r ON r.number = s.run
-                    WHERE s.number = $1 AND s.dead_at IS NULL AND \(writing.fence.condition)
+                    WHERE s.number = $1 AND s.dead_at IS NULL AND \(writing.fence.condition) AND \(Self.followsFormer)
                     FOR SHARE OF s)
                 INSERT INTO volley_journal (run, sender, lane, number, kind, first, last, at, data)
                 SELECT run, $1, $9, $2, $3, $4, $5, $6, $7 FROM fence ON CONFLICT (run, sender, lane, number) DO NOTHING RETURNING 1

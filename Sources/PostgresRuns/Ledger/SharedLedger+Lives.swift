@@ -150,7 +150,9 @@ extension SharedLedger {
                 }
                 try connection.run(
                     """
-                    UPDATE volley_run SET state = $2, cause = $3, changes = changes + 1,
+                    UPDATE volley_run SET state = $2, changes = changes + 1,
+                        -- What a cancelled run lacks stays known when others cancel it, too.
+                        cause = CASE WHEN state = 'cancelled' AND $2 = 'cancelled' THEN cause ELSE $3 END,
                         started_at = CASE WHEN $4 THEN coalesce(started_at, $6) ELSE started_at END,
                         ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END,
                         capped = CASE WHEN $5 THEN capped END

@@ -240,9 +240,14 @@ extension SharedLedger {
         return rows
     }
 
-    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than that nobody could say so.
+    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than that nobody could say so. What a person has cancelled
+    /// stays so, and says what is missing.
     /// - Parameter evenIfEnded: also where it was not begun yet, or has stopped.
     private func stop(missing: Int64, evenIfEnded: Bool = false, _ connection: PostgresConnection) throws {
+        try connection.run(
+            "UPDATE volley_run SET cause = $2, changes = changes + 1 WHERE number = $1 AND state = 'cancelled' AND taken_home = '' AND cause = $3",
+            [.int(run), .text(StoredCause.text(.ledger(.forgotten(entries: Int(missing))))), .text(StoredCause.text(.cancelled))],
+            within: beating.answerSeconds)
         let states = evenIfEnded ? "state IN ('planned', 'running', 'paused', 'stopped')" : "state IN ('running', 'paused')"
         try stop(
             .forgotten(entries: Int(missing)), where: "\(states) OR state = 'stopped' AND taken_home = '' AND cause = $3",

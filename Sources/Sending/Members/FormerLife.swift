@@ -24,6 +24,12 @@ extension RunToSend {
         return .stopped(.ledger(stop))
     }
 
+    /// Notes in the file of a cancelled run what its store has forgotten: devices of whom the file says that they were never sent to may have got the push.
+    func noteForgetting(_ ledger: SharedLedger) throws {
+        guard let stop = try ledger.forgetting() else { return }
+        try run.setState(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled])
+    }
+
     /// Ends a run, or goes on with it alone, whose store has forgotten something. Without being asked nobody goes on: the file has to have said so before.
     /// - Returns: how it ended; nil if the store has forgotten nothing, as far as it knows.
     func sendWithoutStore(_ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife) throws -> RunEnd? {

@@ -1,4 +1,5 @@
 import Base
+import Base
 import Campaigns
 import PostgresRuns
 public import Runs
@@ -19,10 +20,13 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
 
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
 /// the file.
-func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws {
+/// - Returns: what the store has forgotten: devices of whom the file says that they were never sent to may have got the push.
+func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws -> LedgerStop? {
     guard try run.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
         !run.isWithoutStore
-    else { return }
-    try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(run)?.cancelAndFetch()
+    else { return nil }
+    guard let ledger = try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(run) else { return nil }
+    try ledger.cancelAndFetch()
+    return try ledger.forgetting()
 }

@@ -48,7 +48,10 @@ extension RunToSend {
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         shareReached(ledger, attendance.observer)
-        return stage.recorded(end)
+        let recorded = stage.recorded(end)
+        guard recorded == .cancelled else { return recorded }
+        do { try noteForgetting(ledger) } catch { return .stopped(.ledger(.endNotRecorded("\(error)"))) }
+        return recorded
     }
 }
 

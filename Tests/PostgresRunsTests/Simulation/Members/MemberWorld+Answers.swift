@@ -59,6 +59,11 @@ extension MemberWorld {
         if member == 0, statement.incarnation == incarnation, beat.number % 5 == 0 { file.take(tables, of: incarnation) }
         guard answer.lives || answer.sight.state == .ended else { return foundDead(member) }
         if answer.sight.state == .ended { return members[member].isGone = true }
+        // It was on record as dead, and that was forgotten: it has given up, and goes.
+        if members[member].isFenced {
+            if members[member].waiting[3] == nil { send(.leave, from: member, thread: 3) }
+            return
+        }
         if answer.sight.isCalm { members[member].gate.beat(begunAt: breakage == .gateFromAnswer ? now : beat.start) }
         if let granted = answer.granted {
             // What the others have may have been forgotten while the roll is called.

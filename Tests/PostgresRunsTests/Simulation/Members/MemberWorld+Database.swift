@@ -100,11 +100,17 @@ extension MemberWorld {
     /// Entries are missing.
     mutating func stop(missing: Int64) {
         guard tables.state != .ended else { return }
+        let isNew = tables.missing == 0
         tables.missing = max(tables.missing, missing)
+        truth.noticedAt = truth.noticedAt ?? now
+        // What a person has ended stays so, and says what is missing.
+        if tables.state == .cancelled {
+            if isNew { tables.version += 1 }
+            return
+        }
         if tables.state != .stopped { tables.version += 1 }
         tables.state = .stopped
         truth.stoppedAt = truth.stoppedAt ?? now
-        truth.noticedAt = truth.noticedAt ?? now
     }
 
     /// Nobody is left who could say whether entries are missing.

@@ -4,18 +4,14 @@
 struct HomeFile {
     /// For each recipient, whether it may have been handed over.
     private(set) var mayBeSent: [Bool]
-    /// The server from which it took something last.
-    private var server = 0
 
     init(audience: Int) { mayBeSent = Array(repeating: false, count: audience) }
 
-    /// Takes over what the tables have. Of a server that may have forgotten something, it takes nothing back.
+    /// Takes over what the tables have. Once another server has taken over it takes nothing back: what it knows may have been forgotten there, and whoever
+    /// is claimed a second time is unknown (`SQLiteRun.applyInDoubt`).
     mutating func take(_ tables: SharedTables, of server: Int) {
         let now = tables.mayBeSent
-        for id in mayBeSent.indices { mayBeSent[id] = now[id] || server != self.server && mayBeSent[id] }
-        // From then on it knows what this server knew, and more.
-        if server == self.server { return }
-        if zip(mayBeSent, now).allSatisfy({ $0 == $1 }) { self.server = server }
+        for id in mayBeSent.indices { mayBeSent[id] = now[id] || server > 0 && mayBeSent[id] }
     }
 }
 
@@ -39,6 +35,7 @@ extension MemberWorld {
         let rest = (0..<audience).filter { breakage == .resumesThroughStore ? tables.claimed[$0] < 0 : !file.mayBeSent[$0] }
         for id in rest where truth.submitted[id] > 0 {
             if before[id] || store[id] { fail("\(id) is sent to again by a resumption, although it was known") }
+            if truth.forgotten[id] == nil { fail("\(id) is sent to again by a resumption, although nothing of it was forgotten") }
         }
         tell("resumed at home: \(rest.count) are left")
     }

@@ -39,6 +39,7 @@ extension MemberWorld {
         let member = statement.member
         if tables.rows[member].claims.contains(number) { return .done }
         guard isCalm(for: member), statement.order == .sending || breakage == .claimsWhateverTheOrder else { return .notNow }
+        guard follows(number, tables.rows[member].claims) else { return .notNow }
         let index = tables.rows[member].open.firstIndex {
             $0.redo == stretch.redo && $0.range.lowerBound <= stretch.range.lowerBound && stretch.range.upperBound <= $0.range.upperBound
         }
@@ -61,8 +62,9 @@ extension MemberWorld {
     }
 
     mutating func record(_ number: Int64, _ record: Record, of member: Int) -> Answer {
-        guard hasConfirmed(member) || tables.state == .stopped else { return .notNow }
-        guard tables.rows[member].records.write(number) else { return .done }
+        if tables.rows[member].records.contains(number) { return .done }
+        guard hasConfirmed(member) && follows(number, tables.rows[member].records) || hasEndedEarly else { return .notNow }
+        _ = tables.rows[member].records.write(number)
         switch record {
         case .outcomes(let outcomes):
             for (id, isAccepted) in outcomes {
@@ -79,11 +81,22 @@ extension MemberWorld {
         return .done
     }
 
+    /// Whether the entry before one is there: it may have been forgotten after its answer was sent.
+    private func follows(_ number: Int64, _ written: WrittenNumbers) -> Bool {
+        number == 1 || written.contains(number - 1) || breakage == .hidesGaps || breakage == .retryWithoutNumber
+    }
+
+    /// Whether what can be recorded is.
+    private var hasEndedEarly: Bool { tables.state == .stopped || tables.state == .cancelled }
+
     /// What was claimed and certainly not submitted is sent by others.
     private mutating func giveBack(_ unsent: [(id: Int, redo: Int)]) {
         counts[.unsent] += unsent.count
         for (id, redo) in unsent { tables.returned.append(Stretch(range: id..<id + 1, redo: redo + 1)) }
     }
+
+    /// What a member has claimed and says nothing more of is unknown: the answer to a claim was lost, or its outcome was forgotten.
+    private mutating func close(_ outstanding: [(id: Int, redo: Int)]) { for (id, _) in outstanding { settle(id, isUnknown: true) } }
 
     private mutating func settle(_ id: Int, isUnknown: Bool) {
         tables.settled[id] += 1
@@ -103,7 +116,7 @@ extension MemberWorld {
             tables.rows[member].isDone = beat.isDone
             if beat.isDone {
                 // A claim whose acknowledgement was lost.
-                giveBack(tables.rows[member].outstanding)
+                close(tables.rows[member].outstanding)
                 tables.rows[member].outstanding = []
             }
             truth.beatAt[member] = now
@@ -180,12 +193,12 @@ extension MemberWorld {
     /// A member goes in an orderly way: everything that it has submitted is recorded.
     mutating func leave(_ member: Int) -> Answer {
         guard tables.lives(member) else { return .done }
-        guard hasConfirmed(member) || tables.state == .stopped else { return .notNow }
+        guard hasConfirmed(member) || hasEndedEarly else { return .notNow }
         let row = tables.rows[member]
         strike(member)
         tables.returned += row.open
         // Of a run that was stopped, outcomes may be forgotten.
-        if tables.state != .stopped { giveBack(row.outstanding) }
+        if tables.state != .stopped { close(row.outstanding) }
         return .done
     }
 
