@@ -14,8 +14,8 @@ extension Report {
     var headlineOfHeld: String {
         let (all, accepted) = (TextFormat.count(plan.audience), TextFormat.count(count(.accepted)))
         let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
-        return "Held, as it was put back from a backup of \(backupMoment): by then \(takers) had accepted \(accepted) of \(all) \(pushes). "
-            + TextFormat.capitalized(whatMayHaveBeenSent)
+        return "Held, as it was put back from a backup of \(backupMoment): by then \(acceptors) had accepted \(accepted) "
+            + "of \(all) \(pushes). " + TextFormat.capitalized(whatMayHaveBeenSent)
     }
 
     /// When the backup was made, for people.

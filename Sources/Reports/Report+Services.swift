@@ -109,6 +109,12 @@ extension Report {
         return names.isEmpty ? service.displayName : Self.listed(names, by: "and")
     }
 
+    /// Those of them that accepted anything, for a sentence about what was accepted; all of them when none did.
+    var acceptors: String {
+        let names = services.filter { $0.count(.accepted) > 0 }.map(\.displayName)
+        return names.isEmpty ? takers : Self.listed(names, by: "and")
+    }
+
     /// What targets are called beside devices: a word of all its services.
     var shortNoun: String { guide.shortNoun }
 

@@ -50,19 +50,19 @@ extension Report {
             let noun = service.recipientNoun
             return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
         case .running:
-            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(takers) accepted \(share) so far."
-        case .paused: return "Paused: \(takers) accepted \(share) so far."
+            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far."
+        case .paused: return "Paused: \(acceptors) accepted \(share) so far."
         case .stopped where count(.unsent) == 0:
-            return ["Stopped: \(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
-        case .stopped: return "Stopped early: \(takers) accepted \(share); \(neverSent)."
-        case .cancelled: return "Cancelled: \(takers) accepted \(share); \(neverSent)."
+            return ["Stopped: \(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+        case .stopped: return "Stopped early: \(acceptors) accepted \(share); \(neverSent)."
+        case .cancelled: return "Cancelled: \(acceptors) accepted \(share); \(neverSent)."
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1
-                    ? "\(takers) accepted the \(service.choosesDevices ? service.recipientNoun : "push")."
-                    : "\(takers) accepted all \(all) \(pushes)."
+                    ? "\(acceptors) accepted the \(service.choosesDevices ? service.recipientNoun : "push")."
+                    : "\(acceptors) accepted all \(all) \(pushes)."
             }
-            return [missedSentence, "\(takers) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+            return [missedSentence, "\(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
     }
 
@@ -151,10 +151,11 @@ extension Report {
             let words = lines.joined(separator: " · ").split(whereSeparator: \.isNewline).joined(separator: " ")
             return (words: words, recipients: message["recipients"]?.integerValue ?? 0)
         }
-        guard let first = texts.first(where: { text in texts.allSatisfy { $0.recipients <= text.recipients } }), !first.words.isEmpty else {
-            return nil
-        }
-        return TextStyle.safe(first.words, limit: 160) + (texts.count > 1 ? " (one of \(texts.count) texts)" : "")
+        // Several services have each text as a message of their own.
+        let recipients = Dictionary(texts.map { ($0.words, $0.recipients) }, uniquingKeysWith: +)
+        let most = recipients.values.max()
+        guard let first = texts.first(where: { recipients[$0.words] == most }), !first.words.isEmpty else { return nil }
+        return TextStyle.safe(first.words, limit: 160) + (recipients.count > 1 ? " (one of \(recipients.count) texts)" : "")
     }
 
     /// The outcome of each push of a test.

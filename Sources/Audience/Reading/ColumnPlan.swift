@@ -113,9 +113,7 @@ struct ColumnResolver {
     /// the column of tokens, unless volley.yaml names another for them.
     func targetColumns(_ forms: [TargetForm]) -> [Int?] {
         forms.map { form in
-            if columns.service != nil, columns.targets[form.column] == nil, form.column != ExportColumns.Standard.token.rawValue {
-                return column(of: .token)
-            }
+            if columns.readsFromTokens(targets: form.column) != nil { return column(of: .token) }
             return columns.candidates(forTargets: form.column).lazy.compactMap { header.firstIndex(of: $0) }.first
         }
     }

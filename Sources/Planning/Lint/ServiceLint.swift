@@ -46,8 +46,16 @@ struct ServiceLint {
         let rest = "If the audience has no such devices, allow the warning in the campaign."
         if let column = app.columns.service {
             let cells = column.map.filter { $0.service.value == account.service.name }.map { "'\($0.cell.value)'" }
-            let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.isEmpty ? "no cell" : cells.joined(separator: " or ")
-            return "Its devices are rows with \(shown) in the column '\(column.column.value)'. \(rest)"
+            guard column.map.isEmpty || !cells.isEmpty else {
+                return "No cell of the column '\(column.column.value)' stands for it: add one to its map, such as "
+                    + "\(account.service.displayName.lowercased()): \(account.service.name). \(rest)"
+            }
+            let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.joined(separator: " or ")
+            let targets = app.columns.readsFromTokens(targets: account.service.target.column).map { name in
+                " and \(account.service.target.aNoun) in the column '\(name)'; if these are in another, name it in volley.yaml: "
+                    + "columns: {\(account.service.target.column): NAME}"
+            }
+            return "Its devices are rows with \(shown) in the column '\(column.column.value)'\(targets ?? ""). \(rest)"
         }
         let names = app.columns.candidates(forTargets: account.service.target.column).map { "'\($0)'" }.joined(separator: " or ")
         return "Its devices are rows with \(account.service.target.aNoun) in the column \(names)"

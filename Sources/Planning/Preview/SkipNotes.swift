@@ -161,7 +161,14 @@ struct SkipNotes {
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
         case .missingToken:
             let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")
-            return "these rows have no \(nouns), so there is no device to send to"
+            let columns = context.app.columns
+            let others = services.map(\.target.column).filter { columns.readsFromTokens(targets: $0) != nil }
+            let elsewhere =
+                others.isEmpty
+                ? ""
+                : "; the targets of all services are read from the column '\(columns.candidates(for: .token)[0])', unless volley.yaml names another: "
+                    + "columns: {\(others.map { "\($0): NAME" }.joined(separator: ", "))}"
+            return "these rows have no \(nouns), so there is no device to send to\(elsewhere)"
         case .noService: return unreached
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in

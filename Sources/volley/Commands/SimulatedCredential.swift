@@ -3,6 +3,7 @@ import Campaigns
 import Cryptography
 import Planning
 import PushServices
+import Runs
 import Sending
 import Simulators
 import Workspace
@@ -28,9 +29,12 @@ struct SimulatedCredential {
     /// Reads the credentials, or makes one. A credential that exists is trusted and never overwritten: a service hands it out only once.
     init(_ settings: SimulateCommand.Settings, options: CommonOptions, console: Console) throws {
         let name = settings.keyFile ?? settings.service.keyFile
+        let awaiting = FilePaths.exists(name) ? nil : try Self.app(of: settings.service, awaiting: name, options)
         service = settings.service.service
         switch settings.service.credential {
         case .signingKey(let keyID, let teamID):
+            // Then it is trusted under the names that volley.yaml gives it.
+            if awaiting != nil { try Self.make(name, SigningKey.generate().pem) }
             let keys = try Self.trusted(settings.service, options, console).keys
             guard keys.isEmpty else {
                 (file, kind) = (nil, .keys(keys))
@@ -39,14 +43,14 @@ struct SimulatedCredential {
             let key = FilePaths.exists(name) ? try SigningKey(file: name, KeyFileWords(of: PushServices.standard)) : .generate()
             (file, kind) = (name, .madeKey(key, keyID: keyID, teamID: teamID))
         case .serviceAccount(let project):
-            let accounts = try Self.trusted(settings.service, options, console).issuer.accounts
+            let accounts = try Self.trusted(settings.service, options, console, besides: awaiting).issuer.accounts
             guard accounts.isEmpty else {
                 (file, kind) = (nil, .accounts(accounts))
                 return
             }
             file = name
             guard FilePaths.exists(name) else {
-                kind = .madeAccount(.generate(project: project))
+                kind = .madeAccount(.generate(project: awaiting?.topic.value ?? project))
                 return
             }
             let text = String(decoding: try FilePaths.read(name), as: UTF8.self)
@@ -56,6 +60,7 @@ struct SimulatedCredential {
                 throw diagnostic
             }
         case .secret(let app, let names, let key):
+            if awaiting != nil { try Self.make(name, Self.madeSecret() + "\n") }
             let secrets = try Self.trusted(settings.service, options, console).secrets
             guard secrets.isEmpty else {
                 (file, kind) = (nil, .secrets(secrets))
@@ -68,6 +73,20 @@ struct SimulatedCredential {
             kind = .madeSecret(trusted, names: [app] + names, key: key)
         }
     }
+
+    /// The account in volley.yaml whose credential is to be in a file that does not exist yet.
+    private static func app(of standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws -> AppService? {
+        guard let project = try Project.find(with: options.project) else { return nil }
+        for app in project.apps {
+            guard let account = app.service(named: standIn.service), let form = account.credentialForm else { continue }
+            let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
+            let frozen = settings.services.first { $0.serviceName == standIn.service }?.credential
+            if frozen?[form.files.first].map(FilePaths.anchored) == FilePaths.anchored(file) { return account }
+        }
+        return nil
+    }
+
+    private static func make(_ file: String, _ text: String) throws { try FilePaths.create(file, bytes: Array(text.utf8), mode: 0o600) }
 
     private static func madeSecret() -> String {
         var random = SystemRandomNumberGenerator()
@@ -109,12 +128,15 @@ struct SimulatedCredential {
     }
 
     /// What the simulator trusts of all apps in volley.yaml that go to its service.
+    /// - Parameter awaiting: one whose credential is about to be made.
     private static func trusted(
-        _ standIn: StandIn, _ options: CommonOptions, _ console: Console
+        _ standIn: StandIn, _ options: CommonOptions, _ console: Console, besides awaiting: AppService? = nil
     ) throws -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         guard let project = try Project.find(with: options.project) else { return configuration }
-        for app in project.apps where app.service(named: standIn.service)?.credential != nil {
+        for app in project.apps {
+            guard let account = app.service(named: standIn.service), account.credential != nil, account.position != awaiting?.position
+            else { continue }
             do { try configuration.trust(app, of: standIn.service, projectFile: project.file) } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
             }
