@@ -108,9 +108,11 @@ struct PaceShares {
     }
 
     /// Takes something for a member. Returns false, and takes nothing, if it must wait.
-    /// - Parameter held: for how many nanoseconds another pace of the member has held it back.
-    mutating func take(_ count: Int, for number: Int, at nanoseconds: Int64, held: Int64 = 0) -> Bool {
-        guard mayTake(count, for: number, at: nanoseconds), pacer.take(count, at: nanoseconds, held: held) else { return false }
+    /// - Parameter heldNanoseconds: how long another pace of the member has held it back.
+    mutating func take(_ count: Int, for number: Int, at nanoseconds: Int64, heldNanoseconds: Int64 = 0) -> Bool {
+        guard mayTake(count, for: number, at: nanoseconds), pacer.take(count, at: nanoseconds, heldNanoseconds: heldNanoseconds) else {
+            return false
+        }
         if var member = members[number] {
             member.taken += Double(count) / member.weight
             members[number] = member

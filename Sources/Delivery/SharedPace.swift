@@ -11,8 +11,8 @@ import Synchronization
 /// 2. nobody gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is more.
 ///
 /// Then no more leaves all of them than the pace within any of its intervals, for the reason that `Pacer` states: seconds for `100/s`,
-/// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up:
-/// together they may exceed the second's share by less than one push for each machine.
+/// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up,
+/// and to one request more where another pace held one back: together they may exceed the second's share by two for each machine.
 public final class SharedPace: Sendable {
     /// The limit for all members together.
     public let pace: Pace
@@ -83,9 +83,9 @@ struct PaceShare: Sendable {
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameters:
     ///   - count: what the request counts for: 1, or the number of its targets.
-    ///   - held: for how many nanoseconds another pace has held it back.
-    func take(_ count: Int = 1, at nanoseconds: Int64, held: Int64 = 0) -> Bool {
-        shared.withShares { $0.take(count, for: member, at: nanoseconds, held: held) }
+    ///   - heldNanoseconds: how long another pace has held it back.
+    func take(_ count: Int = 1, at nanoseconds: Int64, heldNanoseconds: Int64 = 0) -> Bool {
+        shared.withShares { $0.take(count, for: member, at: nanoseconds, heldNanoseconds: heldNanoseconds) }
     }
 
     /// Notes that another pace holds this sender back.

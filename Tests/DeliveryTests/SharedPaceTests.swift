@@ -104,6 +104,27 @@ struct SharedPaceTests {
         #expect(times.allSatisfy { most($0) <= 80 && $0.count > 130 }, "\(times.map(\.count))")
     }
 
+    @Test("what another pace held back is caught up by one request, whoever makes it", arguments: [60, 3_600])
+    func held(interval: Int) {
+        let shared = SharedPace(Pace(pushes: 50 * interval, intervalSeconds: interval))
+        let slow = SharedPace(Pace(pushes: 10, intervalSeconds: 60))
+        var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
+        benches[0].machine.paceShares = [shared.join(), slow.join()]
+        benches[1].machine.paceShares = [shared.join()]
+        var times: [Int64] = []
+        for step in 0..<30_000 {
+            // The other begins while this one has been held back for seconds, and makes its next push.
+            for index in benches.indices where index == 0 || step > 5_990 {
+                for push in submitted(benches[index].advance(seconds: 0.001)) {
+                    times.append(benches[index].now.nanoseconds)
+                    benches[index].answer(push, 200)
+                }
+            }
+            if step <= 5_990 { benches[1].now = benches[0].now }
+        }
+        #expect(times.count > 1_000 && most(times) <= 51, "\(most(times)) in a second")
+    }
+
     @Test("a slow service beside a fast one keeps to its own pace, not to less, and the rest of the shared one goes to the other")
     func slowService() {
         let devices = SharedPace(Pace(pushes: 24, intervalSeconds: 1)), calls = SharedPace(Pace(pushes: 540, intervalSeconds: 60))

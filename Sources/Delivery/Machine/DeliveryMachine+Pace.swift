@@ -42,17 +42,17 @@ extension DeliveryMachine {
         guard paceShares.count > 1 else { return paceShares.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) } }
         for (place, share) in paceShares.enumerated() {
             guard share.mayTake(count(request, as: share.unit), at: nanoseconds) else {
-                sharesReadySince[place] = nil
+                sharesReadySinceNanoseconds[place] = nil
                 return false
             }
-            sharesReadySince[place] = sharesReadySince[place] ?? nanoseconds
+            sharesReadySinceNanoseconds[place] = sharesReadySinceNanoseconds[place] ?? nanoseconds
         }
-        defer { sharesReadySince = [:] }
+        defer { sharesReadySinceNanoseconds = [:] }
         for (place, share) in paceShares.enumerated() {
-            let held = nanoseconds - (sharesReadySince[place] ?? nanoseconds)
-            guard share.take(count(request, as: share.unit), at: nanoseconds, held: held) else { return false }
+            let held = nanoseconds - (sharesReadySinceNanoseconds[place] ?? nanoseconds)
+            guard share.take(count(request, as: share.unit), at: nanoseconds, heldNanoseconds: held) else { return false }
         }
-        if let next = paceShares.compactMap(\.nextTime).max() { for share in paceShares { share.rest(until: next) } }
+        if let next = paceShares.compactMap(\.nextTime).max(), next < Pacer.never { for share in paceShares { share.rest(until: next) } }
         return true
     }
 

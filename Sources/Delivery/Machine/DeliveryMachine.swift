@@ -145,8 +145,8 @@ struct DeliveryMachine: ~Copyable {
     var quota: QuotaHold
     /// The shares in paces that several senders keep together: the only thing that the machine does not own.
     var paceShares: [PaceShare] = []
-    /// Since when each of them, by its place, would have let the next request leave that another one holds back.
-    var sharesReadySince: [Int: Int64] = [:]
+    /// Since when each of them, by its place, would have let the next request leave that another one holds back; monotonic.
+    var sharesReadySinceNanoseconds: [Int: Int64] = [:]
     var tokenHealth: ShareAlarm
     var rejectionHealth: ShareAlarm
     var serviceHealth = ServiceHealth()

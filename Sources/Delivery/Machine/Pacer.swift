@@ -7,8 +7,8 @@ import PushServices
 /// last third lets a loop that wakes late catch up. With spacing `s` and catching up by at most `c`, any `pace` + 1 pushes in a row span at
 /// least `pace`·`s` − `c` = 1.015 − 0.005 of the interval: more than one.
 ///
-/// What another pace holds back may be caught up as well, by as much of a longer interval as by waking late of a second: of a pace by the
-/// minute 0.3 s. The interval is kept; how many leave in a second is then up to that other pace.
+/// A request that another pace held back may be caught up as well, by one space, and by as much of a longer interval as by waking late of a
+/// second: of a pace by the minute 0.3 s. The interval is kept, and a second has one push more at most.
 ///
 /// Where a pace counts targets, those of a request leave at one moment, followed by the spaces of all of them. Even spacing does not tell
 /// how many of them a second has then, so it is counted as well (`PaceWindow`). A request that waits until the second has room for all its
@@ -31,8 +31,8 @@ struct Pacer {
 
     private let spacingNanoseconds: Double
     private let catchUpNanoseconds: Double
-    /// How much more may be caught up of what another pace held back.
-    private let heldNanoseconds: Double
+    /// How much more may be caught up, at most, of what another pace held back.
+    private let mostHeldNanoseconds: Double
     private let pace: Pace
     /// How much of the pace may be used, in each of its intervals; nil for all of it.
     private(set) var part: Int?
@@ -57,7 +57,7 @@ struct Pacer {
         spacingNanoseconds = Double(seconds) * 1e9 * Self.stretch / Double(max(1, pace.pushes - spare * seconds))
         // A share of a second, never of a minute, so that 300000/min is also smooth to the second.
         catchUpNanoseconds = Self.catchUpShare * 1e9
-        heldNanoseconds = Self.catchUpShare * Double(seconds - 1) * 1e9
+        mostHeldNanoseconds = Self.catchUpShare * Double(seconds - 1) * 1e9
         guard unit == .targets else { return }
         let spans = seconds == 1 ? [1] : [1, seconds]
         windows = spans.map { span in
@@ -88,8 +88,8 @@ struct Pacer {
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameters:
     ///   - count: what the request counts for: 1, or the number of its targets.
-    ///   - held: for how many nanoseconds another pace has held it back.
-    mutating func take(_ count: Int = 1, at nanoseconds: Int64, held: Int64 = 0) -> Bool {
+    ///   - heldNanoseconds: how long another pace has held it back.
+    mutating func take(_ count: Int = 1, at nanoseconds: Int64, heldNanoseconds: Int64 = 0) -> Bool {
         let now = Double(nanoseconds)
         // The first push must not have catching up left over, which would allow a burst.
         let ideal = nextIdeal ?? now + catchUpNanoseconds
@@ -97,7 +97,8 @@ struct Pacer {
             return false
         }
         let behind = windows.isEmpty ? 0 : spacingNanoseconds * widening * Double(count - 1)
-        latest = (max(ideal, now - behind - min(Double(held), heldNanoseconds)), spacing(restedFor: now - ideal, at: now) * Double(count))
+        let held = min(Double(heldNanoseconds), mostHeldNanoseconds, spacingNanoseconds * widening)
+        latest = (max(ideal, now - behind - held), spacing(restedFor: now - ideal, at: now) * Double(count))
         for index in windows.indices { windows[index].add(count, at: nanoseconds) }
         return true
     }
