@@ -78,13 +78,20 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
-# The console's tests run after the others: tests share as many threads as there are cores, and a server that waits for one, beside tests that hold
-# them all, answers after its visitors' sign-ins have grown too old. Those through a provider age fastest, so they run last, by themselves. Three machines
-# need most of a machine for themselves: `make machines-quick`.
+# Tests share as many threads as there are cores, and those of commands mostly wait for processes that they started: they are run beside the others, in a
+# process of their own. The console's run after them: a server that waits for a thread, beside tests that hold them all, answers after its visitors' sign-ins
+# have grown too old. Those through a provider age fastest, so they run last, by themselves. Three machines need most of a machine for themselves: `make
+# machines-quick`.
+TESTS := .build/debug/volleyPackageTests.xctest --testing-library swift-testing
+
 test: servers ## Run all tests, and name failed ones again at the end
-	@mkdir -p .build; { status=0; $(SWIFT) test $(STRICT) --skip '^(ConsoleTests|MachinesTests)\.' || status=1; \
-	    $(SWIFT) test $(STRICT) --skip-build --filter '^ConsoleTests\.' --skip '^ConsoleTests\.ProviderSignInTests' || status=1; \
-	    $(SWIFT) test $(STRICT) --skip-build --filter '^ConsoleTests\.ProviderSignInTests' || status=1; exit $$status; } 2>&1 | tee .build/test.log || { \
+	@$(SWIFT) build --build-tests $(STRICT)
+	@{ status=0; \
+	    $(TESTS) --filter '^CommandLineTests\.' & commands=$$!; \
+	    $(TESTS) --skip '^(CommandLineTests|ConsoleTests|MachinesTests)\.' || status=1; \
+	    wait $$commands || status=1; \
+	    $(TESTS) --filter '^ConsoleTests\.' --skip '^ConsoleTests\.ProviderSignInTests' || status=1; \
+	    $(TESTS) --filter '^ConsoleTests\.ProviderSignInTests' || status=1; exit $$status; } 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g' | tee .build/test.log || { \
 	    echo; echo "What failed:"; grep -A 4 '^✘ Test.* recorded an issue' .build/test.log | cut -c 1-500 | head -100; exit 1; }
 
 # As above. Go is looked for only there: Debian's Go comes with Debian's golang.org/x/net.
