@@ -65,11 +65,11 @@ public struct ExportColumns: Hashable, Sendable {
         return Standard(rawValue: key).map { candidates(for: $0) } ?? [key]
     }
 
-    /// The name of the column of tokens, where the targets of a service are read from it although they have a key of their own: a column says
-    /// which service reaches a device, and volley.yaml names no other column for them.
+    /// The column of tokens, `'token' or 'device_token'`, where the targets of a service are read from it although they have a key of their own:
+    /// a column says which service reaches a device, and volley.yaml names no other column for them.
     public func readsFromTokens(targets key: String) -> String? {
         guard service != nil, targets[key] == nil, key != Standard.token.rawValue else { return nil }
-        return candidates(for: .token)[0]
+        return candidates(for: .token).map { "'\($0)'" }.joined(separator: " or ")
     }
 }
 

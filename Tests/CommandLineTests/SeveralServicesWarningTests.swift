@@ -43,20 +43,21 @@ struct SeveralServicesWarningTests {
         #expect(
             preview.errors.contains(
                 "volley.yaml:7:7: warning: no device of the audience is reached through FCM. Its devices are rows with 'android' in the column "
-                    + "'platform' and a registration token in the column 'token'; if these are in another, name it in volley.yaml: columns: "
-                    + "{fcm_token: NAME}. If the audience has no such devices, allow the warning in the campaign. [service-without-devices]"
-            ),
+                    + "'platform' and a registration token in the column 'token' or 'device_token'; if these are in another, name it in "
+                    + "volley.yaml: columns: {fcm_token: NAME}. If the audience has no such devices, allow the warning in the campaign. "
+                    + "[service-without-devices]"),
             "\(preview)")
         let unmapped = try folder(rows, columns: "{service: {column: platform, map: {ios: apns}}}").volley("preview", "campaign.yaml")
         #expect(
-            unmapped.errors.contains("No cell of the column 'platform' stands for it: add one to its map, such as fcm: fcm."),
+            unmapped.errors.contains(
+                "In the map of the column 'platform' no cell stands for FCM: write the one that its devices have, `CELL: fcm`."),
             "\(unmapped)")
         // The targets are in a column that volley.yaml does not name.
         try shop.write("devices.csv", "token,fcm_token,platform\n\(ProjectFolder.token(1)),,ios\n,\(Self.registration(2)),android\n")
         let elsewhere = try shop.volley("preview", "campaign.yaml")
         #expect(
             elsewhere.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(
-                "the targets of all services are read from the column 'token', unless volley.yaml names another: columns: {fcm_token: NAME}"
+                "those of FCM are read from the column 'token' or 'device_token', unless volley.yaml names another: columns: {fcm_token: NAME}"
             ),
             "\(elsewhere)")
         try shop.write("devices.csv", rows.replacing("Droid", with: "android"))

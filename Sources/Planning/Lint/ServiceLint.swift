@@ -47,12 +47,12 @@ struct ServiceLint {
         if let column = app.columns.service {
             let cells = column.map.filter { $0.service.value == account.service.name }.map { "'\($0.cell.value)'" }
             guard column.map.isEmpty || !cells.isEmpty else {
-                return "No cell of the column '\(column.column.value)' stands for it: add one to its map, such as "
-                    + "\(account.service.displayName.lowercased()): \(account.service.name). \(rest)"
+                return "In the map of the column '\(column.column.value)' no cell stands for \(account.service.displayName): "
+                    + "write the one that its devices have, `CELL: \(account.service.name)`. \(rest)"
             }
             let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.joined(separator: " or ")
             let targets = app.columns.readsFromTokens(targets: account.service.target.column).map { name in
-                " and \(account.service.target.aNoun) in the column '\(name)'; if these are in another, name it in volley.yaml: "
+                " and \(account.service.target.aNoun) in the column \(name); if these are in another, name it in volley.yaml: "
                     + "columns: {\(account.service.target.column): NAME}"
             }
             return "Its devices are rows with \(shown) in the column '\(column.column.value)'\(targets ?? ""). \(rest)"

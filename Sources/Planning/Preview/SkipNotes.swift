@@ -161,14 +161,7 @@ struct SkipNotes {
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
         case .missingToken:
             let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")
-            let columns = context.app.columns
-            let others = services.map(\.target.column).filter { columns.readsFromTokens(targets: $0) != nil }
-            let elsewhere =
-                others.isEmpty
-                ? ""
-                : "; the targets of all services are read from the column '\(columns.candidates(for: .token)[0])', unless volley.yaml names another: "
-                    + "columns: {\(others.map { "\($0): NAME" }.joined(separator: ", "))}"
-            return "these rows have no \(nouns), so there is no device to send to\(elsewhere)"
+            return (["these rows have no \(nouns), so there is no device to send to"] + targetsBesideTokens).joined(separator: "; ")
         case .noService: return unreached
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
@@ -193,6 +186,16 @@ struct SkipNotes {
         case .holdout: return "kept back for comparison; they get nothing"
         case .renderError: return ""
         case .payloadTooLarge: return tooLarge
+        }
+    }
+
+    /// Where devices of a service are looked for whose targets may be in a column of their own.
+    private var targetsBesideTokens: [String] {
+        services.compactMap { service in
+            context.app.columns.readsFromTokens(targets: service.target.column).map { column in
+                "those of \(service.displayName) are read from the column \(column), unless volley.yaml names another: "
+                    + "columns: {\(service.target.column): NAME}"
+            }
         }
     }
 

@@ -29,12 +29,12 @@ struct SimulatedCredential {
     /// Reads the credentials, or makes one. A credential that exists is trusted and never overwritten: a service hands it out only once.
     init(_ settings: SimulateCommand.Settings, options: CommonOptions, console: Console) throws {
         let name = settings.keyFile ?? settings.service.keyFile
-        let awaiting = FilePaths.exists(name) ? nil : try Self.app(of: settings.service, awaiting: name, options)
+        let awaiting = FilePaths.exists(name) ? nil : try Self.account(at: settings.service, awaiting: name, options)
         service = settings.service.service
         switch settings.service.credential {
         case .signingKey(let keyID, let teamID):
             // Then it is trusted under the names that volley.yaml gives it.
-            if awaiting != nil { try Self.make(name, SigningKey.generate().pem) }
+            if awaiting != nil { try Self.make(name, SigningKey.generate().pem, console) }
             let keys = try Self.trusted(settings.service, options, console).keys
             guard keys.isEmpty else {
                 (file, kind) = (nil, .keys(keys))
@@ -45,6 +45,8 @@ struct SimulatedCredential {
         case .serviceAccount(let project):
             let accounts = try Self.trusted(settings.service, options, console, besides: awaiting).issuer.accounts
             guard accounts.isEmpty else {
+                // Only an account of its own can be in a file that it makes.
+                if awaiting != nil { _ = try Self.trusted(settings.service, options, console) }
                 (file, kind) = (nil, .accounts(accounts))
                 return
             }
@@ -60,7 +62,7 @@ struct SimulatedCredential {
                 throw diagnostic
             }
         case .secret(let app, let names, let key):
-            if awaiting != nil { try Self.make(name, Self.madeSecret() + "\n") }
+            if awaiting != nil { try Self.make(name, Self.madeSecret() + "\n", console) }
             let secrets = try Self.trusted(settings.service, options, console).secrets
             guard secrets.isEmpty else {
                 (file, kind) = (nil, .secrets(secrets))
@@ -75,18 +77,21 @@ struct SimulatedCredential {
     }
 
     /// The account in volley.yaml whose credential is to be in a file that does not exist yet.
-    private static func app(of standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws -> AppService? {
+    private static func account(at standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws -> AppService? {
         guard let project = try Project.find(with: options.project) else { return nil }
         for app in project.apps {
             guard let account = app.service(named: standIn.service), let form = account.credentialForm else { continue }
-            let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
-            let frozen = settings.services.first { $0.serviceName == standIn.service }?.credential
+            let settings = try? RunSettings(app, projectFile: project.file, pushType: .alert)
+            let frozen = settings?.services.first { $0.serviceName == standIn.service }?.credential
             if frozen?[form.files.first].map(FilePaths.anchored) == FilePaths.anchored(file) { return account }
         }
         return nil
     }
 
-    private static func make(_ file: String, _ text: String) throws { try FilePaths.create(file, bytes: Array(text.utf8), mode: 0o600) }
+    private static func make(_ file: String, _ text: String, _ console: Console) throws {
+        try FilePaths.create(file, bytes: Array(text.utf8), mode: 0o600)
+        console.say("Made \(file), which volley.yaml names.")
+    }
 
     private static func madeSecret() -> String {
         var random = SystemRandomNumberGenerator()
