@@ -23,6 +23,9 @@ public enum StopCause: Hashable, Sendable {
 }
 
 extension StopCause {
+    /// Whether the store can no longer say who was sent to (`LedgerStop.isForgetting`).
+    public var isForgetting: Bool { if case .ledger(let stop) = self { stop.isForgetting } else { false } }
+
     /// Whether it concerns one service only, so that the others of a run can go on.
     public var isOfService: Bool {
         switch self {

@@ -52,7 +52,7 @@ extension Report {
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
-        case .cancelled where forgetting != nil: return [stepsWithoutStore[0]]
+        case .cancelled where forgetting != nil: return isAnythingLeft ? [stepAlone, listOfReached] : []
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
         case .planned, .finished: return []
@@ -70,7 +70,7 @@ extension Report {
         if case .forgotten? = forgetting {
             return (
                 "whoever was sent to in what was forgotten would get the push twice; if that is better than never, the rest can be sent",
-                "if nobody may get it twice, the run must end; a new plan has to leave out those who were reached, also after what was forgotten"
+                "if nobody may get it twice, the run must end; \(conclusionOfForgetting)"
             )
         }
         return (
@@ -79,13 +79,16 @@ extension Report {
         )
     }
 
+    /// What follows if nobody may get the push twice.
+    var conclusionOfForgetting: String { "a new plan has to leave out those who were reached, also after what was forgotten" }
+
+    private var stepAlone: NextStep {
+        NextStep(
+            words: "\(proAndContraOfGoingOn.pro), by this machine alone, from the run's file:", command: "volley resume \(plan.id)")
+    }
+
     private var stepsWithoutStore: [NextStep] {
-        let (pro, contra) = proAndContraOfGoingOn
-        return [
-            NextStep(
-                words: "\(pro), by this machine alone, from the run's file:", command: "volley resume \(plan.id)"),
-            NextStep(words: "\(contra):", command: "volley cancel \(plan.id)"),
-        ]
+        [stepAlone, NextStep(words: "\(proAndContraOfGoingOn.contra):", command: "volley cancel \(plan.id)")]
     }
 
     private var stepsOfStoppedServices: [NextStep] {
@@ -131,13 +134,24 @@ extension Report {
             let again = reached == 0 ? "" : ", also for the \(service.recipients(reached)) that went out, or may have"
             return NextStep(words: "\(cause), then plan and send it again\(again):", command: "volley send \(plan.campaignFile)")
         }
-        let (file, have) = ("reached-\(plan.id).csv", TextFormat.plural(reached, one: "has", many: "have"))
+        let have = TextFormat.plural(reached, one: "has", many: "have")
         return NextStep(
             words:
                 "\(cause), then plan the campaign again without the \(service.recipients(reached)) that \(have) its push or may have it. "
-                + "This lists them, for `exclude: {devices: \(file)}`:",
-            command: "volley report \(plan.id) --format csv --outcome accepted,unknown --output \(file)")
+                + "This lists them, for `exclude: {devices: \(reachedFile)}`:", command: listCommand)
     }
+
+    /// Whom a new plan has to leave out, as far as that is known.
+    private var listOfReached: NextStep {
+        NextStep(
+            words: "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for "
+                + "`exclude: {devices: \(reachedFile)}`:",
+            command: listCommand)
+    }
+
+    private var reachedFile: String { "reached-\(plan.id).csv" }
+
+    private var listCommand: String { "volley report \(plan.id) --format csv --outcome accepted,unknown --output \(reachedFile)" }
 
     /// The words for a run to devices, or for one whose recipients are calls.
     func words(_ ofDevices: String, ofCalls: String) -> String { service.choosesDevices ? ofCalls : ofDevices }

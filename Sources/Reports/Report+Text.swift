@@ -66,7 +66,10 @@ extension Report {
         }
     }
 
-    private var neverSent: String { "\(TextFormat.counted(count(.unsent), one: "was", many: "were")) never sent" }
+    private var neverSent: String {
+        let were = TextFormat.counted(count(.unsent), one: "was", many: "were")
+        return forgetting == nil ? "\(were) never sent" : "\(were) never sent, as far as is known"
+    }
 
     /// The outcomes of pushes that were not accepted, the most frequent first. Missed devices come before.
     private var remainder: String? {

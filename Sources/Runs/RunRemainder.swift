@@ -64,9 +64,10 @@ extension RunRemainder {
         return "`volley retry \(run.plan.id) --outcome failed` sends to \(devices)."
     }
 
-    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when there are none, or that is not known.
+    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when there are none, or that is not known, as the
+    /// store of several machines has forgotten something.
     public static func remedyForUnsent(_ run: any RecordedRun) -> String? {
-        guard (try? run.status().state) == .cancelled else { return nil }
+        guard let status = try? run.status(), status.state == .cancelled, status.cause?.isForgetting != true else { return nil }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
         let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
         return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."

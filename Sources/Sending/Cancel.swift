@@ -1,6 +1,7 @@
 public import Workspace
 public import Base
 import Campaigns
+import Reports
 public import Runs
 
 /// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
@@ -45,6 +46,7 @@ private func cancel(
     }
     try run.checkNotReplaced()
     let forgotten = try cancelInStore(run, in: choice)
+    if let forgotten { warnings.append("\(StopCause.ledger(forgotten).sentence) Devices that count as unsent may have got the push.") }
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
     try run.setState(

@@ -72,8 +72,10 @@ struct History: Sendable, CustomStringConvertible {
     private func limits(_ setup: Machines.Setup) -> MachineJudge.Limits {
         // What a process sends in a third of a second, were it alone, and what it has claimed ahead of that.
         let claimed = MachineScale.pace / 3 + max(50, MachineScale.pace / 10)
+        // Of a member that never confirmed the database's new life nobody knows what it had claimed: all that it had leased, for a second, is unknown.
+        let leased = fault == .killDuringRestart ? MachineScale.pace : 0
         let isCalm = fault == .none || fault == .clocksApart
         return MachineJudge.Limits(
-            unknown: fault.deaths * claimed, pace: MachineScale.pace, reachesPace: isCalm && MachineScale.isThorough)
+            unknown: fault.deaths * (claimed + leased), pace: MachineScale.pace, reachesPace: isCalm && MachineScale.isThorough)
     }
 }

@@ -157,10 +157,13 @@ struct RestoringTests {
         #expect(try place.file.claims().ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
     }
 
-    @Test("an entry is not written where the one before it was forgotten: nothing would show the gap", arguments: [0, 1])
-    func gap(lane: Int) throws {
+    @Test(
+        "an entry is not written where the one before it was forgotten: nothing would show the gap", arguments: [0, 1],
+        [RunState.running, .stopped, .cancelled])
+    func gap(lane: Int, state: RunState) throws {
         let place = try Place()
         try place.send(100..<300)
+        if state != .running { try place.home.setState(state, cause: .interrupted, at: SharedRun.noon, from: nil) }
         // As if it had been forgotten after its answer was sent.
         try place.sql(
             """
@@ -168,9 +171,11 @@ struct RestoringTests {
                 AND number = (SELECT max(number) FROM volley_journal WHERE lane = j.lane)
             """)
         if lane == 0 {
-            #expect(throws: NotSending(isCancelled: false)) { try place.home.claim(300..<310, unsent: [], at: SharedRun.noon) }
+            let refusal = NotSending(isCancelled: state == .cancelled)
+            #expect(throws: refusal) { try place.home.claim(300..<310, unsent: [], at: SharedRun.noon) }
+            _ = try place.beat(place.home)
         } else {
-            // What is known can be recorded of a run that has stopped.
+            // What is known can be recorded of a run that says what is missing.
             try place.home.record([(100..<110).map { Self.accepted($0) }])
         }
         #expect(try place.cause == .ledger(.forgotten(entries: 1)))

@@ -57,6 +57,24 @@ struct SharedMembersTests {
         Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: Self.noon)
     }
 
+    @Test("a cancelled run goes on when a person resumes it whose file says that it was cancelled, and not by itself")
+    func afterAll() throws {
+        let bench = try Bench(of: 1000)
+        _ = try bench.home.lease(atMost: 100, of: 0..<1000)
+        try bench.home.claim(0..<100, unsent: [], at: Self.noon)
+        try bench.home.record([(0..<100).map { settled($0) }])
+        try bench.home.give(.cancel, at: Self.noon)
+        try bench.home.leave()
+        let other = try bench.bench.another().publish(bench.file)
+        try other.takeUp(life: "2-b", after: "1-a", at: Self.noon)
+        #expect(try other.status().state == .cancelled)
+        try other.leave()
+        try other.takeUp(life: "2-b", after: "1-a", isAfterAll: true, at: Self.noon)
+        #expect(try other.status().state == .running)
+        #expect(try other.lease(atMost: 100, of: 0..<1000)?.lowerBound == 100)
+        try other.leave()
+    }
+
     @Test("a member beats once a second, and once more when it begins to send; who waits for news gets another beat each time")
     func beating() throws {
         let bench = try Bench(of: 10), cancellation = try Cancellation()

@@ -59,6 +59,25 @@ import Testing
                 == ["volley retry \(id) --outcome unsent", nil, "volley retry \(id) --outcome failed"])
     }
 
+    @Test("a cancelled run of which the store has forgotten something says that a person cancelled it, and what is not known")
+    func forgotten() throws {
+        let folder = try TemporaryFolder()
+        let run = try run(folder, [.accepted: 5, .unsent: 3], .running)
+        try run.setState(.cancelled, cause: .ledger(.forgotten(entries: 4)), at: start.adding(seconds: 60))
+        var report = try Report(run)
+        #expect(
+            report.nextSteps.map(\.command) == [
+                "volley resume \(id)", "volley report \(id) --format csv --outcome accepted,unknown --output reached-\(id).csv",
+            ])
+        #expect(report.status.because?.hasPrefix("A person cancelled it. Besides: The store has forgotten 4 entries") == true)
+        #expect(report.headline.hasSuffix("3 were never sent, as far as is known."), "\(report.headline)")
+        for face in [Face.terminal, .console] {
+            report.face = face
+            let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+            #expect(page.contains("A person cancelled it") && page.contains("also after what was forgotten"))
+        }
+    }
+
     @Test("in the console, a report’s page names buttons and people to ask, and no command", arguments: RunState.allCases)
     func console(state: RunState) throws {
         let mixtures: [[Outcome: Int]] = [

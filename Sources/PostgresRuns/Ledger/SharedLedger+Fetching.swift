@@ -29,6 +29,8 @@ extension SharedLedger {
             looks += 1
             store.patience.rest(atMost: 1)
         }
+        // Nobody may be left but the file who knows what the store has forgotten.
+        try ask { try compareFile($0) }
         try fetch()
     }
 }

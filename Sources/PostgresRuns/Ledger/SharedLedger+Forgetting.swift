@@ -9,7 +9,7 @@ extension SharedLedger {
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
     /// Members that see that the run was stopped await the last answers before they leave; seconds.
-    private static let leavingSeconds = 60.0
+    static let leavingSeconds = 60.0
 
     /// Takes the run out of the store's hands: waits for members that are still there, takes over into its file all that the store has, and notes on both
     /// sides that from now on the file alone counts. Whoever the file or the journal show as claimed is claimed.

@@ -74,9 +74,9 @@ extension SharedLedger {
     }
 
     /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from whoever compares last numbers, as
-    /// the answer about the former may come after the member has compared. Of a run that has ended, what can be recorded is.
+    /// the answer about the former may come after the member has compared. Of a run that says so already, what can be recorded is.
     private static let followsFormer = """
-        (r.state IN ('stopped', 'cancelled') OR $2 = 1 OR EXISTS (
+        (r.state IN ('stopped', 'cancelled') AND \(StoredCause.isForgotten) OR $2 = 1 OR EXISTS (
             SELECT 1 FROM volley_journal f WHERE f.run = r.number AND f.sender = $1 AND f.lane = $9 AND f.number = $2 - 1))
         """
 

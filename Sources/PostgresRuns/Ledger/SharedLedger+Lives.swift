@@ -65,19 +65,25 @@ extension SharedLedger {
 
     /// Begins a life of the run, unless members send it already, it has finished, or the store has forgotten something: then this process only takes part, or
     /// fetches.
-    /// - Parameter former: the life before, as the run's file has it; blank if there was none.
-    package func takeUp(life: String, after former: String = "", at now: Timestamp) throws {
+    /// - Parameters:
+    ///   - former: the life before, as the run's file has it; blank if there was none.
+    ///   - isAfterAll: whether a person goes on with a run of which the file says that it was cancelled.
+    package func takeUp(life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp) throws {
+        // Somebody may still be recording the last answers, and nobody may have declared a killed conductor dead.
+        if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
+            try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: { _ in })
+        }
         let me = try join(after: former)
         // From now on the file knows a member that a store which was restored may not know.
         if isAtHome { try replica.apply([], marks: [FetchMark(sender: me, lane: 0, number: 0)]) }
         let row = try ask { try self.row($0) }
         // This process is a member by now.
-        if row.state == .finished || row.state == .cancelled || row.forgetting != nil { return }
+        if row.state == .finished || row.state == .cancelled && !isAfterAll || row.forgetting != nil { return }
         if row.members > 1, [.running, .paused].contains(row.state) {
             if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
             return
         }
-        try begin(life: life, at: now, from: [.planned, .running, .paused, .stopped])
+        try begin(life: life, at: now, from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
         state.withLock { $0.news = nil }
     }
 
@@ -148,11 +154,11 @@ extension SharedLedger {
                         "the run is now \(row.state.rawValue), no longer \(wanted)", file: place,
                         remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
                 }
+                // What the store has forgotten stays known when somebody cancels the run.
+                let cause = state == .cancelled ? row.forgetting.map(StopCause.ledger) ?? cause : cause
                 try connection.run(
                     """
-                    UPDATE volley_run SET state = $2, changes = changes + 1,
-                        -- What a cancelled run lacks stays known when others cancel it, too.
-                        cause = CASE WHEN state = 'cancelled' AND $2 = 'cancelled' THEN cause ELSE $3 END,
+                    UPDATE volley_run SET state = $2, cause = $3, changes = changes + 1,
                         started_at = CASE WHEN $4 THEN coalesce(started_at, $6) ELSE started_at END,
                         ended_at = CASE WHEN $5 THEN $6 WHEN $4 THEN NULL ELSE ended_at END,
                         capped = CASE WHEN $5 THEN capped END

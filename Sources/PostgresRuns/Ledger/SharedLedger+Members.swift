@@ -240,34 +240,39 @@ extension SharedLedger {
         return rows
     }
 
-    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than that nobody could say so. What a person has cancelled
-    /// stays so, and says what is missing.
-    /// - Parameter evenIfEnded: also where it was not begun yet, or has stopped.
+    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than why it stopped before. What a person has cancelled stays
+    /// so, and says what is missing.
+    /// - Parameter evenIfEnded: also where it was not begun yet, or something else was said to be missing.
     private func stop(missing: Int64, evenIfEnded: Bool = false, _ connection: PostgresConnection) throws {
+        let cause = LedgerStop.forgotten(entries: Int(missing))
         try connection.run(
-            "UPDATE volley_run SET cause = $2, changes = changes + 1 WHERE number = $1 AND state = 'cancelled' AND taken_home = '' AND cause = $3",
-            [.int(run), .text(StoredCause.text(.ledger(.forgotten(entries: Int(missing))))), .text(StoredCause.text(.cancelled))],
-            within: beating.answerSeconds)
+            """
+            UPDATE volley_run r SET cause = $2, changes = changes + 1
+            WHERE number = $1 AND state = 'cancelled' AND taken_home = '' AND NOT \(StoredCause.isForgotten)
+            """, [.int(run), .text(StoredCause.text(.ledger(cause)))], within: beating.answerSeconds)
         let states = evenIfEnded ? "state IN ('planned', 'running', 'paused', 'stopped')" : "state IN ('running', 'paused')"
-        try stop(
-            .forgotten(entries: Int(missing)), where: "\(states) OR state = 'stopped' AND taken_home = '' AND cause = $3",
-            [.text(StoredCause.text(.ledger(.unwitnessed)))], connection)
+        try stop(cause, where: "\(states) OR state = 'stopped' AND taken_home = '' AND NOT \(StoredCause.isForgotten)", connection)
+    }
+
+    /// Compares what the database has with what the run's file has taken over.
+    func compareFile(_ connection: PostgresConnection) throws {
+        guard isAtHome else { return }
+        let missing = CommitMemory(try replica.fetchMarks()).missing(in: try rows(connection))
+        if missing > 0 { try stop(missing: missing, connection) }
     }
 
     /// Stops the run if nobody is left who could say whether the database has forgotten something.
     private func stopUnlessWitnessed(_ connection: PostgresConnection) throws {
-        try stop(.unwitnessed, where: "state IN ('running', 'paused') AND \(DatabaseLife.lacksWitnesses)", [], connection)
+        try stop(.unwitnessed, where: "state IN ('running', 'paused') AND \(DatabaseLife.lacksWitnesses)", connection)
     }
 
-    private func stop(
-        _ cause: LedgerStop, where condition: String, _ values: [PostgresValue], _ connection: PostgresConnection
-    ) throws {
+    private func stop(_ cause: LedgerStop, where condition: String, _ connection: PostgresConnection) throws {
         try connection.run(
             """
             UPDATE volley_run r SET state = 'stopped', cause = $2, changes = changes + 1,
                 ended_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
             WHERE number = $1 AND (\(condition))
-            """, [.int(run), .text(StoredCause.text(.ledger(cause)))] + values, within: beating.answerSeconds)
+            """, [.int(run), .text(StoredCause.text(.ledger(cause)))], within: beating.answerSeconds)
     }
 
     private func look(as me: Int, _ connection: PostgresConnection) throws -> MemberNews {

@@ -182,6 +182,9 @@ package final class SharedLedger: RunLedger {
 
 /// How causes of stops stand in the store.
 enum StoredCause {
+    /// Whether the store has forgotten something, as statements have it, with `r` the run.
+    static let isForgotten = "r.cause LIKE '%\"store_has_forgotten\"%'"
+
     static func text(_ cause: StopCause?) -> String { cause?.json.text ?? "" }
 
     static func read(_ text: String) -> StopCause? {

@@ -17,8 +17,10 @@ extension ReportPage {
         return switch state {
         case .planned: told("", [.send(run: run)])
         case .running: told("", [.watch(run: run)])
-        case .cancelled where report.forgetting != nil:
-            told("\(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).", [.resume(run: run)])
+        case .cancelled where report.forgetting != nil && report.isAnythingLeft:
+            told(
+                "If nobody may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).",
+                [.resume(run: run)])
         case .paused, .cancelled: told("", [.resume(run: run)])
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
             told(

@@ -87,10 +87,12 @@ extension ReportPage {
             return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
         case .stopped:
             return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
-        case .cancelled where report.forgetting != nil:
+        case .cancelled where report.forgetting != nil && report.isAnythingLeft:
             let pro = report.proAndContraOfGoingOn.pro
             return (
-                "Cancelled", "\(TextFormat.capitalized(pro)), by this machine alone, from the run’s file:", "volley resume \(id)"
+                "Cancelled",
+                "If nobody may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(pro)), by this machine alone, from the run’s file:",
+                "volley resume \(id)"
             )
         case .cancelled: return ("Cancelled", "To resume it after all:", "volley resume \(id)")
         case .finished:

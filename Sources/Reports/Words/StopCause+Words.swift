@@ -350,7 +350,8 @@ extension RunStatus {
 
     /// The same in the words of a face.
     func because(for face: Face) -> String? {
-        isSenderHidden
-            ? "whether a process is still sending it is not known: you may not read its lock file" : cause?.sentence(for: face)
+        if isSenderHidden { return "whether a process is still sending it is not known: you may not read its lock file" }
+        guard let sentence = cause?.sentence(for: face) else { return nil }
+        return state == .cancelled && cause?.isForgetting == true ? "A person cancelled it. Besides: \(sentence)" : sentence
     }
 }

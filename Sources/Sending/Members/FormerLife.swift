@@ -8,12 +8,17 @@ struct FormerLife: Hashable, Sendable {
     var life: String
     /// Why the run had stopped.
     var cause: StopCause?
+    /// Whether the file said that it was cancelled: who resumes it knows.
+    var isCancelled: Bool
 
     /// To be made before the gate is passed.
-    init(of run: any RunLedger) throws { (life, cause) = (try run.life(), try run.status().cause) }
+    init(of run: any RunLedger) throws {
+        let status = try run.status()
+        (life, cause, isCancelled) = (try run.life(), status.cause, status.state == .cancelled)
+    }
 
     /// Whether the file said that the store has forgotten something: who resumes the run knows.
-    var isForgetting: Bool { if case .ledger(let stop)? = cause { stop.isForgetting } else { false } }
+    var isForgetting: Bool { cause?.isForgetting ?? false }
 }
 
 /// A run that goes on from its file alone, because its store has forgotten something.
@@ -24,9 +29,10 @@ extension RunToSend {
         return .stopped(.ledger(stop))
     }
 
-    /// Notes in the file of a cancelled run what its store has forgotten: devices of whom the file says that they were never sent to may have got the push.
+    /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent there may have got the push.
     func noteForgetting(_ ledger: SharedLedger) throws {
-        guard let stop = try ledger.forgetting() else { return }
+        // Of a run that was removed from the store nothing more is to be learned.
+        guard let stop = try? ledger.forgetting() else { return }
         try run.setState(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled])
     }
 

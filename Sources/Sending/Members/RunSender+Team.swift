@@ -8,8 +8,8 @@ extension RunSender {
     /// Whether this process does what is done once for the run.
     var isConducting: Bool { team?.member.isConductor ?? true }
 
-    /// Reasons for which a recipient was given back, so that it is sent to again in the same life.
-    private static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .quietHours]
+    /// Reasons for which a recipient was given back, so that it is sent to again in the same life, or, of a run that was cancelled, in the next one.
+    private static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .cancelled, .quietHours]
 
     /// Sends until the run has ended, for all or for this process.
     func sendInTeam(_ team: TeamPlace) throws -> RunEnd {

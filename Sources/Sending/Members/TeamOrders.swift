@@ -1,5 +1,4 @@
 import Base
-import Base
 import Campaigns
 import PostgresRuns
 public import Runs

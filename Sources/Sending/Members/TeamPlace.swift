@@ -69,7 +69,11 @@ final class TeamPlace: Sendable {
     var end: RunEnd? {
         if member.isDead {
             // A store that has forgotten a member does not tell it from one that was declared dead.
-            if case .stopped(.ledger(let stop))? = endInStore, stop.isForgetting { return .stopped(.ledger(stop)) }
+            switch endInStore {
+            case .stopped(.ledger(let stop))? where stop.isForgetting: return .stopped(.ledger(stop))
+            case .cancelled?: return .cancelled
+            default: break
+            }
             return .stopped(.ledger(.takenOver))
         }
         return member.news.flatMap { Self.end($0.state, $0.cause) }

@@ -41,7 +41,8 @@ extension RunToSend {
             ledger = try store.publish(run)
             if let end = try sendWithoutStore(stage, ledger, after: former) { return end }
             ledger.begins(time)
-            try ledger.takeUp(life: run.life(), after: former.life, at: attendance.context.clock.now())
+            try ledger.takeUp(
+                life: run.life(), after: former.life, isAfterAll: former.isCancelled, at: attendance.context.clock.now())
             end = known(try stage.send(through: ledger, file: run), ledger)
         } catch is NotSending {
             return stage.recorded(.stopped(.ledger(.takenOver)))

@@ -37,10 +37,14 @@ public func planRetry(
     let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan() }
     guard let planned else { return nil }
     do {
-        let unknown = try outcomes.contains(.unknown) ? run.figures().outcomes[.unknown, default: 0] : 0
+        var doubtful = outcomes.intersection([.unknown])
+        // Whom the store of several machines has forgotten counts as unsent.
+        if try run.status().cause?.isForgetting == true { doubtful.formUnion(outcomes.intersection([.unsent])) }
+        let figures = try doubtful.isEmpty ? [:] : run.figures().outcomes
+        let mayRepeat = doubtful.reduce(0) { $0 + figures[$1, default: 0] }
         let settings = try planned.plan.settings.get()
         let warning = try QuietRetry.warning(planned, settings, at: now)
-        return PlannedRetry(run: planned, mayRepeat: unknown, warnings: warning.map { [$0] } ?? [], parent: run)
+        return PlannedRetry(run: planned, mayRepeat: mayRepeat, warnings: warning.map { [$0] } ?? [], parent: run)
     } catch {
         try planned.remove()
         throw error

@@ -27,7 +27,8 @@ public enum RetryCommand {
                     ?? "`volley report \(run.plan.id)` shows the outcome of each device; --outcome selects others.")
         }
         if retry.mayRepeat > 0 {
-            console.warn("Devices that are unknown may already have got the push, and would get it twice.")
+            let words = try run.status().cause?.isForgetting == true ? "unknown, or unsent as far as the store knows," : "unknown"
+            console.warn("Devices that are \(words) may already have got the push, and would get it twice.")
         }
         let attendance = console.running(options)
         let proposal: SendProposal

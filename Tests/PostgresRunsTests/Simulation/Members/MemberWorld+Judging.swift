@@ -170,7 +170,7 @@ extension MemberWorld {
         if missing == 0, members[member].lookedIncarnation == incarnation {
             if truth.witnesses.contains(member) { truth.witnessed.insert(incarnation) } else { noteJoin(member) }
         }
-        if missing == 0, state != .ended, state != .stopped, let since = truth.mustNotice[member],
+        if members[member].missing == 0, tables.missing == 0, state != .ended, state != .stopped, let since = truth.mustNotice[member],
             since <= members[member].lookedIncarnation
         {
             truth.wasOverlooked = true

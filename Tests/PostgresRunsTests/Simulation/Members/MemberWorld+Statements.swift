@@ -63,7 +63,10 @@ extension MemberWorld {
 
     mutating func record(_ number: Int64, _ record: Record, of member: Int) -> Answer {
         if tables.rows[member].records.contains(number) { return .done }
-        guard hasConfirmed(member) && follows(number, tables.rows[member].records) || hasEndedEarly else { return .notNow }
+        guard hasConfirmed(member) || hasEndedEarly, follows(number, tables.rows[member].records) || hasEndedEarly && tables.missing > 0
+        else {
+            return .notNow
+        }
         _ = tables.rows[member].records.write(number)
         switch record {
         case .outcomes(let outcomes):
@@ -83,7 +86,7 @@ extension MemberWorld {
 
     /// Whether the entry before one is there: it may have been forgotten after its answer was sent.
     private func follows(_ number: Int64, _ written: WrittenNumbers) -> Bool {
-        number == 1 || written.contains(number - 1) || breakage == .hidesGaps || breakage == .retryWithoutNumber
+        number == 1 || written.contains(number - 1) || breakage == .retryWithoutNumber
     }
 
     /// Whether what can be recorded is.
@@ -177,7 +180,7 @@ extension MemberWorld {
             tables.returned += row.open
         } else {
             // Its claims may have been forgotten.
-            for id in row.open.flatMap(\.range) { settle(id, isUnknown: true) }
+            for id in row.open.flatMap(\.range) where tables.settled[id] == 0 { settle(id, isUnknown: true) }
         }
     }
 

@@ -23,8 +23,6 @@ struct MemberWorld {
         case partRaisedEarly
         /// What may have been written is written again under another number.
         case retryWithoutNumber
-        /// An entry is written although the one before it was forgotten.
-        case hidesGaps
         /// The observer's time goes on while it is not connected.
         case watchesWhileAway
         /// Silences go on when another server has taken over.
