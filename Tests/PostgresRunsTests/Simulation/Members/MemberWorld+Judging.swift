@@ -148,6 +148,8 @@ extension MemberWorld {
         if forgotten > 0 { counts[.lagging] += 1 }
         truth.forgottenEntries += forgotten
         if standby.state != .cancelled { truth.cancelledAt = nil }
+        // That nobody could say whether something is missing, too, may be forgotten.
+        if standby.state != .stopped { truth.stoppedAt = nil }
     }
 
     /// A member joins.
