@@ -21,13 +21,13 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
         try compare(Array(queries[0][...1]) + Array(queries[1][2...3]))
     }
 
-    /// 100 seeds, in parts that run in parallel; `make oracle` compares whole commands on as many as one likes.
+    /// 300 seeds, in parts that run in parallel; `make oracle` compares whole commands on as many as one likes.
     @Test(
         "random dirty exports give the counts that the rules give when written a second time",
         .enabled(if: isOracleAvailable, missingOracle), arguments: 0..<20)
     func dirtyExports(part: Int) throws {
         let folder = TemporaryFolder()
-        let queries = (part * 5..<(part + 1) * 5).map { seed in
+        let queries = (part * 15..<(part + 1) * 15).map { seed in
             var random = SeededRandom(UInt64(seed))
             let export = DirtyExport(random: &random)
             let files = export.files(in: folder, named: "\(seed)", &random)

@@ -8,7 +8,8 @@ import TestServers
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
     case homeKilledBetweenWaves = "home killed between two waves", orders
-    case cancelledAfterDeath = "cancelled at home after its process was killed, and resumed after all"
+    case cancelledAfterDeath = "cancelled at home after its process was killed"
+    case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
     case restored, restoredAfterDeath = "restored after home was killed"
 
@@ -44,7 +45,7 @@ enum MachineRun: String, CaseIterable, Sendable {
             try? Data(bad.utf8).write(to: file)
             setup.simulator = ["--bad-tokens", file.path]
         case .restored, .restoredAfterDeath: setup.hasOwnServer = true
-        case .otherKey, .orders, .cancelledAfterDeath: break
+        case .otherKey, .orders, .cancelledAfterDeath, .resumedAfterAll: break
         }
         return setup
     }
@@ -82,9 +83,11 @@ enum MachineRun: String, CaseIterable, Sendable {
             (expected, limits.unsent) = (3, machines.setup.recipients)
             found += try Self.giveOrders(machines)
         case .cancelledAfterDeath:
+            (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
+            found += try Self.cancelAfterDeath(machines)
+        case .resumedAfterAll:
             limits.unknown = Self.pace
             found += try Self.cancelAfterDeath(machines)
-            // After all.
             try machines.start(.home, "resume", "last")
         }
         let status = machines.finishHome(within: 200)
