@@ -26,6 +26,8 @@ public enum RunEvent: Sendable {
     case resumed
     /// The run was asked to end, and waits for the outstanding answers.
     case draining
+    /// Other machines have something to record yet, or may: told each time that this is looked at.
+    case waitingForMachines([String])
     /// Nothing more is sent, and the end of the run is on record.
     case ended(any RecordedRun)
     /// The last entries are being written, and the run file is being closed.

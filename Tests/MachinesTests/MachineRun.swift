@@ -43,9 +43,11 @@ enum MachineRun: String, CaseIterable, Sendable {
             let bad = (0..<2000).filter { $0 % 3 == 0 }.map { Machines.token($0) + "\n" }.joined()
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("volley-bad-\(UUID().uuidString)")
             try? Data(bad.utf8).write(to: file)
-            setup.simulator = ["--bad-tokens", file.path]
+            setup.simulator = ["--latency", "400", "--bad-tokens", file.path]
+        // Answers of all machines are outstanding when it is cancelled.
+        case .orders: setup.simulator = ["--latency", "400"]
         case .restored, .restoredAfterDeath: setup.hasOwnServer = true
-        case .otherKey, .orders, .cancelledAfterDeath, .resumedAfterAll: break
+        case .otherKey, .cancelledAfterDeath, .resumedAfterAll: break
         }
         return setup
     }

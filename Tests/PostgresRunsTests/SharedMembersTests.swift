@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import Postgres
 import PushServices
 import Runs
@@ -72,6 +73,43 @@ struct SharedMembersTests {
         try other.takeUp(life: "2-b", after: "1-a", isAfterAll: true, at: Self.noon)
         #expect(try other.status().state == .running)
         #expect(try other.lease(atMost: 100, of: 0..<1000)?.lowerBound == 100)
+        try other.leave()
+    }
+
+    @Test("the end of a run waits for the last answers of others, while these beat")
+    func lastAnswers() throws {
+        let bench = try Bench(of: 1000), other = try bench.member()
+        let range = try #require(try other.lease(atMost: 10, of: 0..<1000))
+        try other.claim(range, at: Self.noon)
+        try bench.home.give(.cancel, at: Self.noon)
+        try bench.home.leave()
+        let answers = try WorkerThread("answers") {
+            Result {
+                for _ in 0..<30 {
+                    usleep(200_000)
+                    _ = try other.beat(answers: [:])
+                }
+                try other.record(range.map { settled($0) })
+                try other.leave()
+            }
+        }
+        let machines = Mutex<Set<[String]>>([])
+        try bench.home.awaitLastAnswers { waited in machines.withLock { _ = $0.insert(waited) } }
+        try bench.home.fetch()
+        try answers.join().get()
+        #expect(try bench.file.figures().outcomes[.accepted] == range.count)
+        #expect(machines.withLock(\.self) == [[MachineName.process]])
+    }
+
+    @Test("the end of a run does not wait for a member that does not beat, nor for anybody once it has finished")
+    func silentMember() throws {
+        let bench = try Bench(of: 10), other = try bench.member()
+        try bench.home.awaitLastAnswers { _ in Issue.record("the run goes on") }
+        try bench.home.give(.cancel, at: Self.noon)
+        let start = ContinuousClock.now
+        try bench.home.awaitLastAnswers()
+        #expect(start.duration(to: .now) > .seconds(3))
+        #expect(try bench.home.members().count == 2)
         try other.leave()
     }
 

@@ -1,10 +1,8 @@
 import Base
 import Runs
+import Synchronization
 
 extension SharedLedger {
-    /// How many looks, a second apart, a member is waited for; and at how many in a row beats stand still before nobody is expected to record anything.
-    private static let mostLooks = 20, stillLooks = 3
-
     /// Takes over into the run's own file what members have recorded.
     package func fetch() throws {
         let hasEnded = try ask { try row($0) }.state.hasEnded
@@ -14,23 +12,38 @@ extension SharedLedger {
         if hasEnded, isAtHome { try replica.noteFetched() }
     }
 
-    /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Members that are there get some seconds to record the last
-    /// answers. Nothing is claimed after this.
+    /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Nothing is claimed after this.
     package func cancelAndFetch() throws {
         if [.running, .paused].contains(try ask({ try row($0) }).state) {
             try change(to: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
         }
-        var before: [Int: Int64] = [:], still = 0, looks = 0
-        while still < Self.stillLooks, looks < Self.mostLooks {
-            let beats = try members().mapValues(\.beat)
-            if beats.isEmpty { break }
-            still = beats == before ? still + 1 : 0
-            before = beats
-            looks += 1
-            store.patience.rest(atMost: 1)
-        }
+        try awaitLastAnswers()
         // Nobody may be left but the file who knows what the store has forgotten.
         try ask { try compareFile($0) }
         try fetch()
+    }
+
+    // MARK: - Others that leave
+
+    /// How long members that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
+    /// beats may stand still before nobody is expected to record anything. Seconds.
+    static let leavingSeconds = 60.0
+    private static let stillSeconds = 4.0
+    private static let lookMilliseconds = 100
+
+    /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has finished all are there.
+    /// - Parameter waiting: called at each look after the first second, with the machines that are waited for.
+    package func awaitLastAnswers(waiting: ([String]) -> Void = { _ in }) throws {
+        guard [.stopped, .cancelled].contains(try ask({ try row($0) }).state) else { return }
+        let me = state.withLock { $0.sender }, start = Self.seconds()
+        var beats: [Int: Int64] = [:], beatenAt = start
+        while true {
+            let others = try members().filter { $0.key != me }, now = Self.seconds()
+            let next = others.mapValues(\.beat)
+            if next != beats { (beats, beatenAt) = (next, now) }
+            if others.isEmpty || now > beatenAt + Self.stillSeconds || now > start + Self.leavingSeconds { return }
+            if now > start + 1 { waiting(others.values.map(\.machine).sorted()) }
+            store.patience.pause(milliseconds: Self.lookMilliseconds)
+        }
     }
 }

@@ -8,14 +8,12 @@ extension SharedLedger {
     /// Why nobody may go on with the run through the store; nil while members may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
-    /// Members that see that the run was stopped await the last answers before they leave; seconds.
-    static let leavingSeconds = 60.0
-
     /// Takes the run out of the store's hands: waits for members that are still there, takes over into its file all that the store has, and notes on both
     /// sides that from now on the file alone counts. Whoever the file or the journal show as claimed is claimed.
+    /// - Parameter waiting: called with the machines that are waited for, at each look.
     /// - Throws: `Diagnostic`; `CancellationError`. Some of it may have been taken over then, and the next call goes on.
-    package func takeHome(at now: Timestamp) throws {
-        try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: { _ in })
+    package func takeHome(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
+        try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in
             try connection.run(
                 "UPDATE volley_run SET taken_home = $2 WHERE number = $1 AND taken_home = ''", [.int(run), .text(MachineName.process)],

@@ -68,10 +68,13 @@ extension SharedLedger {
     /// - Parameters:
     ///   - former: the life before, as the run's file has it; blank if there was none.
     ///   - isAfterAll: whether a person goes on with a run of which the file says that it was cancelled.
-    package func takeUp(life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp) throws {
+    ///   - waiting: called with the machines that are waited for then, at each look.
+    package func takeUp(
+        life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
+    ) throws {
         // Somebody may still be recording the last answers, and nobody may have declared a killed conductor dead.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
-            try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: { _ in })
+            try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
         let me = try join(after: former)
         // From now on the file knows a member that a store which was restored may not know.

@@ -37,14 +37,17 @@ extension RunToSend {
     }
 
     /// Ends a run, or goes on with it alone, whose store has forgotten something. Without being asked nobody goes on: the file has to have said so before.
+    /// - Parameter waiting: called with the machines that are waited for, at each look.
     /// - Returns: how it ended; nil if the store has forgotten nothing, as far as it knows.
-    func sendWithoutStore(_ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife) throws -> RunEnd? {
+    func sendWithoutStore(
+        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife, _ waiting: ([String]) -> Void
+    ) throws -> RunEnd? {
         guard let stop = try ledger.forgetting() else { return nil }
         guard former.isForgetting else {
             try ledger.fetch()
             return stage.recorded(.stopped(.ledger(stop)))
         }
-        do { try ledger.takeHome(at: .now()) } catch {
+        do { try ledger.takeHome(at: .now(), waiting: waiting) } catch {
             // The next resumption tries again.
             _ = stage.recorded(.stopped(.ledger(stop)))
             return .stopped(.ledger(.unusable("\(error)")))

@@ -17,11 +17,15 @@ extension RunSender {
             let end = run.plan.waves.isEmpty ? try sendRounds(team) : try sendWaves()
             // Another member may have recorded how the run ended, also at the same moment.
             if let end = team.end { return end }
-            guard endsRun(end) else { return end }
-            let recorded = recorded(end)
-            return team.endInStore ?? recorded
+            if endsRun(end) {
+                let recorded = recorded(end)
+                return team.endInStore ?? recorded
+            }
+            // Why its ledger takes nothing more may not have come with a beat yet.
+            if case .stopped(.ledger) = end { return team.endInStore ?? end }
+            return end
         } catch let end as NotSending {
-            return end.isCancelled ? .cancelled : team.end ?? .stopped(.ledger(.takenOver))
+            return end.isCancelled ? .cancelled : team.end ?? team.endInStore ?? .stopped(.ledger(.takenOver))
         }
     }
 

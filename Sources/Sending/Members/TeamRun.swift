@@ -33,21 +33,26 @@ extension RunToSend {
     /// - Returns: how it ended, as the file says.
     func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance, for time: SharedFiring?, after former: FormerLife) -> RunEnd {
         let ledger: SharedLedger, end: RunEnd
+        let waiting: ([String]) -> Void = { attendance.observer(.waitingForMachines($0)) }
         do {
             guard let settings = project.store else { return stage.send() }
             let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation, isPatient: true)
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
-            if let end = try sendWithoutStore(stage, ledger, after: former) { return end }
+            if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
             ledger.begins(time)
             try ledger.takeUp(
-                life: run.life(), after: former.life, isAfterAll: former.isCancelled, at: attendance.context.clock.now())
+                life: run.life(), after: former.life, isAfterAll: former.isCancelled, at: attendance.context.clock.now(),
+                waiting: waiting)
             end = known(try stage.send(through: ledger, file: run), ledger)
         } catch is NotSending {
             return stage.recorded(.stopped(.ledger(.takenOver)))
         } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
-        do { try ledger.fetch() } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        do {
+            try ledger.awaitLastAnswers(waiting: waiting)
+            try ledger.fetch()
+        } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         shareReached(ledger, attendance.observer)
         let recorded = stage.recorded(end)
         guard recorded == .cancelled else { return recorded }

@@ -37,6 +37,9 @@ final class RunTerminal: Sendable {
         case .waitingProgress(let wait):
             guard console.showsProgress else { return }
             console.progress("waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))")
+        case .waitingForMachines(let machines):
+            console.progress(
+                "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (half a minute)")
         case .destination(let to):
             console.detail(
                 "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").",
