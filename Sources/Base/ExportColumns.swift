@@ -65,12 +65,18 @@ public struct ExportColumns: Hashable, Sendable {
         return Standard(rawValue: key).map { candidates(for: $0) } ?? [key]
     }
 
-    /// The column of tokens, `'token' or 'device_token'`, where the targets of a service are read from it although they have a key of their own:
-    /// a column says which service reaches a device, and volley.yaml names no other column for them.
-    public func readsFromTokens(targets key: String) -> String? {
-        guard service != nil, targets[key] == nil, key != Standard.token.rawValue else { return nil }
-        return candidates(for: .token).map { "'\($0)'" }.joined(separator: " or ")
-    }
+    /// Whether the targets of a service are read from the column of tokens although they have a key of their own: a column says which service reaches
+    /// a device, and volley.yaml names no other column for them.
+    public func tokensHold(targets key: String) -> Bool { service != nil && targets[key] == nil && key != Standard.token.rawValue }
+
+    /// The column of tokens as messages have it: `'token' or 'device_token'`.
+    public var quotedTokens: String { Self.quoted(candidates(for: .token)) }
+
+    /// The column of a service's targets as messages have it.
+    /// - Parameter key: the service's key for them.
+    public func quoted(targets key: String) -> String { Self.quoted(candidates(forTargets: key)) }
+
+    private static func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: " or ") }
 }
 
 /// `columns: {service: {column: platform, map: {…}}}`: which service reaches the device of a row.

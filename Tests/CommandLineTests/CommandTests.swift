@@ -200,31 +200,25 @@ struct CommandTests {
     @Test("simulate makes the file of a credential that volley.yaml names, and trusts the app under the names that it has there")
     func simulateNamed() throws {
         let folder = try ProjectFolder()
-        try folder.write(
-            "volley.yaml",
-            """
-            apps:
-              shop:
-                service: jpush
-                app_key: fedcba9876543210fedcba98
-                environment: simulator
-                master_secret: {file: jpush-master-secret.txt}
-            """)
+        func writeProject(environment: String) throws {
+            try folder.write(
+                "volley.yaml",
+                """
+                apps:
+                  shop:
+                    service: jpush
+                    app_key: fedcba9876543210fedcba98
+                    environment: \(environment)
+                    master_secret: {file: jpush-master-secret.txt}
+                """)
+        }
+        try writeProject(environment: "simulator")
         let simulator = try VolleyBinary.start(["simulate", "--service", "jpush", "--port", "0", "--json", "--for", "60"], in: folder.url)
         while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: simulator.outputSoFar)
         let url = try #require(server["url"]?.stringValue)
         #expect(server["key"] == .null, "it is in volley.yaml")
-        try folder.write(
-            "volley.yaml",
-            """
-            apps:
-              shop:
-                service: jpush
-                app_key: fedcba9876543210fedcba98
-                environment: {url: "\(url)", ca: simulator-ca.pem}
-                master_secret: {file: jpush-master-secret.txt}
-            """)
+        try writeProject(environment: "{url: \"\(url)\", ca: simulator-ca.pem}")
         let doctor = try folder.volley("doctor", "shop")
         #expect(doctor.status == 0, "\(doctor)")
         kill(simulator.processID, SIGTERM)

@@ -86,20 +86,29 @@ struct SharedPaceTests {
         #expect(late.allSatisfy { (2_250...2_600).contains($0) }, "\(late)")
     }
 
-    @Test("the machine keeps the shared pace as well as its own")
-    func machine() {
-        let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
-        var benches = (0..<2).map { _ in Bench(pushes: 500) { $0.pace = Pace(pushes: 80, intervalSeconds: 1) } }
-        for index in benches.indices { benches[index].machine.paceShares = [shared.join()] }
-        var times: [[Int64]] = [[], []]
-        for _ in 0..<3_000 {
-            for index in benches.indices {
+    /// Advances machines by a millisecond in turns; everything is accepted at once.
+    /// - Parameter secondFrom: when the second one begins; milliseconds.
+    /// - Returns: when each made its pushes; nanoseconds.
+    private func play(_ benches: inout [Bench], milliseconds: Int, secondFrom: Int = 0) -> [[Int64]] {
+        var times = [[Int64]](repeating: [], count: benches.count)
+        for step in 0..<milliseconds {
+            for index in benches.indices where index == 0 || step >= secondFrom {
                 for push in submitted(benches[index].advance(seconds: 0.001)) {
                     times[index].append(benches[index].now.nanoseconds)
                     benches[index].answer(push, 200)
                 }
             }
+            if step < secondFrom { benches[1].now = benches[0].now }
         }
+        return times
+    }
+
+    @Test("the machine keeps the shared pace as well as its own")
+    func machine() {
+        let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
+        var benches = (0..<2).map { _ in Bench(pushes: 500) { $0.pace = Pace(pushes: 80, intervalSeconds: 1) } }
+        for index in benches.indices { benches[index].machine.paceShares = [shared.join()] }
+        let times = play(&benches, milliseconds: 3_000)
         #expect(most(times[0] + times[1]) <= 100)
         #expect(times.allSatisfy { most($0) <= 80 && $0.count > 130 }, "\(times.map(\.count))")
     }
@@ -111,17 +120,8 @@ struct SharedPaceTests {
         var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
         benches[0].machine.paceShares = [shared.join(), slow.join()]
         benches[1].machine.paceShares = [shared.join()]
-        var times: [Int64] = []
-        for step in 0..<30_000 {
-            // The other begins while this one has been held back for seconds, and makes its next push.
-            for index in benches.indices where index == 0 || step > 5_990 {
-                for push in submitted(benches[index].advance(seconds: 0.001)) {
-                    times.append(benches[index].now.nanoseconds)
-                    benches[index].answer(push, 200)
-                }
-            }
-            if step <= 5_990 { benches[1].now = benches[0].now }
-        }
+        // The other begins while this one has been held back for seconds, and makes its next push.
+        let times = play(&benches, milliseconds: 30_000, secondFrom: 5_991).flatMap(\.self)
         #expect(times.count > 1_000 && most(times) <= 51, "\(most(times)) in a second")
     }
 
@@ -131,15 +131,7 @@ struct SharedPaceTests {
         var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
         benches[0].machine.paceShares = [devices.join(weight: 0.5)]
         benches[1].machine.paceShares = [calls.join(), devices.join(weight: 0.5)]
-        var times: [[Int64]] = [[], []]
-        for _ in 0..<100_000 {
-            for index in benches.indices {
-                for push in submitted(benches[index].advance(seconds: 0.001)) {
-                    times[index].append(benches[index].now.nanoseconds)
-                    benches[index].answer(push, 200)
-                }
-            }
-        }
+        let times = play(&benches, milliseconds: 100_000)
         #expect(most(times[0] + times[1]) <= 24)
         let minute = times[1].indices.map { first in times[1][first...].prefix { $0 < times[1][first] + 60 * second }.count }.max() ?? 0
         #expect(minute <= 540)

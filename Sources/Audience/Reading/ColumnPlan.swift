@@ -113,7 +113,7 @@ struct ColumnResolver {
     /// the column of tokens, unless volley.yaml names another for them.
     func targetColumns(_ forms: [TargetForm]) -> [Int?] {
         forms.map { form in
-            if columns.readsFromTokens(targets: form.column) != nil { return column(of: .token) }
+            if columns.tokensHold(targets: form.column) { return column(of: .token) }
             return columns.candidates(forTargets: form.column).lazy.compactMap { header.firstIndex(of: $0) }.first
         }
     }
@@ -122,9 +122,8 @@ struct ColumnResolver {
     func missingTargets(_ services: [any PushService]) -> Diagnostic {
         if let targets = targetsInHeader { return noHeader(targets) }
         let names = services.map { "'\(columns.candidates(forTargets: $0.target.column)[0])' (\($0.displayName))" }
-        let token = columns.candidates(for: .token).map { "'\($0)'" }.joined(separator: " or ")
         return Diagnostic(
-            "the export has no column of \(services.targetNouns), \(columns.service == nil ? names.joined(separator: " or ") : token): its columns are \(list)",
+            "the export has no column of \(services.targetNouns), \(columns.service == nil ? names.joined(separator: " or ") : columns.quotedTokens): its columns are \(list)",
             file: file,
             remedy: columns.service == nil
                 ? "Name the columns in volley.yaml: `columns: {\(services.map { "\($0.target.column): NAME" }.joined(separator: ", "))}`."

@@ -84,6 +84,11 @@ public struct Restore {
         try staged.finish()
         // From here on others may work with the runs: nothing is taken back.
         for file in waiting { try name(file) }
+        // Until the names are on the disk as well, the folder of runs says that some may be missing.
+        for folder in Set(waiting.map { FilePaths.folder(of: $0.place) }) {
+            try StagedFolder.synchronize(folder)
+            try StagedFolder.synchronize(FilePaths.folder(of: folder))
+        }
         FolderTree.remove(FilePaths.join(runs, name: Self.projectName))
         let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
         let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }

@@ -51,13 +51,14 @@ struct ServiceLint {
                     + "write the one that its devices have, `CELL: \(account.service.name)`. \(rest)"
             }
             let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.joined(separator: " or ")
-            let targets = app.columns.readsFromTokens(targets: account.service.target.column).map { name in
-                " and \(account.service.target.aNoun) in the column \(name); if these are in another, name it in volley.yaml: "
-                    + "columns: {\(account.service.target.column): NAME}"
-            }
-            return "Its devices are rows with \(shown) in the column '\(column.column.value)'\(targets ?? ""). \(rest)"
+            let target = account.service.target
+            let targets =
+                app.columns.tokensHold(targets: target.column)
+                ? " and \(target.aNoun) in the column \(app.columns.quotedTokens); if these are in another, name it in volley.yaml: "
+                    + "columns: {\(target.column): NAME}" : ""
+            return "Its devices are rows with \(shown) in the column '\(column.column.value)'\(targets). \(rest)"
         }
-        let names = app.columns.candidates(forTargets: account.service.target.column).map { "'\($0)'" }.joined(separator: " or ")
+        let names = app.columns.quoted(targets: account.service.target.column)
         return "Its devices are rows with \(account.service.target.aNoun) in the column \(names)"
             + "\(app.columns.preference.isEmpty ? "" : ", unless a service that 'prefer' puts before it reaches them"). \(rest)"
     }

@@ -191,11 +191,9 @@ struct SkipNotes {
 
     /// Where devices of a service are looked for whose targets may be in a column of their own.
     private var targetsBesideTokens: [String] {
-        services.compactMap { service in
-            context.app.columns.readsFromTokens(targets: service.target.column).map { column in
-                "those of \(service.displayName) are read from the column \(column), unless volley.yaml names another: "
-                    + "columns: {\(service.target.column): NAME}"
-            }
+        services.filter { context.app.columns.tokensHold(targets: $0.target.column) }.map { service in
+            "those of \(service.displayName) are read from the column \(context.app.columns.quotedTokens), unless volley.yaml names another: "
+                + "columns: {\(service.target.column): NAME}"
         }
     }
 

@@ -6,8 +6,8 @@ public import Runs
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
     public let run: any RecordedRun
-    /// How many unknown devices of the earlier run may get the push twice.
-    public let mayRepeat: Int
+    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent as far as the store of several machines knows.
+    public let mayRepeat: [Outcome: Int]
     /// A warning if the retry would reach devices in their quiet hours.
     public let warnings: [Diagnostic]
     fileprivate let parent: any RecordedRun
@@ -37,11 +37,9 @@ public func planRetry(
     let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan() }
     guard let planned else { return nil }
     do {
-        var doubtful = outcomes.intersection([.unknown])
-        // Whom the store of several machines has forgotten counts as unsent.
-        if try run.status().cause?.isForgetting == true { doubtful.formUnion(outcomes.intersection([.unsent])) }
-        let figures = try doubtful.isEmpty ? [:] : run.figures().outcomes
-        let mayRepeat = doubtful.reduce(0) { $0 + figures[$1, default: 0] }
+        let doubtful: Set<Outcome> = try run.status().cause?.isForgetting == true ? [.unknown, .unsent] : [.unknown]
+        let figures = try doubtful.isDisjoint(with: outcomes) ? [:] : run.figures().outcomes
+        let mayRepeat = figures.filter { outcomes.contains($0.key) && doubtful.contains($0.key) && $0.value > 0 }
         let settings = try planned.plan.settings.get()
         let warning = try QuietRetry.warning(planned, settings, at: now)
         return PlannedRetry(run: planned, mayRepeat: mayRepeat, warnings: warning.map { [$0] } ?? [], parent: run)

@@ -26,8 +26,8 @@ public enum RetryCommand {
                     ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again." }
                     ?? "`volley report \(run.plan.id)` shows the outcome of each device; --outcome selects others.")
         }
-        if retry.mayRepeat > 0 {
-            let words = try run.status().cause?.isForgetting == true ? "unknown, or unsent as far as the store knows," : "unknown"
+        if !retry.mayRepeat.isEmpty {
+            let words = retry.mayRepeat[.unsent] == nil ? "unknown" : "unknown, or unsent as far as the store knows,"
             console.warn("Devices that are \(words) may already have got the push, and would get it twice.")
         }
         let attendance = console.running(options)
