@@ -7,7 +7,7 @@ import TestServers
 /// Runs over three machines without a fault: the smallest, those of several services, in waves, and what people ask for on the way.
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
-    case homeKilledBetweenWaves = "home killed between two waves", orders
+    case homeKilledBetweenWaves = "home killed between two waves", orders, ordersAtHome = "orders where it was planned"
     case cancelledAfterDeath = "cancelled at home after its process was killed"
     case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
@@ -45,7 +45,7 @@ enum MachineRun: String, CaseIterable, Sendable {
             try? Data(bad.utf8).write(to: file)
             setup.simulator = ["--latency", "400", "--bad-tokens", file.path]
         // Answers of all machines are outstanding when it is cancelled.
-        case .orders: setup.simulator = ["--latency", "400"]
+        case .orders, .ordersAtHome: setup.simulator = ["--latency", "400"]
         case .restored, .restoredAfterDeath: setup.hasOwnServer = true
         case .otherKey, .cancelledAfterDeath, .resumedAfterAll: break
         }
@@ -81,9 +81,9 @@ enum MachineRun: String, CaseIterable, Sendable {
             try machines.start(.home, "resume", "last")
             limits.unknown = Self.pace
         case .brake: (expected, limits.unsent) = (3, machines.setup.recipients)
-        case .orders:
+        case .orders, .ordersAtHome:
             (expected, limits.unsent) = (3, machines.setup.recipients)
-            found += try Self.giveOrders(machines)
+            found += try Self.giveOrders(machines, from: self == .orders ? [.third, .second, .third] : [.home, .home, .home])
         case .cancelledAfterDeath:
             (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
             found += try Self.cancelAfterDeath(machines)
@@ -119,8 +119,9 @@ enum MachineRun: String, CaseIterable, Sendable {
         try Data(text.replacing(machines.simulators[0].key, with: "other.p8").utf8).write(to: file)
     }
 
-    /// Pauses, continues and cancels from machines that do not have the run's file.
-    private static func giveOrders(_ machines: Machines) throws -> [String] {
+    /// Pauses, continues and cancels.
+    /// - Parameter givers: from where each.
+    private static func giveOrders(_ machines: Machines, from givers: [Machines.Name]) throws -> [String] {
         var found: [String] = []
         machines.wait(atMost: 60) { machines.answered > 300 }
         let run = try machines.database.sql("SELECT id FROM volley_run")
@@ -130,16 +131,16 @@ enum MachineRun: String, CaseIterable, Sendable {
         }
         let unknown = try machines.volley(.third, "pause", "20260101-000000-nobody-0000")
         if unknown.status != 2 || !unknown.errors.contains("there") { found.append("a run that is nowhere: \(unknown)") }
-        try give("pause", from: .third)
+        try give("pause", from: givers[0])
         machines.wait(atMost: 5) { false }
         let before = machines.answered
         machines.wait(atMost: 2) { false }
         if machines.answered != before || before > 1900 {
             found.append("\(machines.answered - before) were sent while it was paused, after \(before)")
         }
-        try give("resume", from: .second)
+        try give("resume", from: givers[1])
         if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
-        try give("cancel", from: .third)
+        try give("cancel", from: givers[2])
         return found
     }
 

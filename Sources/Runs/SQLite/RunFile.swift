@@ -64,7 +64,8 @@ enum RunFile {
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
 
-    /// Writes a file's or a folder's changes through to the disk.
+    /// Writes a file's or a folder's changes through to the disk. Not of a database that this process has open: SQLite does that itself, and would lose its
+    /// locks (`makeDatabase`).
     static func synchronize(_ path: String) throws {
         do throws(FileError) { try FilePaths.synchronize(path) } catch {
             throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: error.errorNumber, activity: .planning)

@@ -24,7 +24,6 @@ extension SQLiteRun {
             try db.execute(sql: Self.table)
             try db.execute(sql: "INSERT INTO shared_out VALUES (?)", arguments: [now.epochMilliseconds])
         }
-        try RunFile.synchronize(path)
     }
 
     /// Notes that nobody sends it any more, and this file knows all that they recorded.
