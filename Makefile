@@ -80,8 +80,8 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 
 # Tests share as many threads as there are cores, and those of commands mostly wait for processes that they started: they are run beside the others, in a
 # process of their own. The console's run after them: a server that waits for a thread, beside tests that hold them all, answers after its visitors' sign-ins
-# have grown too old. Those through a provider age fastest, so they run last, by themselves. Three machines need most of a machine for themselves: `make
-# machines-quick`.
+# have grown too old. Those through a provider age fastest, so they run last, by themselves. Of three machines only those
+# runs are played whose pace is not measured, which would need most of a machine for itself: `make machines-quick`.
 TESTS := .build/debug/volleyPackageTests.xctest --testing-library swift-testing
 
 test: servers ## Run all tests, and name failed ones again at the end
@@ -90,7 +90,9 @@ test: servers ## Run all tests, and name failed ones again at the end
 	    $(TESTS) --filter '^CommandLineTests\.' & commands=$$!; \
 	    $(TESTS) --skip '^(CommandLineTests|ConsoleTests|MachinesTests)\.' || status=1; \
 	    wait $$commands || status=1; \
+	    $(TESTS) --filter '^MachinesTests\.MachineRunTests/orders' & machines=$$!; \
 	    $(TESTS) --filter '^ConsoleTests\.' --skip '^ConsoleTests\.ProviderSignInTests' || status=1; \
+	    wait $$machines || status=1; \
 	    $(TESTS) --filter '^ConsoleTests\.ProviderSignInTests' || status=1; exit $$status; } 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g' | tee .build/test.log || { \
 	    echo; echo "What failed:"; grep -A 4 '^✘ Test.* recorded an issue' .build/test.log | cut -c 1-500 | head -100; exit 1; }
 

@@ -74,6 +74,9 @@ struct PaceShares {
     /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
     func used(at nanoseconds: Int64) -> Int { pacer.used(at: nanoseconds) }
 
+    /// What has left within the last of the pace's intervals, at most.
+    func left(at nanoseconds: Int64) -> Int { pacer.left(at: nanoseconds) }
+
     /// The smallest part with which every request may leave that was asked for so far.
     var leastPart: Int { pacer.leastPart(for: largestAsked) }
 

@@ -47,6 +47,9 @@ public final class SharedPace: Sendable {
 
     func used(at nanoseconds: Int64) -> Int { shares.withLock { $0.used(at: nanoseconds) } }
 
+    /// What has left here within the last of the pace's intervals, at most: all of the pace before a part was set.
+    public var left: Int { shares.withLock { $0.left(at: monotonicNanoseconds()) } }
+
     /// The smallest part with which every request may leave that senders have asked to send so far: a request with several targets does not
     /// leave with a part that has no room for it within a second. From 1 to the pace; it never falls.
     public var leastPart: Int { shares.withLock { $0.leastPart } }

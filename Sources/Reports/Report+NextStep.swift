@@ -18,7 +18,11 @@ extension Report {
         switch status.state {
         case .planned: return [stepOfPlan]
         case .running where !status.isSenderHidden:
-            return [NextStep(words: "it is still being sent; this shows newer figures:", command: "volley report \(id)")]
+            let words =
+                isShared
+                ? "it is still being sent, and its figures are fetched at the end; this shows them:"
+                : "it is still being sent; this shows newer figures:"
+            return [NextStep(words: words, command: "volley report \(id)")]
         case .running, .paused, .stopped, .cancelled:
             if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
                 return [NextStep(words: "\(retry.id) has taken over; this shows its progress:", command: "volley report \(retry.id)")]
@@ -44,6 +48,10 @@ extension Report {
     private var stepsToGoOn: [NextStep] {
         let id = plan.id
         switch status.state {
+        case _ where isLeftToOthers:
+            return [
+                NextStep(words: "\(wordsOfOthers); this goes on with it, and fetches what became of it:", command: "volley resume \(id)")
+            ]
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
         case .stopped where forgetting != nil && isAnythingLeft: return stepsWithoutStore
         case .stopped where hasStoppedServices: return stepsOfStoppedServices
@@ -58,6 +66,12 @@ extension Report {
         case .planned, .finished: return []
         }
     }
+
+    /// Whether nobody here sends it, and other machines may, or may have finished it.
+    var isLeftToOthers: Bool { isShared && forgetting == nil && [.running, .paused, .stopped].contains(status.state) }
+
+    /// Why its figures may be old then.
+    var wordsOfOthers: String { "other machines may be sending it, or have finished it" }
 
     /// What the store of several machines has forgotten, or may have, so that the run stopped, or was cancelled without anybody knowing all that it did.
     var forgetting: LedgerStop? {

@@ -50,8 +50,8 @@ extension Report {
             let noun = service.recipientNoun
             return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
         case .running:
-            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far."
-        case .paused: return "Paused: \(acceptors) accepted \(share) so far."
+            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far\(asFetched)."
+        case .paused: return "Paused: \(acceptors) accepted \(share) so far\(asFetched)."
         case .stopped where count(.unsent) == 0:
             return ["Stopped: \(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         case .stopped: return "Stopped early: \(acceptors) accepted \(share); \(neverSent)."
@@ -68,8 +68,10 @@ extension Report {
 
     private var neverSent: String {
         let were = TextFormat.counted(count(.unsent), one: "was", many: "were")
-        return forgetting == nil ? "\(were) never sent" : "\(were) never sent, as far as is known"
+        return forgetting == nil && !isShared ? "\(were) never sent" : "\(were) never sent, as far as is known"
     }
+
+    private var asFetched: String { isShared ? ", as far as that was fetched from the store that machines share" : "" }
 
     /// The outcomes of pushes that were not accepted, the most frequent first. Missed devices come before.
     private var remainder: String? {

@@ -21,6 +21,8 @@ public struct Report: Sendable {
     let approval: RunApproval?
     /// What is not known of it since a backup; nil when it was not put back from one.
     let restored: RestoredRun?
+    /// Whether it is sent by several machines, of which the store that they share may know more than its file: that is fetched at the end.
+    let isShared: Bool
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?
     /// Push by push, of a test; empty otherwise, and when they were removed.
@@ -57,6 +59,7 @@ public struct Report: Sendable {
         unrecorded = try UnrecordedReasons.ofServices(of: run, isHeld: restored?.isHeld ?? false)
         statistics = try run.statistics()
         approval = try run.approval()
+        isShared = try run.sharedSince() != nil
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []

@@ -40,15 +40,14 @@ public struct SendProposal {
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     public func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
 
+    /// What is left of a run that goes on; nil for one that several machines send, of which the store knows more than the file.
+    public func resumption() throws -> Resumption? { dispatch.isForTeam ? nil : try Resumption(of: run, settings) }
+
     /// Sends until the run has ended, without making a report. Nobody is asked, so the observer hears what a run that goes on leaves in doubt.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
-        // Of a run that several machines send the store knows more than the file.
-        if step == .goOn, !dispatch.isForTeam {
-            let resumption = try Resumption(of: run, settings)
-            attendance.observer(.resumes(resumption))
-        }
+        if step == .goOn, let resumption = try resumption() { attendance.observer(.resumes(resumption)) }
         let end = try dispatch.deliver(step, through: gate, attendance)
         for gateway in dispatch.gateways.values { _ = gateway.close() }
         do { try dispatch.close(attendance.observer) } catch { return (end, error) }

@@ -8,12 +8,16 @@ import TestServers
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
     case homeKilledBetweenWaves = "home killed between two waves", orders, ordersAtHome = "orders where it was planned"
+    case ordersFromCopy = "orders where a copy was fetched", ordersBetweenWaves = "orders between waves"
+    case resumed = "several services, interrupted and resumed"
     case cancelledAfterDeath = "cancelled at home after its process was killed"
     case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
     case restored, restoredAfterDeath = "restored after home was killed"
 
     private static let pace = 250
+    /// Runs in which people interrupt and give orders, but no pace is measured: they may be played beside others.
+    static let withOrders: [MachineRun] = [.ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed]
 
     /// - Returns: everything that is wrong; blank if nothing is.
     func play() -> [String] {
@@ -29,11 +33,11 @@ enum MachineRun: String, CaseIterable, Sendable {
         switch self {
         case .one: setup.recipients = 1
         case .sixty: (setup.recipients, setup.pace) = (60, "1/s")
-        case .services:
+        case .services, .resumed:
             setup.hasFCM = true
             let fcm = (0..<1000).map { "fcm\($0):APA91b" + String(repeating: "x", count: 134) + ",android\n" }
             setup.export = "device_token,platform\n" + (0..<1000).map { "\(Machines.token($0)),ios\n" }.joined() + fcm.joined()
-        case .waves, .homeKilledBetweenWaves:
+        case .waves, .homeKilledBetweenWaves, .ordersBetweenWaves:
             // The first wave is due at once, the other one within a minute or two.
             let zones = ["UTC", "Etc/GMT-1"]
             setup.export = "device_token,timezone\n" + (0..<2000).map { "\(Machines.token($0)),\(zones[$0 % 2])\n" }.joined()
@@ -45,7 +49,7 @@ enum MachineRun: String, CaseIterable, Sendable {
             try? Data(bad.utf8).write(to: file)
             setup.simulator = ["--latency", "400", "--bad-tokens", file.path]
         // Answers of all machines are outstanding when it is cancelled.
-        case .orders, .ordersAtHome: setup.simulator = ["--latency", "400"]
+        case .orders, .ordersAtHome, .ordersFromCopy: setup.simulator = ["--latency", "400"]
         case .restored, .restoredAfterDeath: setup.hasOwnServer = true
         case .otherKey, .cancelledAfterDeath, .resumedAfterAll: break
         }
@@ -64,7 +68,7 @@ enum MachineRun: String, CaseIterable, Sendable {
     private func play(_ machines: Machines) throws -> [String] {
         if self == .restored || self == .restoredAfterDeath { return try playRestored(machines) }
         var found: [String] = []
-        var limits = MachineJudge.Limits(pace: self == .sixty ? nil : Self.pace)
+        var limits = MachineJudge.Limits(pace: self == .sixty || Self.withOrders.contains(self) ? nil : Self.pace)
         if self == .otherKey { try Self.replaceKey(of: .third, machines) }
         try machines.send()
         var expected: Int32 = 0
@@ -84,6 +88,13 @@ enum MachineRun: String, CaseIterable, Sendable {
         case .orders, .ordersAtHome:
             (expected, limits.unsent) = (3, machines.setup.recipients)
             found += try Self.giveOrders(machines, from: self == .orders ? [.third, .second, .third] : [.home, .home, .home])
+        case .ordersFromCopy:
+            (expected, limits.unsent) = (3, machines.setup.recipients)
+            found += try Self.giveOrdersFromCopy(machines)
+        case .ordersBetweenWaves:
+            (expected, limits.unsent) = (3, machines.setup.recipients)
+            found += try Self.giveOrdersBetweenWaves(machines)
+        case .resumed: found += try Self.interruptAndResume(machines)
         case .cancelledAfterDeath:
             (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
             found += try Self.cancelAfterDeath(machines)
@@ -119,31 +130,6 @@ enum MachineRun: String, CaseIterable, Sendable {
         try Data(text.replacing(machines.simulators[0].key, with: "other.p8").utf8).write(to: file)
     }
 
-    /// Pauses, continues and cancels.
-    /// - Parameter givers: from where each.
-    private static func giveOrders(_ machines: Machines, from givers: [Machines.Name]) throws -> [String] {
-        var found: [String] = []
-        machines.wait(atMost: 60) { machines.answered > 300 }
-        let run = try machines.database.sql("SELECT id FROM volley_run")
-        func give(_ order: String, from name: Machines.Name) throws {
-            let given = try machines.volley(name, order, run)
-            if given.status != 0 { found.append("\(order): \(given.status) \(given.errors)") }
-        }
-        let unknown = try machines.volley(.third, "pause", "20260101-000000-nobody-0000")
-        if unknown.status != 2 || !unknown.errors.contains("there") { found.append("a run that is nowhere: \(unknown)") }
-        try give("pause", from: givers[0])
-        machines.wait(atMost: 5) { false }
-        let before = machines.answered
-        machines.wait(atMost: 2) { false }
-        if machines.answered != before || before > 1900 {
-            found.append("\(machines.answered - before) were sent while it was paused, after \(before)")
-        }
-        try give("resume", from: givers[1])
-        if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
-        try give("cancel", from: givers[2])
-        return found
-    }
-
     /// The database forgets what home did after a backup.
     private func playRestored(_ machines: Machines) throws -> [String] {
         var found: [String] = []
@@ -176,17 +162,6 @@ enum MachineRun: String, CaseIterable, Sendable {
         for (name, status) in machines.finishHelpers() where status != 0 { found.append("\(name.rawValue) ended with \(status)") }
         let limits = MachineJudge.Limits(unknown: machines.setup.recipients, pace: Self.pace)
         found += try MachineJudge(machines).findings(limits, recipients: machines.setup.recipients)
-        return found
-    }
-
-    private static func cancelAfterDeath(_ machines: Machines) throws -> [String] {
-        machines.wait(atMost: 60) { machines.answered > 500 }
-        machines.kill(.home)
-        let cancelled = try machines.volley(.home, "cancel", "last")
-        var found = cancelled.status == 0 ? [] : ["cancel: \(cancelled.status) \(cancelled.errors)"]
-        let before = machines.answered
-        machines.wait(atMost: 3) { false }
-        if machines.answered != before { found.append("\(machines.answered - before) were sent after it was cancelled") }
         return found
     }
 }

@@ -111,7 +111,9 @@ final class Machines {
     }
 
     /// Runs a command to its end on a machine, beside what runs there.
-    func volley(_ name: Name, _ arguments: String...) throws -> VolleyBinary.Result {
+    func volley(_ name: Name, _ arguments: String...) throws -> VolleyBinary.Result { try volley(name, arguments) }
+
+    func volley(_ name: Name, _ arguments: [String]) throws -> VolleyBinary.Result {
         try VolleyBinary.run(
             arguments, in: folder(name).url, environment: ["VOLLEY_DATABASE": addresses[name] ?? "", "NO_COLOR": "1"], timeout: 200)
     }

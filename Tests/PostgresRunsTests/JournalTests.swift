@@ -158,7 +158,7 @@ struct JournalTests {
         #expect(!twice && other)
     }
 
-    @Test("parts of a pace are the same after they were stored, and those of a member that is gone are free after the pace's interval")
+    @Test("parts of a pace are the same after they were stored; what a member that is gone cannot have used is free at once")
     func parts() {
         var stored = DividedParts(text: "", limit: 90)
         #expect(stored.parts.beat(of: "1", number: 1, used: 0, wants: true) == 90)
@@ -168,9 +168,25 @@ struct JournalTests {
         stored.free(["1"], at: 1_000_000, after: 60)
         stored = DividedParts(text: stored.text, limit: 90)
         stored.free(["1"], at: 1_050_000, after: 60)
-        #expect(stored.parts.beat(of: "2", number: 2, used: 0, wants: true) == 0)
+        // Three a second for thirteen seconds: a second's share of 90, rounded up, and one more.
+        #expect(stored.parts.beat(of: "2", number: 2, used: 0, wants: true) == 90 - 39)
         stored.free(["1"], at: 1_061_001, after: 60)
         #expect(stored.parts.beat(of: "2", number: 3, used: 0, wants: true) == 90)
+    }
+
+    @Test("what had left a member that is gone counts, and what may have left it since its last beat", arguments: [0, 20, 80])
+    func gone(left: Int) {
+        var stored = DividedParts(text: "", limit: 90)
+        #expect(stored.parts.beat(of: "1", number: 1, used: left, left: left, wants: true) == 90)
+        stored = DividedParts(text: stored.text, limit: 90)
+        for _ in 0..<2 { stored.free(["1"], at: 1_000_000, after: 60) }
+        #expect(stored.parts.beat(of: "2", number: 1, used: 0, wants: true) == 90 - min(90, left + 39))
+        // One that has said that nothing more leaves it.
+        stored = DividedParts(text: "", limit: 90)
+        #expect(stored.parts.beat(of: "1", number: 1, used: 90, left: left, wants: true) == 90)
+        #expect(stored.parts.beat(of: "1", number: 2, used: left, left: left, wants: false) == 0)
+        stored.free(["1"], at: 1_000_000, after: 60)
+        #expect(stored.parts.beat(of: "2", number: 1, used: 0, wants: true) == 90 - left)
     }
 }
 

@@ -132,8 +132,11 @@ struct Pacer {
     /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
     func used(at nanoseconds: Int64) -> Int {
         guard let part else { return pace.pushes }
-        return max(part, windows.last?.total(at: nanoseconds) ?? 0)
+        return max(part, left(at: nanoseconds))
     }
+
+    /// What has left within the last of the pace's intervals, at most: all of the pace before it was counted.
+    func left(at nanoseconds: Int64) -> Int { windows.last?.total(at: nanoseconds) ?? pace.pushes }
 
     /// The smallest part of the pace with which a request may leave. Its targets leave at one moment, and even a second must have room for
     /// them: otherwise small parts on many machines would add up to more than a second's.

@@ -59,13 +59,15 @@ package final class Membership: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Ends beating. Does not leave the run.
+    /// Ends beating, and leaves the paces to others: this process sends no more. Does not leave the run.
     package func end() {
         ending.request()
         thread.withLock { thread in
             thread?.join()
             thread = nil
         }
+        // Otherwise the others find that out by themselves, and allow for more.
+        if !paces.isEmpty, !isDead { try? ledger.giveBack(paces) }
     }
 
     // MARK: - What is known

@@ -12,16 +12,17 @@ extension SharedLedger {
     /// - Parameters:
     ///   - resendsUnknown: by the numbers of services, whether those who may have got the push are sent to again.
     ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - ids: whose legs are looked at; nil for all.
     /// - Returns: how many they are.
-    package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>) throws -> Int {
+    package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Int {
         let offers = try ask { try self.offers($0) }
         // Looked at twice, with the question who has them in between, as in `lost`.
         try refresh()
-        let before = ClaimSet(try open(resendsUnknown, closing).map { $0.id..<$0.id + 1 })
+        let before = ClaimSet(try open(resendsUnknown, closing, of: ids).map { $0.id..<$0.id + 1 })
         guard !before.isEmpty else { return 0 }
         let held = try heldByMembers()
         try refresh()
-        let again = try open(resendsUnknown, closing).filter { push in
+        let again = try open(resendsUnknown, closing, of: ids).filter { push in
             // Who may have got the push is not sent to again while a member has it in hand.
             before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
         }
@@ -38,9 +39,9 @@ extension SharedLedger {
     }
 
     /// Recipients of the legs that go on who were claimed and are to be sent to again, as the replica knows them.
-    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>) throws -> [SentAgain] {
+    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [SentAgain] {
         let skipped = try skipped(), claims = try replica.claims()
-        return try goingLegs().filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
+        return try goingLegs(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
             let resends = resendsUnknown[leg.service]
             return try claims.ranges(in: leg.ids).flatMap { range in
                 try replica.unsettled(in: range, resendsUnknown: resends, closing: closing).compactMap { id, attempts, mayHaveArrived in
@@ -51,25 +52,44 @@ extension SharedLedger {
         }
     }
 
-    private func goingLegs() throws -> [RunLeg] {
+    private func goingLegs(of ids: Range<Int>?) throws -> [RunLeg] {
         let states = try legStates()
-        return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil }
+        return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
     /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
-    /// - Parameter closing: reasons for which those who are unsent get nothing any more.
-    package func isSettled(closing: Set<OwnReason>) throws -> Bool {
+    /// - Parameters:
+    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - ids: whose legs are looked at; nil for all.
+    package func isSettled(closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Bool {
         try refresh()
-        let claims = try replica.claims(), going = try goingLegs()
+        let claims = try replica.claims(), going = try goingLegs(of: ids)
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
-        guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount() == 0 else { return false }
+        guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
         // Who was given back since it was last looked for.
-        return try open(plan.services.map { _ in false }, closing).isEmpty
+        return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
+    }
+
+    /// Whether anybody of a range, in the legs that go on, waits for a member: given back, or to be sent to again.
+    package func isWaiting(_ ids: Range<Int>) throws -> Bool {
+        var isWaiting = false
+        try ask { connection in
+            try connection.run(
+                """
+                SELECT 1 FROM volley_returned r
+                JOIN volley_leg g ON g.run = r.run AND g.first <= r.first AND g.last > r.first AND g.cause = ''
+                WHERE r.run = $1 AND r.first < $3 AND r.last > $2 LIMIT 1
+                """,
+                [.int(run), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds
+            ) { _ in isWaiting = true }
+        }
+        return isWaiting
     }
 
     /// Stretches of the legs that go on that are to be sent to again, and that nobody has finished.
-    private func offeredCount() throws -> Int {
+    private func offeredCount(of ids: Range<Int>?) throws -> Int {
+        let ids = ids ?? 0..<plan.audience
         var count = 0
         try ask { connection in
             try connection.run(
@@ -79,7 +99,8 @@ extension SharedLedger {
                     UNION ALL SELECT l.run, l.first FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
                         WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL) o
                 JOIN volley_leg g ON g.run = o.run AND g.first <= o.first AND g.last > o.first AND g.cause = ''
-                """, [.int(run)], within: asking.answerSeconds
+                WHERE g.first >= $2 AND g.first < $3
+                """, [.int(run), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds
             ) { count = $0.int(0) }
         }
         return count

@@ -203,7 +203,7 @@ extension SharedLedger {
                 let news = try look(as: me, connection)
                 for (pace, part) in zip(paces, parts) {
                     // What the others have may have been forgotten while the roll is called.
-                    if let part { pace.take(news.isCalm ? part : min(part, pace.used())) }
+                    if let part { pace.take(news.isCalm ? part : min(part, pace.use().used)) }
                 }
                 return news
             }

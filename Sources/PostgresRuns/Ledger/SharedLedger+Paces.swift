@@ -21,10 +21,21 @@ extension SharedLedger {
             // Once the row is locked: the moment must not be one from before a wait.
             try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) { now = $0.int(0) }
             stored.free(try gone(stored.parts.parts.keys.compactMap(Int.init), connection), at: now, after: pace.whole.intervalSeconds)
-            let granted = stored.parts.beat(of: "\(me)", number: Int64(beat), used: pace.used(), wants: wants, least: pace.least())
+            let use = pace.use()
+            let granted = stored.parts.beat(
+                of: "\(me)", number: Int64(beat), used: use.used, left: use.left, wants: wants, least: use.least)
             try connection.run(
                 "UPDATE volley_pace SET parts = $2 WHERE key = $1", [.text(pace.key), .text(stored.text)], within: seconds)
             return granted
+        }
+    }
+
+    /// Leaves this member's parts of paces to others, as nothing more leaves it.
+    func giveBack(_ paces: [DividedPace]) throws {
+        for pace in paces { pace.take(0) }
+        state.withLock { $0.beat += 1 }
+        try StoreError.explaining {
+            try beating.once { connection in for pace in paces { _ = try part(of: pace, wants: false, connection) } }
         }
     }
 
@@ -53,21 +64,28 @@ struct DividedParts {
         for member in members {
             guard case .array(let cells) = member.value else { continue }
             let numbers = cells.compactMap(\.integerValue)
-            guard numbers.count == 8 else { continue }
+            guard numbers.count == 9 else { continue }
             known[member.name] = PaceParts.Part(
-                granted: Int(numbers[0]), used: Int(numbers[1]), beat: numbers[2], wants: numbers[3] == 1, least: Int(numbers[4]),
-                turn: numbers[5], served: Int(numbers[6]))
+                granted: Int(numbers[0]), used: Int(numbers[1]), left: Int(numbers[8]), beat: numbers[2], wants: numbers[3] == 1,
+                least: Int(numbers[4]), turn: numbers[5], served: Int(numbers[6]))
             if numbers[7] > 0 { goneSince[member.name] = Int(numbers[7]) }
         }
         parts = PaceParts(pace: max(1, limit), parts: known, turns: json["turns"]?.integerValue ?? 0)
     }
 
-    /// Frees the parts of members that are gone for as long as the interval.
+    /// How long pushes may leave a member after its last beat; seconds.
+    private static let sendingSeconds = Int(SubmissionGate.longestAgeSeconds + SubmissionGate.queueSeconds) + 1
+
+    /// Frees the parts of members that are gone: what may not have been used at once, as pushes leave evenly, and the rest once they are gone for as long
+    /// as the interval.
     mutating func free(_ gone: Set<String>, at now: Int, after intervalSeconds: Int) {
         for member in gone {
             let since = goneSince[member] ?? now
+            if goneSince[member] == nil {
+                // What leaves in a second is rounded up, and one request more may leave where another pace held it back.
+                parts.leave(member) { Self.sendingSeconds * ($0 / max(1, intervalSeconds) + 2) }
+            }
             goneSince[member] = since
-            parts.leave(member)
             guard now - since > (intervalSeconds + 1) * 1000 else { continue }
             parts.remove(member)
             goneSince[member] = nil
@@ -78,7 +96,7 @@ struct DividedParts {
         let members = parts.parts.sorted { $0.key < $1.key }.map { member, part in
             let numbers = [
                 Int64(part.granted), Int64(part.used), part.beat, part.wants ? 1 : 0, Int64(part.least), part.turn, Int64(part.served),
-                Int64(goneSince[member] ?? 0),
+                Int64(goneSince[member] ?? 0), Int64(part.left),
             ]
             return (member, JSONValue.array(numbers.map { .integer($0) }))
         }

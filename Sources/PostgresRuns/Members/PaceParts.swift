@@ -12,6 +12,8 @@ struct PaceParts {
     struct Part: Hashable {
         var granted = 0
         var used = 0
+        /// What had left it within the last interval, by then.
+        var left = 0
         /// The number of the beat that said so.
         var beat: Int64 = 0
         var wants = false
@@ -49,14 +51,15 @@ struct PaceParts {
     /// - Parameters:
     ///   - number: larger than that of each beat before.
     ///   - used: what it uses (`SharedPace.used`), looked up after the part that it was granted last had come into force.
+    ///   - left: what has left it within the last interval (`SharedPace.left`); nil if that is not known.
     ///   - wants: whether it has something to send.
     ///   - least: the smallest part with which it can send anything (`SharedPace.leastPart`).
     /// - Returns: what it is granted from now on; nil for a beat that comes after a later one, and says what held once.
-    mutating func beat(of member: String, number: Int64, used: Int, wants: Bool, least: Int = 1) -> Int? {
+    mutating func beat(of member: String, number: Int64, used: Int, left: Int? = nil, wants: Bool, least: Int = 1) -> Int? {
         var part = parts[member] ?? Part()
         guard number > part.beat else { return nil }
         if wants, !part.wants { queue(&part) }
-        (part.beat, part.used, part.wants, part.least) = (number, used, wants, min(max(1, least), pace))
+        (part.beat, part.used, part.left, part.wants, part.least) = (number, used, left ?? used, wants, min(max(1, least), pace))
         parts[member] = part
         if part.served >= Self.beatsInTurn, isSomebodyLeftOut { queue(&part) }
         parts[member] = part
@@ -69,8 +72,13 @@ struct PaceParts {
         return part.granted
     }
 
-    /// A member has left or is on record as dead. What it used counts until `remove`.
-    mutating func leave(_ member: String) { parts[member]?.wants = false }
+    /// A member has left or is on record as dead: nothing more leaves it. What may have left it within the last interval counts until `remove`.
+    /// - Parameter mostSince: how much may have left it since its last beat, by the part that it may have been using.
+    mutating func leave(_ member: String, mostSince: (Int) -> Int) {
+        guard var part = parts[member] else { return }
+        (part.used, part.granted, part.wants) = (min(part.mostUsed, part.left + mostSince(part.mostUsed)), 0, false)
+        parts[member] = part
+    }
 
     /// A member is on record as dead, and its last pushes are over: its part is free.
     mutating func remove(_ member: String) { parts[member] = nil }

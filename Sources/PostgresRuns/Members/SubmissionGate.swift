@@ -6,6 +6,8 @@ struct SubmissionGate {
     /// Nothing is handed over later than this after the start of the last beat that succeeded; seconds. What is handed over then is answered or given
     /// up within `settlingSeconds`.
     static let longestAgeSeconds = 10.0
+    /// The longest that a push that was handed over waits in a queue; seconds.
+    static let queueSeconds = 2.0
     /// The longest that a push stays within the process and under way: 2 s in queues and 15 s for its answer; seconds.
     static let settlingSeconds = 17.0
 

@@ -57,7 +57,7 @@ extension SharedLedger {
     private func isBeingSent(by machine: String, _ wanted: String) -> Diagnostic {
         Diagnostic(
             "the run is being sent (\(TextFormat.foreign(machine))), and cannot be \(wanted) meanwhile", file: place,
-            remedy: "Wait for its end, or stop it where it was planned: `volley pause \(plan.id)`, `volley cancel \(plan.id)`.",
+            remedy: "Wait for its end, or end it: with Ctrl-C where it was planned, or with `volley cancel \(plan.id)`.",
             [.wait(run: plan.id)])
     }
 }

@@ -177,7 +177,11 @@ extension Store {
                     ) { blocks.append(Array($0.bytes(0))) }
                 }
             }
-            guard blocks.count == end - start else { throw Self.isUnreadable }
+            guard blocks.count == end - start else {
+                // It may just have been removed.
+                _ = try storedPlan(row.id)
+                throw Self.isUnreadable
+            }
             guard queue.put(blocks) else { return }
         }
     }

@@ -22,6 +22,8 @@ extension ReportPage {
                 "If nobody may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).",
                 [.resume(run: run)])
         case .paused, .cancelled: told("", [.resume(run: run)])
+        case .stopped where report.isLeftToOthers:
+            told("\(TextFormat.capitalized(report.wordsOfOthers)).", [.resume(run: run)])
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
             told(
                 "\(TextFormat.capitalized(report.proAndContraOfGoingOn.contra)). \(Remedy.cancel(run: run).sentence) "

@@ -57,6 +57,11 @@ extension ReportPage {
         case .running:
             return ("Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:", "volley report \(id)")
         case .paused: return ("Paused", "This resumes it where it paused:", "volley resume \(id)")
+        case .stopped where report.isLeftToOthers:
+            return (
+                "Stopped here", "\(TextFormat.capitalized(report.wordsOfOthers)). This goes on with it, and fetches what became of it:",
+                "volley resume \(id)"
+            )
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
             let (pro, contra) = report.proAndContraOfGoingOn
             return (

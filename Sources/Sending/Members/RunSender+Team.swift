@@ -19,7 +19,8 @@ extension RunSender {
             if let end = team.end { return end }
             if endsRun(end) {
                 let recorded = recorded(end)
-                return team.endInStore ?? recorded
+                // Who was interrupted here knows it; to the others the run was stopped.
+                return recorded == .interrupted ? recorded : team.endInStore ?? recorded
             }
             // Why its ledger takes nothing more may not have come with a beat yet.
             if case .stopped(.ledger) = end { return team.endInStore ?? end }
@@ -82,6 +83,42 @@ extension RunSender {
 
     /// Looks after those that members left behind, and finds out whether everybody is settled. For whoever conducts.
     private func hasNothingLeft(_ ledger: SharedLedger) throws -> Bool {
+        try recordLost(ledger)
+        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
+        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing) == 0 else { return false }
+        return try ledger.isSettled(closing: closing)
+    }
+
+    /// Finds waves to go on with, as somebody of them was given back by a member that stopped, paused or died. Of the others those remain that are not
+    /// settled. For whoever conducts: others have done their part of a wave once nothing of it is left to be taken.
+    /// - Parameter sent: waves of which this member has done its part.
+    func reopened(of sent: inout SentWaves) -> [Int] {
+        guard let team, isConducting, sent.mayBeAsked else { return [] }
+        // Quiet hours end a wave for now, and the agenda knows when it goes on.
+        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack).union([.quietHours])
+        do {
+            try recordLost(team.ledger)
+            var again: [Int] = []
+            for wave in sent.waves.sorted() {
+                let ids = run.plan.waves[wave].ids
+                let offered = try team.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing, of: ids)
+                if try offered > 0 || team.ledger.isWaiting(ids) {
+                    again.append(wave)
+                } else if try !team.ledger.isSettled(closing: closing, of: ids) {
+                    continue
+                }
+                sent.waves.remove(wave)
+            }
+            if !again.isEmpty { sent.reopenedAt = .now }
+            return again
+        } catch {
+            // What cannot be asked now is asked again.
+            return []
+        }
+    }
+
+    /// Records as unknown whom members that are gone left behind.
+    private func recordLost(_ ledger: SharedLedger) throws {
         try ledger.claimDoubtful(at: clock.now())
         let skipping = services.indices.filter { !services[$0].resendsUnknown }
         if skipping.count == services.count {
@@ -89,10 +126,17 @@ extension RunSender {
         } else {
             for number in skipping { try run.recordLost(ofService: number, at: clock.now()) }
         }
-        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
-        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing) == 0 else { return false }
-        return try ledger.isSettled(closing: closing)
     }
+}
+
+/// Waves of which a member has done its part, and of which somebody may be left.
+struct SentWaves {
+    var waves: Set<Int> = []
+    /// When somebody was left last.
+    var reopenedAt: ContinuousClock.Instant?
+
+    /// Whether it is time to look: somebody who is left but cannot be taken yet must not keep everybody busy.
+    var mayBeAsked: Bool { !waves.isEmpty && reopenedAt.map { .now - $0 > .seconds(1) } ?? true }
 }
 
 extension StopCause {

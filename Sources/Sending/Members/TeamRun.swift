@@ -94,7 +94,8 @@ extension DividedPace {
     /// A pace as a run of this process divides it with other machines.
     fileprivate init(_ keyed: PaceRegistry.Keyed, ofRun run: String, _ registry: PaceRegistry) {
         self.init(
-            key: keyed.key, whole: keyed.pace.pace, used: { registry.used(of: keyed, run: run) }, least: { keyed.pace.leastPart },
+            key: keyed.key, whole: keyed.pace.pace,
+            use: { Use(used: registry.used(of: keyed, run: run), left: keyed.pace.left, least: keyed.pace.leastPart) },
             take: { registry.setPart($0, of: keyed, run: run) })
     }
 }

@@ -26,7 +26,7 @@ public enum TeamWorkEvent: Sendable {
 /// Helps to send whatever is sent through the store: `volley work`.
 public final class TeamWork: Sendable {
     private static let lookMilliseconds = 1000
-    /// How long a run that could not be joined is left alone; in looks.
+    /// How long a run is left alone that could not be joined, or that this machine cannot send; in looks.
     private static let pauseLooks = 30
 
     private let project: Project
@@ -60,15 +60,21 @@ public final class TeamWork: Sendable {
         let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation)
         // Tokens are dated before this machine takes part in anything.
         attendance.context.clock.correct(bySeconds: try store.clockOffsetSeconds())
-        if let run { return try help(with: run, store) }
+        if let run {
+            try help(with: run, store)
+            return
+        }
         observer(.waiting(apps: project.apps.map(\.name.value)))
-        var threads: [String: WorkerThread<Void>] = [:], pauses: [String: Int] = [:], isAway = false
+        var threads: [String: WorkerThread<Bool>] = [:], pauses: [String: Int] = [:], isAway = false
         while !attendance.cancellation.isRequested {
             do {
                 for id in try store.runsToSend(ofApps: project.apps.map(\.name.value))
                 where threads[id] == nil && pauses[id, default: 0] == 0 {
                     threads[id] = try WorkerThread("work") { [self] in
-                        do { try help(with: id, store) } catch { observer(.refused(run: id, Diagnostic(explaining: error))) }
+                        do { return try help(with: id, store) } catch {
+                            observer(.refused(run: id, Diagnostic(explaining: error)))
+                            return false
+                        }
                     }
                 }
                 if isAway { observer(.storeBack) }
@@ -78,28 +84,33 @@ public final class TeamWork: Sendable {
                 isAway = true
             }
             for (id, thread) in threads where thread.isFinished {
-                thread.join()
-                (threads[id], pauses[id]) = (nil, Self.pauseLooks)
+                // A run that has ended for all may be resumed at once.
+                (threads[id], pauses[id]) = (nil, thread.join() ? 0 : Self.pauseLooks)
             }
             pauses = pauses.compactMapValues { $0 > 1 ? $0 - 1 : nil }
             observer(.tick)
             attendance.cancellation.wait(milliseconds: Self.lookMilliseconds)
         }
-        for thread in threads.values { thread.join() }
+        for thread in threads.values { _ = thread.join() }
     }
 
     /// Takes part in a run until it has ended.
-    private func help(with id: String, _ store: Store) throws {
+    /// - Returns: whether it has ended for all.
+    @discardableResult
+    private func help(with id: String, _ store: Store) throws -> Bool {
         let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }
         observer(.joined(run: id, campaign: ledger.plan.campaign, devices: ledger.plan.audience))
         while true {
-            let end = try stage.sender.send(through: ledger, file: nil)
+            var end = try stage.sender.send(through: ledger, file: nil)
             // Who stood still for too long and was declared dead takes part again, as another member.
             if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
-            let state = try? ledger.status().state
-            return observer(.left(run: id, end, isOver: state?.hasEnded ?? false))
+            let state = try? ledger.status().state, isOver = state?.hasEnded ?? false
+            // Who was asked to end while it was cancelled says the latter.
+            if state == .cancelled { end = .cancelled }
+            observer(.left(run: id, end, isOver: isOver))
+            return isOver
         }
     }
 }

@@ -11,8 +11,15 @@ extension RunSender {
         var agenda = try WaveAgenda(of: run, settings)
         var rounds = try begunRounds()
         var deferred = ClaimSet()
+        // Waves that were sent together with other machines, and of which somebody may be left.
+        var sent = SentWaves(), reopened: [Int] = []
         while true {
+            reopened += self.reopened(of: &sent)
             let now = clock.now()
+            // Others were sending: nobody of them is late.
+            if !reopened.isEmpty { agenda.noteActivity(at: now) }
+            for wave in reopened { agenda.reopen(wave) }
+            reopened = []
             switch agenda.next(at: now) {
             case .finished:
                 if try isOver() { return ended(rounds) }
@@ -25,7 +32,10 @@ extension RunSender {
                 agenda.markDone(wave)
             case .wait(let moment, let wave):
                 try run.noteEvidenceAtRest()
-                let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
+                let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left) {
+                    reopened = self.reopened(of: &sent)
+                    return !reopened.isEmpty
+                }
                 if let end { return end }
                 // During the wait, approval may have become required, settings may have changed, or another run may have reached the
                 // remaining devices.
@@ -37,7 +47,9 @@ extension RunSender {
                 agenda.noteActivity(at: clock.now())
                 try team?.ledger.returnLeases()
                 switch (end, asked) {
-                case (.finished, _): agenda.markDone(wave)
+                case (.finished, _):
+                    agenda.markDone(wave)
+                    if team != nil { sent.waves.insert(wave) }
                 case (.stopped(let cause), _): return .stopped(cause)
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
@@ -90,8 +102,11 @@ extension RunSender {
     private static let longestRest = 500
 
     /// Waits until a moment, or until the run must end.
+    /// - Parameter hasWork: asked now and then; ends the wait.
     /// - Returns: how the run ended, nil if it goes on; whether it was paused meanwhile.
-    private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> (end: RunEnd?, wasPaused: Bool) {
+    private func wait(
+        until moment: Timestamp, for wave: RunWave, left: Int, unless hasWork: () -> Bool
+    ) -> (end: RunEnd?, wasPaused: Bool) {
         var wasPaused = false
         var progress = RunEvent.WaveWait(
             run: run.plan.id, until: time(moment, of: wave), seconds: seconds(until: moment),
@@ -109,6 +124,7 @@ extension RunSender {
             attendance.observer(.waitingProgress(progress))
             if let loss = run.loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
             if let end = team?.end { return (end, wasPaused) }
+            team?.carryOrders()
             switch try? run.order() {
             case .pause:
                 if let end = waitWhilePaused() { return (end, true) }
@@ -116,6 +132,7 @@ extension RunSender {
             case .cancel: return (.cancelled, wasPaused)
             case .goOn, nil: break
             }
+            if hasWork() { break }
         }
         return (nil, wasPaused)
     }

@@ -82,6 +82,9 @@ struct WaveAgenda {
     /// Notes that a wave is over.
     mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
+    /// Notes that a wave goes on: somebody of it is left after all.
+    mutating func reopen(_ wave: Int) { waves[wave].isOver = false }
+
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }
 

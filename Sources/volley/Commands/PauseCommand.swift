@@ -10,12 +10,11 @@ public enum PauseCommand {
     /// Returns at once; the process that sends the run waits for the outstanding answers, and then pauses.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try SharedOrder.run(argument, givingElsewhere: .pause, options)
+        let (id, run) = try SharedOrder.run(argument, givingElsewhere: .pause, options)
         // Others may send a run whose process is gone here.
         if let run, run.isBeingSent || (try? give(.pause, toSharedRun: run.plan.id, in: options.project)) != true {
             try pause(run, at: .now())
         }
-        let id = run?.plan.id ?? argument
         return RunAnswer.show(id, .paused, text: "\(id) is paused. `volley resume \(id)` continues it.", options, console)
     }
 }
@@ -25,25 +24,31 @@ public enum CancelCommand {
     /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try SharedOrder.run(argument, givingElsewhere: .cancel, options)
+        let (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options)
         if let run { for warning in try cancel(run, in: options.project) { console.warn(warning) } }
-        let id = run?.plan.id ?? argument
         return RunAnswer.show(id, .cancelled, text: "\(id) is cancelled: nothing more of it is sent.", options, console)
     }
 }
 
 /// Orders to runs whose files are on other machines.
 enum SharedOrder {
-    /// The run that an argument means, if its file is here. If it is not, the order is given to the machines that send the run through the store.
-    /// - Returns: nil if the order was given.
+    /// The run that an argument means, if its file is here. If it is not, or is a copy of one that is being sent, the order is given to the machines that
+    /// send the run through the store.
+    /// - Returns: the run's id; no run if the order was given.
     /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
-    static func run(_ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions) throws -> (any RecordedRun)? {
-        do { return try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
+    static func run(
+        _ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions
+    ) throws -> (id: String, run: (any RecordedRun)?) {
+        let run: any RecordedRun
+        do { run = try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
             guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else {
                 throw error
             }
-            return nil
+            return (argument, nil)
         }
+        // A copy says how the run was when it was fetched.
+        let isGiven = try run.copiedAt() != nil && (try? give(order, toSharedRun: run.plan.id, in: options.project)) == true
+        return (run.plan.id, isGiven ? nil : run)
     }
 }
 

@@ -13,8 +13,9 @@ public enum ResumeCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        guard let run = try SharedOrder.run(argument, givingElsewhere: .goOn, options) else {
-            return RunAnswer.show(argument, .running, text: "\(argument) continues on the machines that paused it.", options, console)
+        let (id, found) = try SharedOrder.run(argument, givingElsewhere: .goOn, options)
+        guard let run = found else {
+            return RunAnswer.show(id, .running, text: "\(id) continues on the machines that paused it.", options, console)
         }
         if run.sendingSince != nil {
             try wake(run, in: options.project)
@@ -23,7 +24,11 @@ public enum ResumeCommand {
         let attendance = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, attendance.context)
         console.show(proposal.warnings)
-        console.show(try Resumption(of: run, proposal.settings))
+        if let resumption = try proposal.resumption() {
+            console.show(resumption)
+        } else {
+            console.say("Resuming \(id): the store that machines share knows who is left.")
+        }
         return try console.send(proposal, attendance, options)
     }
 

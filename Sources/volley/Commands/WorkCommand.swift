@@ -60,6 +60,7 @@ public enum WorkCommand {
         case .finished: "it has finished."
         case .cancelled: "it was cancelled."
         case .interrupted: isOver ? "it was stopped." : "this machine was asked to end, and the others go on."
+        case .stopped(.interrupted) where isOver: "it was interrupted where it was planned."
         case .stopped(let cause) where isOver: "it was stopped. \(cause.sentence)"
         case .stopped(let cause): "this machine cannot send it, and the others go on. \(cause.sentence)"
         }

@@ -1,0 +1,101 @@
+import Base
+import Glibc
+import TestCommands
+
+/// What people ask for while a run is sent by several machines.
+extension MachineRun {
+    /// Pauses, continues and cancels.
+    /// - Parameter givers: from where each.
+    static func giveOrders(_ machines: Machines, from givers: [Machines.Name]) throws -> [String] {
+        var found: [String] = []
+        machines.wait(atMost: 60) { machines.answered > 300 }
+        let run = try machines.database.sql("SELECT id FROM volley_run")
+        func give(_ order: String, from name: Machines.Name) throws {
+            let given = try machines.volley(name, order, run)
+            if given.status != 0 { found.append("\(order): \(given.status) \(given.errors)") }
+        }
+        let unknown = try machines.volley(.third, "pause", "20260101-000000-nobody-0000")
+        if unknown.status != 2 || !unknown.errors.contains("there") { found.append("a run that is nowhere: \(unknown)") }
+        try give("pause", from: givers[0])
+        machines.wait(atMost: 5) { false }
+        let before = machines.answered
+        machines.wait(atMost: 2) { false }
+        if machines.answered != before || before > 1900 {
+            found.append("\(machines.answered - before) were sent while it was paused, after \(before)")
+        }
+        try give("resume", from: givers[1])
+        if !machines.wait(atMost: 20, until: { machines.answered > before + 100 }) { found.append("it does not go on") }
+        try give("cancel", from: givers[2])
+        return found
+    }
+
+    /// Fetches a run that was cancelled, has it resumed where it was planned, and gives orders from where the copy is.
+    static func giveOrdersFromCopy(_ machines: Machines) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 300 }
+        let run = try machines.database.sql("SELECT id FROM volley_run")
+        var found: [String] = []
+        func give(_ arguments: String...) throws {
+            let given = try machines.volley(.third, arguments)
+            if given.status != 0 { found.append("\(arguments): \(given.status) \(given.errors)") }
+        }
+        try give("cancel", run)
+        let first = machines.finishHome(within: 60)
+        if first != 3 { found.append("home ended with \(first)") }
+        try give("store", "fetch", run)
+        let before = machines.answered
+        try machines.start(.home, "resume", "last")
+        if !machines.wait(atMost: 40, until: { machines.answered > before + 100 }) { found.append("it was not resumed") }
+        try give("pause", run)
+        machines.wait(atMost: 5) { false }
+        let paused = machines.answered
+        try give("resume", "last")
+        if !machines.wait(atMost: 20, until: { machines.answered > paused + 100 }) { found.append("it does not go on") }
+        try give("cancel", run)
+        machines.wait(atMost: 20) { !machines.isRunning(.home) }
+        return found
+    }
+
+    /// Pauses in the first wave, continues, and cancels at home while the second one is waited for.
+    static func giveOrdersBetweenWaves(_ machines: Machines) throws -> [String] {
+        var found: [String] = []
+        machines.wait(atMost: 60) { machines.answered > 100 }
+        let run = try machines.database.sql("SELECT id FROM volley_run")
+        for order in ["pause", "resume"] {
+            let given = try machines.volley(.second, order, run)
+            if given.status != 0 { found.append("\(order): \(given.status) \(given.errors)") }
+            machines.wait(atMost: 2) { false }
+        }
+        // Half of the devices are in the first wave.
+        let isWhole = machines.wait(atMost: 30) { machines.answered >= machines.setup.recipients / 2 }
+        if !isWhole { found.append("\(machines.answered) of the first wave have it, which was paused meanwhile") }
+        let cancelled = try machines.volley(.home, "cancel", "last")
+        if cancelled.status != 0 { found.append("cancel: \(cancelled.status) \(cancelled.errors)") }
+        if !machines.wait(atMost: 10, until: { machines.database.runState == "cancelled" }) {
+            found.append("the run is \(machines.database.runState), and was cancelled between two waves")
+        }
+        return found
+    }
+
+    /// Interrupts it at home, and resumes it at once.
+    static func interruptAndResume(_ machines: Machines) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 500 }
+        machines.signal(.home, SIGINT)
+        let status = machines.finishHome(within: 60)
+        var found = status == 130 ? [] : ["home ended with \(status), and not as interrupted"]
+        try machines.start(.home, "resume", "last")
+        // Those that left a pace by the minute have no part of it any more.
+        if !machines.wait(atMost: 40, until: { !machines.isRunning(.home) }) { found.append("it does not end") }
+        return found
+    }
+
+    static func cancelAfterDeath(_ machines: Machines) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 500 }
+        machines.kill(.home)
+        let cancelled = try machines.volley(.home, "cancel", "last")
+        var found = cancelled.status == 0 ? [] : ["cancel: \(cancelled.status) \(cancelled.errors)"]
+        let before = machines.answered
+        machines.wait(atMost: 3) { false }
+        if machines.answered != before { found.append("\(machines.answered - before) were sent after it was cancelled") }
+        return found
+    }
+}
