@@ -28,6 +28,23 @@ extension Store {
         return true
     }
 
+    /// Whether members send a run, or have paused it.
+    /// - Throws: `Diagnostic`: the store cannot be asked.
+    package func isBeingSent(_ id: String) throws -> Bool {
+        var isBeingSent = false
+        try StoreError.explaining {
+            try looking.once { connection in
+                try connection.run(
+                    """
+                    SELECT 1 FROM volley_run r WHERE r.id = $1 AND r.state IN ('running', 'paused')
+                        AND EXISTS (SELECT 1 FROM volley_sender s WHERE s.run = r.number AND s.dead_at IS NULL)
+                    """, [.text(id)], within: 30
+                ) { _ in isBeingSent = true }
+            }
+        }
+        return isBeingSent
+    }
+
     /// The database's clock minus this machine's, in seconds.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func clockOffsetSeconds() throws -> Double {

@@ -67,11 +67,17 @@ extension Report {
         }
     }
 
-    /// Whether nobody here sends it, and other machines may, or may have finished it.
-    var isLeftToOthers: Bool { isShared && forgetting == nil && [.running, .paused, .stopped].contains(status.state) }
+    /// Whether this machine has left it, and others may be sending it, or may have finished it.
+    var isLeftToOthers: Bool { isShared && forgetting == nil && (status.state == .stopped || status.state == .running) }
 
-    /// Why its figures may be old then.
-    var wordsOfOthers: String { "other machines may be sending it, or have finished it" }
+    /// What that means.
+    var wordsOfOthers: String {
+        let others = "other machines may be sending it, or have finished it"
+        switch status.cause {
+        case nil, .interrupted?: return others
+        default: return "\(others); fix the cause here"
+        }
+    }
 
     /// What the store of several machines has forgotten, or may have, so that the run stopped, or was cancelled without anybody knowing all that it did.
     var forgetting: LedgerStop? {

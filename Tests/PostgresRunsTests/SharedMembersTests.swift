@@ -22,10 +22,11 @@ struct SharedMembersTests {
         let file: SQLiteRun
         let home: SharedLedger
 
-        init(of audience: Int, in store: StoreBench? = nil) throws {
+        init(of audience: Int, waves: [Int] = [], in store: StoreBench? = nil) throws {
             bench = try store ?? StoreBench(PostgresServer.shared.get())
             folder = try TemporaryFolder()
-            file = try StoreBench.file(SharedMembersTests.plan(audience), SharedMembersTests.recipients(audience), in: folder.path)
+            let plan = waves.isEmpty ? SharedMembersTests.plan(audience) : SharedRun.plan(audience, waves: waves)
+            file = try StoreBench.file(plan, SharedMembersTests.recipients(audience), in: folder.path)
             home = try bench.store.publish(file)
             try home.takeUp(life: "1-a", at: SharedMembersTests.noon)
         }
@@ -99,6 +100,44 @@ struct SharedMembersTests {
         try answers.join().get()
         #expect(try bench.file.figures().outcomes[.accepted] == range.count)
         #expect(machines.withLock(\.self) == [[MachineName.process]])
+    }
+
+    @Test("the end of a run waits for members that could not beat because the database was away")
+    func awayAtTheEnd() throws {
+        let bench = try Bench(of: 10), other = try bench.member()
+        try other.claim(0..<10, at: Self.noon)
+        try bench.home.give(.cancel, at: Self.noon)
+        try bench.home.leave()
+        let database = bench.bench
+        let lock = try WorkerThread("lock") {
+            Result { try database.sql("DO $$BEGIN LOCK TABLE volley_sender; PERFORM pg_sleep(9); END$$") }
+        }
+        usleep(500_000)
+        let answers = try WorkerThread("answers") {
+            Result {
+                usleep(11_000_000)
+                try other.record((0..<10).map { settled($0) })
+                try other.leave()
+            }
+        }
+        try bench.home.awaitLastAnswers()
+        try bench.home.fetch()
+        _ = try (lock.join().get(), answers.join().get())
+        #expect(try bench.file.figures().outcomes[.accepted] == 10)
+    }
+
+    @Test("of recipients for whom it is too late nothing is offered any more")
+    func offeredTooLate() throws {
+        let bench = try Bench(of: 10, waves: [10]), home = bench.home, ids = 0..<10
+        _ = try home.lease(atMost: 10, of: ids)
+        try home.claim(ids, at: Self.noon)
+        try home.record(ids.map { Settlement(recipient: $0, outcome: .unsent, own: .paused, settledAt: Self.noon) })
+        let closing = Set(OwnReason.allCases).subtracting([.paused])
+        #expect(try home.offerAgain(resendsUnknown: [false], closing: closing, of: ids) == 10)
+        #expect(try home.isWaiting(ids) && !home.isSettled(closing: closing, of: ids))
+        try home.defer(ids, reason: .tooLate, isTooLate: true, at: Self.noon)
+        #expect(try !home.isWaiting(ids))
+        #expect(try bench.bench.sql("SELECT count(*) FROM volley_returned").first?.first == "0")
     }
 
     @Test("the end of a run does not wait for a member that does not beat, nor for anybody once it has finished")

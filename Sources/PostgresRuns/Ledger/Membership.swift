@@ -107,6 +107,7 @@ package final class Membership: Sendable {
             let wants = isSending.load(ordering: .acquiring)
             guard let news = try ledger.beat(answers: answers(), dividing: paces, wants: wants) else {
                 state.withLock { $0.isDead = true }
+                takeNothing()
                 return ring()
             }
             let silent = state.withLock { state in
@@ -123,9 +124,13 @@ package final class Membership: Sendable {
                 state.watch.disconnected()
                 state.trouble = Diagnostic(explaining: error)
             }
+            // From now on others may count it as dead: other runs of this process must not use its parts.
+            if !state.withLock({ $0.gate.isOpen(at: Self.now()) }) { takeNothing() }
         }
         ring()
     }
+
+    private func takeNothing() { for pace in paces { pace.take(0) } }
 
     private func declareDead(_ silence: MemberWatch.Silence, _ news: MemberNews) throws {
         guard let member = news.others.first(where: { "\($0.number)" == silence.member }) else { return }

@@ -26,21 +26,24 @@ extension SharedLedger {
     // MARK: - Others that leave
 
     /// How long members that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
-    /// beats may stand still before nobody is expected to record anything. Seconds.
+    /// beats may stand still, of which one may fail, before nobody is expected to record anything. Seconds.
     static let leavingSeconds = 60.0
-    private static let stillSeconds = 4.0
+    private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
+    /// A look that takes longer says that the database was away, for members as well; seconds.
+    private static let longestLookSeconds = 1.0
 
     /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has finished all are there.
     /// - Parameter waiting: called at each look after the first second, with the machines that are waited for.
     package func awaitLastAnswers(waiting: ([String]) -> Void = { _ in }) throws {
         guard [.stopped, .cancelled].contains(try ask({ try row($0) }).state) else { return }
         let me = state.withLock { $0.sender }, start = Self.seconds()
-        var beats: [Int: Int64] = [:], beatenAt = start
+        var beats: [Int: Int64] = [:], beatenAt = start, lookedAt = start
         while true {
             let others = try members().filter { $0.key != me }, now = Self.seconds()
             let next = others.mapValues(\.beat)
-            if next != beats { (beats, beatenAt) = (next, now) }
+            if next != beats || now > lookedAt + Self.longestLookSeconds { (beats, beatenAt) = (next, now) }
+            lookedAt = now
             if others.isEmpty || now > beatenAt + Self.stillSeconds || now > start + Self.leavingSeconds { return }
             if now > start + 1 { waiting(others.values.map(\.machine).sorted()) }
             store.patience.pause(milliseconds: Self.lookMilliseconds)

@@ -49,7 +49,15 @@ extension SharedLedger {
 
     @discardableResult
     package func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
-        if isTooLate { try claimForGood(ids, reason: reason, at: now) }
+        if isTooLate {
+            try claimForGood(ids, reason: reason, at: now)
+            // Nobody takes what was offered of them any more.
+            try ask { connection in
+                try connection.run(
+                    "DELETE FROM volley_returned WHERE run = $1 AND first >= $2 AND last <= $3",
+                    [.int(run), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds)
+            }
+        }
         try append(.deferred(ids, reason, isTooLate: isTooLate, at: now), at: now)
         try refresh()
         return try replica.count(unsent: reason, in: ids)

@@ -20,7 +20,10 @@ extension SharedLedger {
             ) { stored = DividedParts(text: $0.text(0), limit: pace.whole.pushes) }
             // Once the row is locked: the moment must not be one from before a wait.
             try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) { now = $0.int(0) }
-            stored.free(try gone(stored.parts.parts.keys.compactMap(Int.init), connection), at: now, after: pace.whole.intervalSeconds)
+            let gone = try gone(stored.parts.parts.keys.compactMap(Int.init), connection)
+            // Declared dead just now.
+            if gone.contains("\(me)") { return nil }
+            stored.free(gone, at: now, after: pace.whole.intervalSeconds)
             let use = pace.use()
             let granted = stored.parts.beat(
                 of: "\(me)", number: Int64(beat), used: use.used, left: use.left, wants: wants, least: use.least)

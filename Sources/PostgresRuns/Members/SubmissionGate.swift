@@ -8,8 +8,8 @@ struct SubmissionGate {
     static let longestAgeSeconds = 10.0
     /// The longest that a push that was handed over waits in a queue; seconds.
     static let queueSeconds = 2.0
-    /// The longest that a push stays within the process and under way: 2 s in queues and 15 s for its answer; seconds.
-    static let settlingSeconds = 17.0
+    /// The longest that a push stays within the process and under way, with 15 s for its answer; seconds.
+    static let settlingSeconds = queueSeconds + 15
 
     private var lastBeat: Double?
 

@@ -19,8 +19,10 @@ extension RunSender {
             if let end = team.end { return end }
             if endsRun(end) {
                 let recorded = recorded(end)
+                let inStore = team.endInStore
                 // Who was interrupted here knows it; to the others the run was stopped.
-                return recorded == .interrupted ? recorded : team.endInStore ?? recorded
+                if recorded == .interrupted, case .stopped(.interrupted)? = inStore { return recorded }
+                return inStore ?? recorded
             }
             // Why its ledger takes nothing more may not have come with a beat yet.
             if case .stopped(.ledger) = end { return team.endInStore ?? end }
@@ -89,32 +91,25 @@ extension RunSender {
         return try ledger.isSettled(closing: closing)
     }
 
-    /// Finds waves to go on with, as somebody of them was given back by a member that stopped, paused or died. Of the others those remain that are not
+    /// Finds waves to go on with, of which recipients were given back by a member that stopped, paused or died. Of the others those remain that are not
     /// settled. For whoever conducts: others have done their part of a wave once nothing of it is left to be taken.
     /// - Parameter sent: waves of which this member has done its part.
-    func reopened(of sent: inout SentWaves) -> [Int] {
+    func reopened(of sent: inout SentWaves) throws -> [Int] {
         guard let team, isConducting, sent.mayBeAsked else { return [] }
-        // Quiet hours end a wave for now, and the agenda knows when it goes on.
-        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack).union([.quietHours])
-        do {
-            try recordLost(team.ledger)
-            var again: [Int] = []
-            for wave in sent.waves.sorted() {
-                let ids = run.plan.waves[wave].ids
-                let offered = try team.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing, of: ids)
-                if try offered > 0 || team.ledger.isWaiting(ids) {
-                    again.append(wave)
-                } else if try !team.ledger.isSettled(closing: closing, of: ids) {
-                    continue
-                }
-                sent.waves.remove(wave)
+        let start = ContinuousClock.now, closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
+        try recordLost(team.ledger)
+        var again: [Int] = [], unsettled: Set<Int> = []
+        for wave in sent.waves.sorted() {
+            let ids = run.plan.waves[wave].ids
+            let offered = try team.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing, of: ids)
+            if try offered > 0 || team.ledger.isWaiting(ids) {
+                again.append(wave)
+            } else if try !team.ledger.isSettled(closing: closing, of: ids) {
+                unsettled.insert(wave)
             }
-            if !again.isEmpty { sent.reopenedAt = .now }
-            return again
-        } catch {
-            // What cannot be asked now is asked again.
-            return []
         }
+        sent.looked(since: start, unsettled: unsettled)
+        return again
     }
 
     /// Records as unknown whom members that are gone left behind.
@@ -127,16 +122,6 @@ extension RunSender {
             for number in skipping { try run.recordLost(ofService: number, at: clock.now()) }
         }
     }
-}
-
-/// Waves of which a member has done its part, and of which somebody may be left.
-struct SentWaves {
-    var waves: Set<Int> = []
-    /// When somebody was left last.
-    var reopenedAt: ContinuousClock.Instant?
-
-    /// Whether it is time to look: somebody who is left but cannot be taken yet must not keep everybody busy.
-    var mayBeAsked: Bool { !waves.isEmpty && reopenedAt.map { .now - $0 > .seconds(1) } ?? true }
 }
 
 extension StopCause {

@@ -17,6 +17,13 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
     return try store.give(order, toRun: id, in: project.catalog(choice), at: now)
 }
 
+/// Whether machines send a run through the store at this moment.
+/// - Throws: `Diagnostic`: the store cannot be asked.
+public func isSentByMachines(_ id: String, in choice: ProjectChoice) throws -> Bool {
+    guard let project = try Project.find(with: choice), let settings = project.store else { return false }
+    return try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).isBeingSent(id)
+}
+
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
 /// the file.
 /// - Returns: what the store has forgotten: devices of whom the file says that they were never sent to may have got the push.

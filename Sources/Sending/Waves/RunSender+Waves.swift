@@ -11,15 +11,10 @@ extension RunSender {
         var agenda = try WaveAgenda(of: run, settings)
         var rounds = try begunRounds()
         var deferred = ClaimSet()
-        // Waves that were sent together with other machines, and of which somebody may be left.
-        var sent = SentWaves(), reopened: [Int] = []
+        var sent = SentWaves()
         while true {
-            reopened += self.reopened(of: &sent)
+            agenda.reopen(try reopened(of: &sent), at: clock.now())
             let now = clock.now()
-            // Others were sending: nobody of them is late.
-            if !reopened.isEmpty { agenda.noteActivity(at: now) }
-            for wave in reopened { agenda.reopen(wave) }
-            reopened = []
             switch agenda.next(at: now) {
             case .finished:
                 if try isOver() { return ended(rounds) }
@@ -32,10 +27,12 @@ extension RunSender {
                 agenda.markDone(wave)
             case .wait(let moment, let wave):
                 try run.noteEvidenceAtRest()
-                let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left) {
-                    reopened = self.reopened(of: &sent)
-                    return !reopened.isEmpty
+                var again: [Int] = []
+                let (end, wasPaused) = try wait(until: moment, for: run.plan.waves[wave], left: agenda.left) {
+                    again = try reopened(of: &sent)
+                    return !again.isEmpty
                 }
+                agenda.reopen(again, at: clock.now())
                 if let end { return end }
                 // During the wait, approval may have become required, settings may have changed, or another run may have reached the
                 // remaining devices.
@@ -49,7 +46,7 @@ extension RunSender {
                 switch (end, asked) {
                 case (.finished, _):
                     agenda.markDone(wave)
-                    if team != nil { sent.waves.insert(wave) }
+                    if team != nil { sent.insert(wave) }
                 case (.stopped(let cause), _): return .stopped(cause)
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
@@ -105,8 +102,8 @@ extension RunSender {
     /// - Parameter hasWork: asked now and then; ends the wait.
     /// - Returns: how the run ended, nil if it goes on; whether it was paused meanwhile.
     private func wait(
-        until moment: Timestamp, for wave: RunWave, left: Int, unless hasWork: () -> Bool
-    ) -> (end: RunEnd?, wasPaused: Bool) {
+        until moment: Timestamp, for wave: RunWave, left: Int, unless hasWork: () throws -> Bool
+    ) rethrows -> (end: RunEnd?, wasPaused: Bool) {
         var wasPaused = false
         var progress = RunEvent.WaveWait(
             run: run.plan.id, until: time(moment, of: wave), seconds: seconds(until: moment),
@@ -132,7 +129,7 @@ extension RunSender {
             case .cancel: return (.cancelled, wasPaused)
             case .goOn, nil: break
             }
-            if hasWork() { break }
+            if try hasWork() { break }
         }
         return (nil, wasPaused)
     }

@@ -82,8 +82,12 @@ struct WaveAgenda {
     /// Notes that a wave is over.
     mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
-    /// Notes that a wave goes on: somebody of it is left after all.
-    mutating func reopen(_ wave: Int) { waves[wave].isOver = false }
+    /// Notes that waves go on: recipients of them are left after all. Until now others had them, so they are not late.
+    mutating func reopen(_ numbers: [Int], at now: Timestamp) {
+        guard !numbers.isEmpty else { return }
+        noteActivity(at: now)
+        for number in numbers { waves[number].isOver = false }
+    }
 
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }

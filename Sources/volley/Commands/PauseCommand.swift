@@ -46,9 +46,12 @@ enum SharedOrder {
             }
             return (argument, nil)
         }
-        // A copy says how the run was when it was fetched.
-        let isGiven = try run.copiedAt() != nil && (try? give(order, toSharedRun: run.plan.id, in: options.project)) == true
-        return (run.plan.id, isGiven ? nil : run)
+        let id = run.plan.id
+        // A copy says how the run was when it was fetched, and may be cancelled with it.
+        guard try run.copiedAt() != nil, try order != .cancel || [.cancelled, .finished].contains(run.status().state),
+            try isSentByMachines(id, in: options.project), try give(order, toSharedRun: id, in: options.project)
+        else { return (id, run) }
+        return (id, nil)
     }
 }
 

@@ -39,7 +39,7 @@ final class RunTerminal: Sendable {
             console.progress("waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))")
         case .waitingForMachines(let machines):
             console.progress(
-                "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (half a minute)")
+                "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (a minute at most)")
         case .destination(let to):
             console.detail(
                 "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").",
