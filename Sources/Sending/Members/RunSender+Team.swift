@@ -11,6 +11,9 @@ extension RunSender {
     /// Reasons for which a recipient was given back, so that it is sent to again in the same life, or, of a run that was cancelled, in the next one.
     private static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .cancelled, .quietHours]
 
+    /// Reasons for which a recipient that is unsent gets nothing any more.
+    private static let closing = Set(OwnReason.allCases).subtracting(givenBack)
+
     /// Sends until the run has ended, for all or for this process.
     func sendInTeam(_ team: TeamPlace) throws -> RunEnd {
         do {
@@ -86,25 +89,24 @@ extension RunSender {
     /// Looks after those that members left behind, and finds out whether everybody is settled. For whoever conducts.
     private func hasNothingLeft(_ ledger: SharedLedger) throws -> Bool {
         try recordLost(ledger)
-        let closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
-        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing) == 0 else { return false }
-        return try ledger.isSettled(closing: closing)
+        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing) == 0 else { return false }
+        return try ledger.isSettled(closing: Self.closing)
     }
 
     /// Finds waves to go on with, of which recipients were given back by a member that stopped, paused or died. Of the others those remain that are not
-    /// settled. For whoever conducts: others have done their part of a wave once nothing of it is left to be taken.
+    /// settled. For the conductor: others have done their part of a wave once nothing of it is left to be taken.
     /// - Parameter sent: waves of which this member has done its part.
     func reopened(of sent: inout SentWaves) throws -> [Int] {
         guard let team, isConducting, sent.mayBeAsked else { return [] }
-        let start = ContinuousClock.now, closing = Set(OwnReason.allCases).subtracting(Self.givenBack)
+        let start = ContinuousClock.now
         try recordLost(team.ledger)
         var again: [Int] = [], unsettled: Set<Int> = []
         for wave in sent.waves.sorted() {
             let ids = run.plan.waves[wave].ids
-            let offered = try team.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: closing, of: ids)
+            let offered = try team.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing, of: ids)
             if try offered > 0 || team.ledger.isWaiting(ids) {
                 again.append(wave)
-            } else if try !team.ledger.isSettled(closing: closing, of: ids) {
+            } else if try !team.ledger.isSettled(closing: Self.closing, of: ids) {
                 unsettled.insert(wave)
             }
         }

@@ -11,8 +11,7 @@ public import Workspace
 /// - Returns: false if volley.yaml names no store, or the store has no such run.
 /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
 public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
-    guard let project = try Project.find(with: choice), let settings = project.store else { return false }
-    let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
+    guard let (project, store) = try projectWithStore(in: choice) else { return false }
     let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
     return try store.give(order, toRun: id, in: project.catalog(choice), at: now)
 }
@@ -20,8 +19,13 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
 /// Whether machines send a run through the store at this moment.
 /// - Throws: `Diagnostic`: the store cannot be asked.
 public func isSentByMachines(_ id: String, in choice: ProjectChoice) throws -> Bool {
-    guard let project = try Project.find(with: choice), let settings = project.store else { return false }
-    return try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).isBeingSent(id)
+    try projectWithStore(in: choice)?.store.isBeingSent(id) ?? false
+}
+
+/// The project and its store; nil if volley.yaml names none.
+private func projectWithStore(in choice: ProjectChoice) throws -> (project: Project, store: Store)? {
+    guard let project = try Project.find(with: choice), let settings = project.store else { return nil }
+    return (project, try StoreAddress(variable: settings.variable).open(asked: try Cancellation()))
 }
 
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
