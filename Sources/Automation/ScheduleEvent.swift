@@ -50,11 +50,11 @@ public enum ScheduleEvent: Sendable {
     case storeAway(Diagnostic), storeBack
     /// The store has just come up, and may not know yet what other machines have sent. For half a minute no time is found due.
     case storeQuiet
-    case planNotCancelled(run: String, any Error)
+    case planNotCancelled(ScheduledRun, any Error)
     /// The file of an ended run cannot be closed.
-    case fileNotClosed(run: String, any Error)
+    case fileNotClosed(RunPlan, any Error)
     /// A service did not say what became of a run's pushes.
-    case statisticsMissing(run: String, Diagnostic)
+    case statisticsMissing(RunPlan, Diagnostic)
     /// A notice was posted.
     case notice(Notice)
 
@@ -62,7 +62,8 @@ public enum ScheduleEvent: Sendable {
     case order(OrderEvent)
 
     // Events of its stages.
-    case planning(PlanningEvent)
+    /// The time that is planned; nil for what a person ordered.
+    case planning(PlanningEvent, ScheduledRun.Key?)
     case run(RunEvent, RunPlan)
     case noticeDelivery(NoticeDeliveryEvent)
 }
@@ -74,7 +75,7 @@ public enum OrderEvent: Sendable {
     /// The end of an order is on record.
     case ended(Order, OrderState)
     /// An order was done, but something beside it went wrong, in words.
-    case warning(run: String, String)
+    case warning(RunPlan, String)
     /// The record of orders cannot be used. No order is begun until it can; everything else goes on.
     case unusable(Diagnostic)
 }

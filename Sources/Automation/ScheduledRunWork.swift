@@ -110,7 +110,7 @@ struct ScheduledRunWork: Sendable {
         defer { plan.close() }
         _ = try checkApprovable(plan, in: choice)
         let (_, warning) = try Sending.approve(plan, by: approver(approval.name), at: approval.approvedAt)
-        if let warning { attendance.observer(.order(.warning(run: run.plan.id, warning))) }
+        if let warning { attendance.observer(.order(.warning(run.plan, warning))) }
         return .given
     }
 
@@ -120,7 +120,7 @@ struct ScheduledRunWork: Sendable {
             let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
             try run.setState(.cancelled, cause: .described(scheduledRun.problem?.sentence ?? ""), at: .now(), from: [.planned])
             try run.closeIntoOneFile()
-        } catch { attendance.observer(.planNotCancelled(run: scheduledRun.run ?? "", error)) }
+        } catch { attendance.observer(.planNotCancelled(scheduledRun, error)) }
     }
 
     /// How sending ended.
@@ -144,7 +144,7 @@ struct ScheduledRunWork: Sendable {
                 lateness: Double(Timestamp.now().epochMilliseconds - scheduledRun.begins.epochMilliseconds) / 1000)
         }
         let (end, failure) = try proposal.deliver(sending)
-        if let failure { attendance.observer(.fileNotClosed(run: run.plan.id, failure)) }
+        if let failure { attendance.observer(.fileNotClosed(run.plan, failure)) }
         return SendOutcome(end: end, missed: Self.missed(of: run))
     }
 
@@ -153,7 +153,7 @@ struct ScheduledRunWork: Sendable {
         PlanningAttendance(
             observer: Observer { [heartbeats, attendance] event in
                 heartbeats.sign(of: job)
-                attendance.observer(.planning(event))
+                attendance.observer(.planning(event, job.key))
             }, cancellation: attendance.cancellation, memory: attendance.memory)
     }
 

@@ -47,9 +47,9 @@ struct StatisticsRounds {
                 let writable = try catalog.open(run.plan.id, readOnly: false)
                 let troubles = try askStatistics(of: writable, in: choice, context, at: now)
                 try writable.closeIntoOneFile()
-                for trouble in troubles { observer(.statisticsMissing(run: run.plan.id, trouble)) }
+                for trouble in troubles { observer(.statisticsMissing(run.plan, trouble)) }
             } catch is CancellationError { return } catch {
-                observer(.statisticsMissing(run: run.plan.id, Diagnostic(explaining: error)))
+                observer(.statisticsMissing(run.plan, Diagnostic(explaining: error)))
             }
         }
     }

@@ -39,11 +39,11 @@ public struct LineLog: LogHandler {
 
     /// Writes an event.
     public func log(event: LogEvent) {
-        let about = metadata.merging(event.metadata ?? [:]) { $1 }.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
+        let about = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
         write(line(event.level, "\(event.message)", about) + "\n")
     }
 
-    private func line(_ level: Logger.Level, _ message: String, _ about: [(String, String)]) -> String {
+    private func line(_ level: Logger.Level, _ message: String, _ about: [(key: String, value: Logger.MetadataValue)]) -> String {
         switch format {
         case .journal: return "<\(level.priority)>\(Self.text(message, about))"
         case .text: return "\(now().descriptionWithMilliseconds) \(level.rawValue) \(Self.text(message, about))"
@@ -51,15 +51,21 @@ public struct LineLog: LogHandler {
             let head: [(String, JSONValue)] = [
                 ("time", .string(now().descriptionWithMilliseconds)), ("level", .string(level.rawValue)), ("message", .string(message)),
             ]
-            return JSONValue.object(pairs: head + about.map { ($0, .string($1)) }).text
+            return JSONValue.object(pairs: head + about.map { ($0.key, Self.value($0.value)) }).text
         }
+    }
+
+    /// Numbers stay numbers, so that programs can count with them.
+    private static func value(_ value: Logger.MetadataValue) -> JSONValue {
+        if case .stringConvertible(let number as Int) = value { return .integer(Int64(number)) }
+        return .string("\(value)")
     }
 }
 
 extension LineLog {
     /// What an event is about, and its message on one line: programs that collect lines, and the journal, take each for an event of its own.
-    private static func text(_ message: String, _ about: [(String, String)]) -> String {
-        let list = about.map { "\($0)=\(TextFormat.inLine($1))" }.joined(separator: " ")
+    private static func text(_ message: String, _ about: [(key: String, value: Logger.MetadataValue)]) -> String {
+        let list = about.map { "\($0.key)=\(TextFormat.inLine("\($0.value)"))" }.joined(separator: " ")
         let text = TextFormat.printable(message).split(whereSeparator: \.isNewline).joined(separator: " | ")
         return "\(list.isEmpty ? "" : "[\(list)] ")\(text)"
     }

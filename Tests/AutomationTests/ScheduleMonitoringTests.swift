@@ -59,6 +59,21 @@ struct ScheduleMonitoringTests {
         #expect(MetricsText.escaped("a\"b\\c\nd") == #"a\"b\\c\nd"#)
     }
 
+    @Test(
+        "devices that were left out on purpose, by `frequency` or by a person who cancelled the run, are not missed",
+        arguments: [(ScheduledRun.State.finished, 40), (.stopped, 40), (.cancelled, 0)])
+    func leftOut(state: ScheduledRun.State, missed: Int) throws {
+        let monitoring = try monitoring("monitoring: {prometheus: v.prom}")
+        var status = try status()
+        status.last[0].state = state
+        var figures = RunFigures()
+        figures.outcomes = [.accepted: 900, .unsent: 100]
+        figures.reasons = [OwnReason.frequencyCap.rawValue: 60, OwnReason.cancelled.rawValue: 40]
+        monitoring.figures = ["run-sale": figures]
+        let text = monitoring.metrics(status, at: now)
+        #expect(text.contains("volley_last_run_missed{app=\"shop\",campaign=\"sale\"} \(missed)\n"))
+    }
+
     @Test("the health file says what is wrong, and that it has ended")
     func health() throws {
         let mistakes = ["/c/broken.yaml": Diagnostics(Diagnostic("unknown key 'titel'", file: "/c/broken.yaml"))]

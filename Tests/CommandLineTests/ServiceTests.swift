@@ -105,6 +105,42 @@ struct ServiceTests {
         #expect(run["run"] == sending["run"])
     }
 
+    @Test("how a run ended, and what a notice of it met, is logged with app, campaign, run and figures; one that stopped is a warning")
+    func ends() throws {
+        let project = folder.url.appendingPathComponent("volley.yaml")
+        let text = try String(contentsOf: project, encoding: .utf8)
+        try Data((text + "notices: [{command: [sh, -c, 'exit 7']}]\n").utf8).write(to: project)
+        // The simulator refuses these as BadDeviceToken, which stops the run.
+        let refused = (0..<200).map { "00000400\(TextFormat.hex(UInt32($0), digits: 56))\n" }.joined()
+        try folder.write("refused.csv", "device_token\n" + refused)
+        let past = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -60)]
+        try FileManager.default.setAttributes(past, ofItemAtPath: folder.url.appendingPathComponent("refused.csv").path)
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("now.yaml"), encoding: .utf8)
+        try folder.write("bad.yaml", campaign.replacing("name: now", with: "name: bad").replacing("devices.csv", with: "refused.csv"))
+        let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
+        try wait(running, "both ends") {
+            running.errorsSoFar.contains(": finished") && running.errorsSoFar.contains(": stopped")
+                && running.errorsSoFar.contains("'finished' of")
+        }
+        let events = try end(running).errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        func event(_ text: String, _ campaign: String) throws -> JSONValue {
+            try #require(
+                events.first { $0["message"]?.stringValue?.contains(text) ?? false && $0["campaign"] == .string(campaign) },
+                "\(text), \(events)")
+        }
+        for (text, campaign, level) in [
+            (": finished", "now", "info"), (": stopped", "bad", "warning"), ("'finished' of", "now", "warning"),
+            ("'stopped' of", "bad", "warning"),
+        ] {
+            let event = try event(text, campaign)
+            #expect(event["level"] == .string(level) && event["app"] == .string("shop"), "\(event.text)")
+            #expect(event["run"]?.stringValue?.contains("-\(campaign)-") ?? false, "\(event.text)")
+            let outcomes = Outcome.allCases.compactMap { event[$0.name]?.integerValue }
+            let audience = try #require(event["audience"]?.integerValue)
+            #expect(outcomes.count == Outcome.allCases.count && outcomes.reduce(0, +) == audience && audience > 0, "\(event.text)")
+        }
+    }
+
     private static let promtool = ServerProcess.path(of: "promtool")
     private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs").path
 
@@ -134,6 +170,35 @@ struct ServiceTests {
             let strangers = Self.names(in: try String(contentsOfFile: file, encoding: .utf8)).subtracting(known)
             #expect(strangers.isEmpty, "\(file)")
         }
+    }
+
+    @Test(
+        "the alert for missed devices is about those alone, and says how many",
+        .enabled(if: promtool != nil, "promtool is missing; make test gets it"))
+    func missedDevices() throws {
+        let promtool = try #require(Self.promtool)
+        try folder.write(
+            "alerts.test.yaml",
+            """
+            rule_files: ['\(Self.docs)/monitoring/volley-alerts.yml']
+            tests:
+              - interval: 1m
+                input_series:
+                  - {series: 'volley_up', values: '1 1'}
+                  - {series: 'volley_report_timestamp_seconds', values: '0 60'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="capped",outcome="unsent"}', values: '60 60'}
+                  - {series: 'volley_last_run_missed{app="shop",campaign="capped"}', values: '0 0'}
+                  - {series: 'volley_last_run_missed{app="shop",campaign="late"}', values: '40 40'}
+                alert_rule_test:
+                  - alertname: VolleyMissedDevices
+                    eval_time: 1m
+                    exp_alerts:
+                      - exp_labels: {severity: warning, app: shop, campaign: late}
+                        exp_annotations: {summary: "late: 40 devices were never sent to"}
+
+            """)
+        let said = try Shell.output("'\(promtool)' test rules '\(folder.url.path)/alerts.test.yaml' 2>&1")
+        #expect(said.contains("SUCCESS"), "\(said)")
     }
 
     @Test("in the journal each line has its priority; elsewhere, also with the variable of the journal, none")

@@ -71,6 +71,14 @@ struct DocumentTests {
         return try (["README.md"] + pages).map(Page.init)
     }
 
+    @Test("no page has a shell read the services' variables, as `&` would cut an address short")
+    func environmentFile() throws {
+        for page in try Self.pages() {
+            let text = try String(contentsOf: SourceFile.root.appendingPathComponent(page.path), encoding: .utf8)
+            #expect(!text.contains(/(?:\bsource|(?:^|[\s;`])\.)\s+\/etc\/volley\/environment/), "\(page.path)")
+        }
+    }
+
     @Test("lines of prose have at most 120 columns; rows of tables cannot be broken")
     func columns() throws {
         for page in try Self.pages() {

@@ -47,6 +47,16 @@ struct LineLogTests {
         #expect(event["run"] == .string("20261201-090000-spring-sale-0f3a"))
     }
 
+    @Test("the figures of a run are numbers in JSON, and words like all others in text")
+    func figures() throws {
+        let subject = LogSubject(campaign: "spring-sale", figures: ["audience": 12, "accepted": 11]).metadata
+        let event = try JSONValue(parsing: written(.json) { $0.info("finished", metadata: subject) })
+        #expect(event["audience"] == .integer(12) && event["accepted"] == .integer(11) && event["campaign"] == .string("spring-sale"))
+        #expect(
+            written(.text) { $0.info("finished", metadata: subject) }.hasSuffix(
+                " info [accepted=11 audience=12 campaign=spring-sale] finished\n"))
+    }
+
     @Test(
         "for the journal an event is one line with its priority and what it is about",
         arguments: [(Logger.Level.error, 3), (.warning, 4), (.info, 6), (.debug, 7)])

@@ -161,6 +161,20 @@ struct FetchingTests {
         #expect(try place.bench.store.runs()[0].status.cause == .ledger(.processGone))
     }
 
+    @Test("a run of the store is named by its id, by its file, or as the last one") func named() throws {
+        let place = try Place(), store = place.bench.store
+        try place.send()
+        _ = try store.fetch("run", into: place.away)
+        #expect(try store.id(named: "last", in: place.away) == "run")
+        #expect(try store.id(named: "another", in: place.away) == "another")
+        #expect(try store.id(named: "run.sqlite", in: place.away) == "run")
+        #expect(try store.id(named: place.away.place(of: "run"), in: RunFolder("/nowhere")) == "run")
+        #expect(throws: Diagnostic.self) { try store.id(named: "/nowhere/run.sqlite", in: place.away) }
+        try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
+        let none = #expect(throws: Diagnostic.self) { try store.id(named: "last", in: place.away) }
+        #expect(none?.message == "there are no runs in the store")
+    }
+
     // MARK: - Removing
 
     @Test("a run is removed once its file holds everything, or by force") func removed() throws {

@@ -113,6 +113,7 @@ public struct DatabaseQuery: Sendable {
             SET LOCAL IntervalStyle = 'postgres';
             SET LOCAL bytea_output = 'hex';
             SET LOCAL extra_float_digits = 1;
+            SET LOCAL lc_monetary = 'C';
             SET LOCAL synchronize_seqscans = off;
             \(check)
             """, within: Self.stepSeconds)
@@ -180,7 +181,11 @@ struct PreparedQuery {
         return switch column.type {
         case Types.boolean: "\(name)::text AS \(name)"
         case Types.bytes: "encode(\(name), 'hex') AS \(name)"
-        case Types.moment: "to_char(\(name), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS \(name)"
+        // to_char drops the era and has no text for infinity: a moment outside of the years that dates are read of keeps its own text, which
+        // no reader takes for a date.
+        case Types.moment:
+            "CASE WHEN \(name) >= '0001-01-01Z' AND \(name) < '10000-01-01Z' "
+                + "THEN to_char(\(name), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') ELSE \(name)::text END AS \(name)"
         default: name
         }
     }

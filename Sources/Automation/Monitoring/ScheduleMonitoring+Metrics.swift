@@ -54,7 +54,7 @@ extension ScheduleMonitoring {
     }
 
     private func addOutcomes(_ status: Status, to text: inout MetricsText) {
-        var present: [String: RunFigures?] = [:], samples: [MetricsText.Sample] = []
+        var present: [String: RunFigures?] = [:], samples: [MetricsText.Sample] = [], missed: [MetricsText.Sample] = []
         for scheduledRun in status.last {
             guard let run = scheduledRun.run, scheduledRun.state != .skipped else { continue }
             // The figures of an ended run do not change, so they are read once.
@@ -64,9 +64,16 @@ extension ScheduleMonitoring {
                 guard let count = known?.outcomes[outcome] else { continue }
                 samples.append((labels(scheduledRun.key.campaign, status) + [("outcome", outcome.name)], Double(count)))
             }
+            guard let known else { continue }
+            // A person who cancels a run means its devices to get nothing.
+            let count = scheduledRun.state == .cancelled ? 0 : known.missed
+            missed.append((labels(scheduledRun.key.campaign, status), Double(count)))
         }
         figures = present
         text.gauge("volley_last_run_recipients", "Recipients of the campaign's last scheduled run, by outcome.", samples)
+        text.gauge(
+            "volley_last_run_missed",
+            "Recipients of the campaign's last scheduled run that were never sent to, without those left out on purpose.", missed)
     }
 
     private func figures(of run: String) -> RunFigures? {

@@ -24,10 +24,12 @@ public struct Notice: Sendable {
     var occurrence: String?
     /// The campaign file.
     var file: String?
-    var audience: Int?
+    /// The run's recipients; nil if there is no run.
+    public var audience: Int?
     /// What a recipient of the run is.
     var recipientNoun = "device"
-    var outcomes: [Outcome: Int] = [:]
+    /// How many recipients have each outcome; empty while that is not known.
+    public var outcomes: [Outcome: Int] = [:]
     /// The reason, in a sentence or two; empty where the event says everything.
     var reason = ""
     /// How many devices a finished run never sent to, and why: the first sentence of its report; nil if it missed none.

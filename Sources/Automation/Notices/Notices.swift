@@ -96,7 +96,7 @@ public final class Notices: Sendable {
             for channel in channels where channel.events.contains(notice.event) {
                 if let app = notice.app, let wanted = channel.app, wanted != app { continue }
                 if !channel.queue.putIfNotFull(Posted(notice: notice, at: ContinuousClock.now)) {
-                    observer(.dropped(notice.event, waiting: Self.longestQueue))
+                    observer(.dropped(notice, waiting: Self.longestQueue))
                 }
             }
         }
@@ -126,7 +126,7 @@ public final class Notices: Sendable {
         while let posted = queue.take() {
             let notice = posted.notice
             if let failure = deliver(posted, by: way, patience, givingUp) {
-                observer(.failed(notice.event, run: notice.run, channel: way.name, reason: failure))
+                observer(.failed(notice, channel: way.name, reason: failure))
             }
         }
     }

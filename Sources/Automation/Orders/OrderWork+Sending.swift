@@ -23,7 +23,7 @@ extension OrderWork {
             attendance.observer(.warnings(proposal.warnings))
             let id = proposal.run.plan.id
             let (end, failure) = try proposal.deliver(attendance)
-            if let failure { work.attendance.observer(.fileNotClosed(run: id, failure)) }
+            if let failure { work.attendance.observer(.fileNotClosed(proposal.run.plan, failure)) }
             return .done(OrderResult(run: id, end: OrderResult.End(end)))
         }
         return checked(placed) {

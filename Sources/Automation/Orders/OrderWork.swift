@@ -87,7 +87,7 @@ struct OrderWork: Sendable {
     func isShown(_ run: any RecordedRun, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
 
     private func warn(_ warnings: [String], about run: any RecordedRun) {
-        for warning in warnings { observer(.order(.warning(run: run.plan.id, warning))) }
+        for warning in warnings { observer(.order(.warning(run.plan, warning))) }
     }
 
     // MARK: - Planning

@@ -102,6 +102,38 @@ extension Store {
         return found
     }
 
+    /// The id of the run that a command's RUN argument means.
+    /// - Parameters:
+    ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned last.
+    ///   - catalog: where a file is looked for that is named without a folder.
+    /// - Throws: `Diagnostic`: there is no run in the store, or no such file; `CancellationError`.
+    public func id(named argument: String, in catalog: any RunCatalog) throws -> String {
+        if argument == "last" { return try lastRun() }
+        guard argument.contains("/") || argument.hasSuffix(".sqlite") else { return argument }
+        let run = try catalog.open(named: argument, readOnly: true)
+        defer { run.close() }
+        return run.plan.id
+    }
+
+    private func lastRun() throws -> String {
+        let lane = lane(answerSeconds: Self.answerSeconds)
+        var last: String?
+        try StoreError.explaining {
+            try lane.patiently { connection in
+                // Ids begin with the moment of planning: 20261201-090000.
+                try connection.run(
+                    "SELECT id FROM volley_run ORDER BY left(id, 15) COLLATE \"C\" DESC, number DESC LIMIT 1", [],
+                    within: Self.answerSeconds
+                ) { last = $0.text(0) }
+            }
+        }
+        guard let last else {
+            throw Diagnostic(
+                "there are no runs in the store", remedy: "A run comes there when it is sent where volley.yaml names a `store`.")
+        }
+        return last
+    }
+
     static func isMissing(_ id: String) -> Diagnostic {
         Diagnostic("there is no run \(id) in the store", remedy: "`volley store list` shows the runs that are there.")
     }

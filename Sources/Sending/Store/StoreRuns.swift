@@ -40,6 +40,10 @@ public struct StoreRuns: Sendable {
     /// - Throws: a `Diagnostic`; `CancellationError`.
     public func list() throws -> StoreRunList { StoreRunList(try store.runs()) }
 
+    /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
+    /// - Throws: a `Diagnostic`: there is none; `CancellationError`.
+    public func id(named argument: String, in catalog: any RunCatalog) throws -> String { try store.id(named: argument, in: catalog) }
+
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there.
     /// - Throws: a `Diagnostic`: it is not there, members send it, or there is another run of its id; `CancellationError`. No file was made then.
     public func fetch(_ run: String, into catalog: any RunCatalog, _ observer: Observer<Event>) throws -> Fetched {

@@ -65,7 +65,8 @@ struct StoreFetching: ParsableCommand {
             minute.
             """)
 
-    @Argument(help: ArgumentHelp("A run's id.", valueName: "run"))
+    @Argument(
+        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"))
     var id: String
 
     @Option(name: .long, help: ArgumentHelp("The folder of runs that the file is put into.", valueName: "folder"))
@@ -85,7 +86,8 @@ struct StoreRemoving: ParsableCommand {
         commandName: "remove", abstract: "Remove a run from the store, once its file here holds all that the store knows of it.",
         discussion: "The run's file stays. A run that is being sent cannot be removed.")
 
-    @Argument(help: ArgumentHelp("A run's id.", valueName: "run"))
+    @Argument(
+        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"))
     var id: String
 
     @Flag(help: "Remove it even if its file here lacks outcomes, or there is none: nobody can say then what became of its devices.")

@@ -15,12 +15,15 @@ extension StoreCommand {
     }
 
     /// Makes the file of a run from what the store has of it.
-    /// - Parameter folder: the folder of runs that it is put into; nil for the project's.
-    public static func fetch(_ run: String, into folder: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - folder: the folder of runs that it is put into; nil for the project's.
+    public static func fetch(_ argument: String, into folder: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let runs = try StoreRuns(settings(options, console), Interruption.process)
         let choice = ProjectChoice(file: options.project.file, runs: folder ?? options.project.runs)
-        let fetched = try runs.fetch(run, into: try Project.catalog(choice), observer(console))
+        let catalog = try Project.catalog(choice), run = try runs.id(named: argument, in: catalog)
+        let fetched = try runs.fetch(run, into: catalog, observer(console))
         console.clearProgress()
         let text =
             "\(fetched.isNew ? "made" : "brought up to date:") \(fetched.place) (\(fetched.status.state.rawValue), "
@@ -29,11 +32,14 @@ extension StoreCommand {
     }
 
     /// Removes a run from the store.
-    /// - Parameter isForced: whether it is removed also if its file does not hold all that the store knows.
-    public static func remove(_ run: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - isForced: whether it is removed also if its file does not hold all that the store knows.
+    public static func remove(_ argument: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let runs = try StoreRuns(settings(options, console), Interruption.process)
-        try runs.remove(run, evenIfUnfetched: isForced, fetchedInto: try Project.catalog(options.project), observer(console))
+        let catalog = try Project.catalog(options.project), run = try runs.id(named: argument, in: catalog)
+        try runs.remove(run, evenIfUnfetched: isForced, fetchedInto: catalog, observer(console))
         console.clearProgress()
         let answer = JSONValue.object(pairs: [("run", .string(run)), ("removed", .bool(true))])
         return console.answer(options.isJSON ? answer.indentedText : "removed \(run) from the store", done: "The run was removed.")

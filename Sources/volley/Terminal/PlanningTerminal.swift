@@ -1,25 +1,28 @@
 import Audience
 import Base
+import Logs
 import Planning
 
 /// Shows planning as lines on a terminal.
 extension Console {
     var planningObserver: PlanningObserver { Observer { self.show($0) } }
 
-    func show(_ event: PlanningEvent) {
+    func show(_ event: PlanningEvent, about subject: LogSubject = .none) {
         switch event {
-        case .sources(let project, let exports): detail("volley.yaml: \(project); exports: \(exports.joined(separator: ", "))")
-        case .suppressed(let count, let list): detail("\(TextFormat.count(count)) devices are suppressed by \(list)")
+        case .sources(let project, let exports):
+            detail("volley.yaml: \(project); exports: \(exports.joined(separator: ", "))", about: subject)
+        case .suppressed(let count, let list): detail("\(TextFormat.count(count)) devices are suppressed by \(list)", about: subject)
         case .querying(let reached): if showsProgress { progress(reached.line) }
         case .reading(let reached, let seconds): if showsProgress { progress(reached.line(seconds: seconds)) }
         case .readingSomewhere: progress("reading the exports")
-        case .readingAgain: detail("reading the exports again, for samples of texts that few devices get")
+        case .readingAgain: detail("reading the exports again, for samples of texts that few devices get", about: subject)
         case .readingEnds: clearProgress()
         case .lint(let lint):
-            show(lint.shown)
-            for (warning, reason) in lint.silenced { detail("silenced: \(warning.description): \(reason)") }
-        case .warnings(let warnings): show(warnings)
-        case .testSkipped(let device, let token, let text, let failure): warn("\(device) (\(token)) is not sent \(text): \(failure)")
+            show(lint.shown, about: subject)
+            for (warning, reason) in lint.silenced { detail("silenced: \(warning.description): \(reason)", about: subject) }
+        case .warnings(let warnings): show(warnings, about: subject)
+        case .testSkipped(let device, let token, let text, let failure):
+            warn("\(device) (\(token)) is not sent \(text): \(failure)", about: subject)
         }
     }
 }

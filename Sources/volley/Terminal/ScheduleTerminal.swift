@@ -11,8 +11,7 @@ import Synchronization
 final class ScheduleTerminal: Sendable {
     private let console: Console
     private let run: RunTerminal
-    /// The apps of the campaigns that were read.
-    private let apps = Mutex<[String: String]>([:])
+    private let subjects = Mutex(Subjects())
 
     private init(_ console: Console) { (self.console, run) = (console, RunTerminal(console)) }
 
@@ -22,16 +21,14 @@ final class ScheduleTerminal: Sendable {
         return Observer { terminal.show($0) }
     }
 
-    private func subject(_ campaign: String, run: String? = nil) -> LogSubject {
-        LogSubject(app: apps.withLock { $0[campaign] }, campaign: campaign, run: run)
-    }
-
     private func show(_ event: ScheduleEvent) {
+        subjects.withLock { $0.note(event) }
+        defer { subjects.withLock { $0.forget(after: event) } }
         switch event {
-        case .planning(let event): console.show(event)
-        case .run(let event, let plan): run.show(event, about: LogSubject(plan))
-        case .noticeDelivery(let event): console.warn(event.text)
-        case .notice(let notice): console.warn(notice.text, about: LogSubject(app: notice.app, campaign: notice.campaign, run: notice.run))
+        case .planning(let event, let key): console.show(event, about: key.map(subject) ?? .none)
+        case .run(let event, let plan): run.show(event, about: subject(ofRun: plan.id))
+        case .noticeDelivery(let event): console.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none)
+        case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
         case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .storeAway, .storeBack, .storeQuiet:
             showProcess(event)
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
@@ -46,11 +43,13 @@ final class ScheduleTerminal: Sendable {
 
     private func show(_ event: OrderEvent) {
         switch event {
-        case .taken(let order): console.say("Order of \(TextFormat.inLine(order.by)): \(order.kind.words).")
+        case .taken(let order):
+            console.say("Order of \(TextFormat.inLine(order.by)): \(order.kind.words).", about: subject(of: order, nil))
         case .ended(let order, let state):
             let text = "Order of \(TextFormat.inLine(order.by)), \(order.kind.words): \(state.sentence)"
-            if case .done = state { console.say(text) } else { console.warn(text) }
-        case .warning(let run, let words): console.warn("\(run): \(words)", about: LogSubject(run: run))
+            let about = subject(of: order, state.run)
+            if state.isWell { console.say(text, about: about) } else { console.warn(text, about: about) }
+        case .warning(let plan, let words): console.warn("\(plan.id): \(words)", about: LogSubject(plan))
         case .unusable(let mistake): console.warn("No orders are taken until this is mended; all else goes on. \(mistake)")
         }
     }
@@ -83,9 +82,8 @@ final class ScheduleTerminal: Sendable {
             console.warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
         case .mended(let file, let isGone): console.say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
         case .next(let campaign, let app, let next, let zone):
-            apps.withLock { $0[campaign] = app }
-            console.say("\(campaign): \(Self.text(next, zone))", about: subject(campaign))
-        case .gone(let campaign): console.say("\(campaign) is gone, and no longer sent.", about: subject(campaign))
+            console.say("\(campaign): \(Self.text(next, zone))", about: LogSubject(app: app, campaign: campaign))
+        case .gone(let campaign): console.say("\(campaign) is gone, and no longer sent.", about: subject(ofCampaign: campaign))
         case .ignored(let files): console.say(ScheduleList.words(ignoredFiles: files))
         case .unscheduled(let file): console.detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
         default: break
@@ -100,30 +98,121 @@ final class ScheduleTerminal: Sendable {
 
     private func showTime(_ event: ScheduleEvent) {
         switch event {
-        case .due(let key, let run): console.say("\(key) is due: planning \(run).", about: subject(key.campaign, run: run))
-        case .sending(let key, let run): console.say("\(key) is being sent as \(run).", about: subject(key.campaign, run: run))
-        case .planFailed(let key, let words): console.warn("\(key) cannot be planned. \(words)", about: subject(key.campaign))
-        case .postponed(let key, let problem): console.say("\(key) waits: \(problem.sentence).", about: subject(key.campaign))
-        case .sendFailed(let key, let mistake): console.warn("\(key) cannot be sent. \(mistake)", about: subject(key.campaign))
+        case .due(let key, let run): console.say("\(key) is due: planning \(run).", about: subject(key))
+        case .sending(let key, let run): console.say("\(key) is being sent as \(run).", about: subject(key))
+        case .planFailed(let key, let words): console.warn("\(key) cannot be planned. \(words)", about: subject(key))
+        case .postponed(let key, let problem): console.say("\(key) waits: \(problem.sentence).", about: subject(key))
+        case .sendFailed(let key, let mistake): console.warn("\(key) cannot be sent. \(mistake)", about: subject(key))
         case .ended(let key, let state, let problem):
-            console.say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")", about: subject(key.campaign))
-        case .taken(let key): console.warn("\(key) was claimed by another process, which sends it.", about: subject(key.campaign))
-        case .elsewhere(let key, let machine, ""):
-            console.say("\(key) was left out on another machine, \(machine).", about: subject(key.campaign))
+            let text = "\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")"
+            // A run that stopped, or missed devices, needs a person; one that a person cancelled does not.
+            let isWell = state == .cancelled || state == .finished && problem == nil
+            if isWell { console.say(text, about: subject(key)) } else { console.warn(text, about: subject(key)) }
+        case .taken(let key): console.warn("\(key) was claimed by another process, which sends it.", about: subject(key))
+        case .elsewhere(let key, let machine, ""): console.say("\(key) was left out on another machine, \(machine).", about: subject(key))
         case .elsewhere(let key, let machine, let run):
-            console.say("\(key) is up to another machine, \(machine), as \(run).", about: subject(key.campaign, run: run))
+            console.say("\(key) is up to another machine, \(machine), as \(run).", about: subject(key))
         case .takenOver(let key, let machine):
-            console.say("\(key) is planned here: \(machine), which had it, is gone.", about: subject(key.campaign))
-        case .planNotCancelled(let run, let error):
-            console.warn("The plan \(run) cannot be cancelled. \(error)", about: LogSubject(run: run))
-        case .statisticsMissing(let run, let trouble): console.warn("\(run): \(trouble)", about: LogSubject(run: run))
-        case .fileNotClosed(let run, let error):
-            console.warn("\(run) is over, but its file cannot be closed. \(error)", about: LogSubject(run: run))
+            console.say("\(key) is planned here: \(machine), which had it, is gone.", about: subject(key))
+        case .planNotCancelled(let scheduledRun, let error):
+            console.warn("The plan \(scheduledRun.run ?? "") cannot be cancelled. \(error)", about: subject(scheduledRun.key))
+        case .statisticsMissing(let plan, let trouble): console.warn("\(plan.id): \(trouble)", about: LogSubject(plan))
+        case .fileNotClosed(let plan, let error):
+            console.warn("\(plan.id) is over, but its file cannot be closed. \(error)", about: subject(ofRun: plan.id))
         default: break
         }
     }
 }
 
+/// What each line is about. Events name a time or a run alone; the rest is known from the events before.
+extension ScheduleTerminal {
+    private struct Subjects {
+        /// By campaign.
+        private(set) var apps: [String: String] = [:]
+        private(set) var runs: [ScheduledRun.Key: String] = [:]
+        /// By run.
+        private(set) var known: [String: LogSubject] = [:]
+
+        mutating func note(_ event: ScheduleEvent) {
+            switch event {
+            case .next(let campaign, let app, _, _): apps[campaign] = app
+            case .due(let key, let run), .sending(let key, let run), .elsewhere(let key, _, let run): note(run, of: key)
+            case .planNotCancelled(let scheduledRun, _): note(scheduledRun.run ?? "", of: scheduledRun.key)
+            case .run(.ended(let run), let plan):
+                known[plan.id] = LogSubject(plan)
+                guard let figures = try? run.figures() else { return }
+                known[plan.id]?.figures = LogSubject.figures(figures.outcomes, of: plan.audience)
+            case .run(_, let plan): if known[plan.id] == nil { known[plan.id] = LogSubject(plan) }
+            default: break
+            }
+        }
+
+        private mutating func note(_ run: String, of key: ScheduledRun.Key) {
+            guard !run.isEmpty else { return }
+            runs[key] = run
+            if known[run] == nil { known[run] = LogSubject(app: apps[key.campaign], campaign: key.campaign, run: run) }
+        }
+
+        /// Drops what no later event is about, so that a process that stays does not grow.
+        mutating func forget(after event: ScheduleEvent) {
+            switch event {
+            case .ended(let key, _, _), .elsewhere(let key, _, _), .taken(let key):
+                if let run = runs.removeValue(forKey: key) { known[run] = nil }
+            case .planNotCancelled(let scheduledRun, _):
+                if let run = runs.removeValue(forKey: scheduledRun.key) { known[run] = nil }
+            case .order(.ended(_, let state)): if let run = state.run, !runs.values.contains(run) { known[run] = nil }
+            case .gone(let campaign): apps[campaign] = nil
+            default: break
+            }
+        }
+    }
+
+    private func subject(_ key: ScheduledRun.Key) -> LogSubject {
+        subjects.withLock { subjects in
+            subjects.runs[key].flatMap { subjects.known[$0] } ?? LogSubject(app: subjects.apps[key.campaign], campaign: key.campaign)
+        }
+    }
+
+    private func subject(ofRun run: String) -> LogSubject { subjects.withLock { $0.known[run] } ?? LogSubject(run: run) }
+
+    private func subject(ofCampaign campaign: String) -> LogSubject {
+        LogSubject(app: subjects.withLock { $0.apps[campaign] }, campaign: campaign)
+    }
+
+    /// - Parameter made: the run that the order made or was about, once it is known.
+    private func subject(of order: Order, _ made: String?) -> LogSubject {
+        if let run = made ?? order.kind.run { return subject(ofRun: run) }
+        return order.kind.time.map(subject) ?? .none
+    }
+}
+
+extension OrderState {
+    /// The run that an order was about, or made, once it was done.
+    fileprivate var run: String? { if case .done(let result) = self { result.run } else { nil } }
+
+    /// Whether it was done, and no run of it stopped by itself.
+    fileprivate var isWell: Bool {
+        guard case .done(let result) = self else { return false }
+        if case .stopped = result.end { return false }
+        return true
+    }
+}
+
+extension LogSubject {
+    /// What a notice is about.
+    init(_ notice: Notice) {
+        self.init(app: notice.app, campaign: notice.campaign, run: notice.run)
+        if let audience = notice.audience, !notice.outcomes.isEmpty { figures = Self.figures(notice.outcomes, of: audience) }
+    }
+
+    /// The figures of a run that has ended, by the names of a report.
+    static func figures(_ outcomes: [Outcome: Int], of audience: Int) -> [String: Int] {
+        var figures = ["audience": audience]
+        for outcome in Outcome.allCases { figures[outcome.name] = outcomes[outcome, default: 0] }
+        return figures
+    }
+}
+
 extension Console {
-    var noticeObserver: NoticeObserver { Observer { self.warn($0.text) } }
+    var noticeObserver: NoticeObserver { Observer { event in self.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none) } }
 }
