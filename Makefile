@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -201,6 +201,15 @@ fuzz: setup ## Fuzz the readers of files from outside, FUZZ_SECONDS=60 for each 
 	    echo "$$target: $$(sed -n 's/^stat::number_of_executed_units: *//p' $$log) executions, $$found"; \
 	done; \
 	if [ -n "$$failed" ]; then ls $(FUZZ)/findings; exit 1; fi
+
+FUZZ_FILES ?= 10000
+FUZZ_FIRST ?= 0
+
+fuzz-files: setup ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
+	@$(SWIFT) build --build-tests $(STRICT)
+	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 17 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
+	    $(TESTS) --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests)'
+	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 
 # Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.
 SIMULATE := .build/simulate

@@ -23,10 +23,12 @@ let fuzzed: [Target.Dependency] = ["Base", "PushServices", "Audience", "Campaign
 let fuzzing =
     Context.environment["VOLLEY_FUZZER"] == nil
     ? Target.testTarget(
-        name: "FuzzingTests", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Fuzzer", "Corpus"], sources: ["Bodies", "Runs"],
+        name: "FuzzingTests", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Fuzzer", "Corpus", "Files"],
+        sources: ["Bodies", "Runs"],
         swiftSettings: strict)
     : Target.executableTarget(
-        name: "volley-fuzz", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Runs", "Corpus"], sources: ["Bodies", "Fuzzer"],
+        name: "volley-fuzz", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Runs", "Corpus", "Files"],
+        sources: ["Bodies", "Fuzzer"],
         swiftSettings: strict)
 
 /// Tests/Simulation is built twice as well: into the tests, and, for `make simulate`, into an optimised program.
@@ -195,6 +197,8 @@ let package = Package(
             swiftSettings: strict),
         // Slow readers that fast ones are held against, random numbers from a seed, and a service besides those of Volley.
         .target(name: "TestSupport", dependencies: ["Base", "PushServices"], path: "Tests/TestSupport", swiftSettings: strict),
+        // Damage to databases, from a seed.
+        .target(name: "FileDamage", dependencies: ["TestSupport", grdb], path: "Tests/FileDamage", swiftSettings: strict),
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
@@ -219,11 +223,11 @@ let package = Package(
         .target(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
-        tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
+        tests("Runs", ["Base", "FileDamage", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
-        tests("Accounts", ["Accounts", "Base", "Cryptography", grdb]),
+        tests("Accounts", ["Accounts", "Base", "Cryptography", "FileDamage", grdb]),
         tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(

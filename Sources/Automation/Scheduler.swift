@@ -127,8 +127,8 @@ struct Scheduler {
     ) {
         self.makeRunID = makeRunID
         self.unknownThrough = unknownThrough
-        self.approvals = Dictionary(uniqueKeysWithValues: approvals.map { ($0.key, $0) })
-        records = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) })
+        self.approvals = Dictionary(approvals.map { ($0.key, $0) }) { first, _ in first }
+        records = Dictionary(campaigns.map { ($0.name, $0) }) { first, _ in first }
         for scheduledRun in scheduledRuns {
             note(scheduledRun)
             if scheduledRun.state.isOpen { open[scheduledRun.key] = (scheduledRun, .idle) }

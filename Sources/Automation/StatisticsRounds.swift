@@ -20,6 +20,8 @@ struct StatisticsRounds {
     let observer: ScheduleObserver
     /// When runs were asked about by this process, whether the services answered or not.
     private var triedAt: [String: Timestamp] = [:]
+    /// Files that were named as damaged.
+    private var damaged: Set<String> = []
 
     init(catalog: any RunCatalog, choice: ProjectChoice, context: SendingContext, observer: ScheduleObserver) {
         self.catalog = catalog
@@ -37,7 +39,9 @@ struct StatisticsRounds {
 
     /// Looks at all runs, and asks about those that are due.
     mutating func look(at now: Timestamp, until cancellation: Cancellation) {
-        guard let runs = try? catalog.list().runs else { return }
+        guard let listing = try? catalog.list() else { return }
+        for mistake in listing.broken where damaged.insert(mistake.file ?? "").inserted { observer(.damaged(mistake)) }
+        let runs = listing.runs
         triedAt = triedAt.filter { now < $0.value.adding(seconds: Self.secondsBetween) }
         for run in runs {
             if cancellation.isRequested { return }

@@ -33,3 +33,38 @@ enum StoreError {
         }
     }
 }
+
+extension PostgresRow {
+    /// The ids of recipients from the first to the one before the last.
+    /// - Throws: a `Diagnostic` for what no run can have: the database was damaged or edited.
+    func ids(_ first: Int, _ last: Int) throws(Diagnostic) -> Range<Int> {
+        let (first, last) = (int(first), int(last))
+        guard first >= 0, first <= last, last <= Int(UInt32.max) else { throw StoreError.damaged("the ids of some recipients") }
+        return first..<last
+    }
+
+    /// How many of something.
+    /// - Throws: a `Diagnostic` for a number below 0, or beyond all that Volley counts.
+    func count(_ column: Int) throws(Diagnostic) -> Int {
+        let count = int(column)
+        guard (0...1 << 40).contains(count) else { throw StoreError.damaged("a count") }
+        return count
+    }
+
+    /// A moment, stored as milliseconds since 1970; nil for NULL.
+    /// - Throws: a `Diagnostic` for one outside the years 1 to 9999.
+    func optionalMoment(_ column: Int) throws(Diagnostic) -> Timestamp? {
+        guard let moment = optionalInt(column) else { return nil }
+        guard (-62_135_596_800_000...253_402_300_799_999).contains(moment) else { throw StoreError.damaged("a moment") }
+        return Timestamp(epochMilliseconds: Int64(moment))
+    }
+}
+
+extension StoreError {
+    /// A value of a row is not what it should be; it is not shown.
+    static func damaged(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the store is damaged: \(what) cannot be right",
+            remedy: "Nothing more is sent of this run. Restore the database from a backup, and look for what else writes to it.")
+    }
+}

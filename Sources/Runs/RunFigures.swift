@@ -117,30 +117,28 @@ extension RunFigures {
 
     /// nil when the JSON was not written by `json`.
     init?(json: JSONValue) {
-        guard let attempts = json["attempts"]?.integerValue, let attempted = json["attempted"]?.integerValue,
-            let peak = json["peak_per_second"]?.integerValue, case .object(let reasons)? = json["reasons"]
+        guard let attempts = json["attempts"]?.count, let attempted = json["attempted"]?.count,
+            let peak = json["peak_per_second"]?.count, case .object(let reasons)? = json["reasons"]
         else { return nil }
         for outcome in Outcome.allCases {
-            guard let count = json["outcomes"]?[outcome.name]?.integerValue else { return nil }
-            outcomes[outcome] = Int(count)
+            guard let count = json["outcomes"]?[outcome.name]?.count else { return nil }
+            outcomes[outcome] = count
         }
         for member in reasons {
-            guard let count = member.value.integerValue else { return nil }
-            self.reasons[member.name] = Int(count)
+            guard let count = member.value.count else { return nil }
+            self.reasons[member.name] = count
         }
         unrecorded = json["unrecorded"].flatMap(UnrecordedRecipients.init) ?? withoutReason
-        self.attempts = Int(attempts)
-        self.attempted = Int(attempted)
-        peakPerSecond = Int(peak)
-        if case .array(let values)? = json["latency_ms"] {
-            let numbers = values.compactMap(\.integerValue).map { Int($0) }
-            guard numbers.count == 4 else { return nil }
-            latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
+        (self.attempts, self.attempted, peakPerSecond) = (attempts, attempted, peak)
+        if let latency = json["latency_ms"] {
+            guard let numbers = latency.numbers, numbers.count == 4 else { return nil }
+            self.latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
         }
         // Files of older versions lack the following: they are counted again.
         guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else {
             return nil
         }
+        guard [0, LatencyFigures.steps.count + 1].contains(histogram.count) else { return nil }
         latencyHistogram = histogram
         for pair in attemptPairs {
             guard let numbers = pair.numbers, numbers.count == 2 else { return nil }
@@ -170,10 +168,13 @@ extension UnrecordedRecipients {
 }
 
 extension JSONValue {
-    /// The whole numbers of an array; nil when it holds anything else.
+    /// How many of something; nil for anything else: numbers below 0 come from a damaged file.
+    fileprivate var count: Int? { integerValue.flatMap { $0 >= 0 ? Int($0) : nil } }
+
+    /// The counts of an array; nil when it holds anything else.
     fileprivate var numbers: [Int]? {
         guard case .array(let values) = self else { return nil }
-        let numbers = values.compactMap(\.integerValue).map { Int($0) }
+        let numbers = values.compactMap(\.count)
         return numbers.count == values.count ? numbers : nil
     }
 }
@@ -263,7 +264,7 @@ public struct RunGroup: Hashable, Sendable {
         guard case .array(let values) = json, values.count == 2 + Outcome.allCases.count, let language = values[0].stringValue,
             let variant = values[1].stringValue
         else { return nil }
-        let outcomes = values.dropFirst(2).compactMap(\.integerValue).map { Int($0) }
+        let outcomes = values.dropFirst(2).compactMap(\.count)
         guard outcomes.count == Outcome.allCases.count else { return nil }
         self.init(language: language, variant: variant, outcomes: outcomes)
     }

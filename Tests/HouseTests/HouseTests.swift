@@ -100,7 +100,7 @@ struct HouseTests {
             "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
             "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
             "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
-            "polls": "usleep(5)",
+            "polls": "usleep(5)", "trusts-stored-values": "try Int.fetchOne(db, sql: sql)",
             "addresses-runs-by-path": "SQLiteRun(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Wall.services).isSuperset(of: ["APNs", "FCM"]))

@@ -141,9 +141,20 @@ import Testing
     }
 
     @Test(
-        "an id or a size that no run has is no crash", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
-        arguments: ["UPDATE recipient SET id = -9 WHERE id = 9", "UPDATE run SET audience = 9223372036854775807"])
-    func impossible(edit: String) throws {
+        "a size that no run has is damage", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
+        arguments: ["9223372036854775807", "-1", "'x'"])
+    func impossible(size: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        run.close()
+        #expect(query(run.path, "UPDATE run SET audience = \(size)").isEmpty)
+        #expect(
+            diagnostic { _ = try SQLiteRun(path: run.path) }?.message.hasPrefix("the run file is damaged: `audience` is not a ") == true)
+    }
+
+    @Test("an id that no run has is no crash", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func impossibleID() throws {
+        let edit = "UPDATE recipient SET id = -9 WHERE id = 9"
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
         try run.claim(0..<20, at: noon)

@@ -17,10 +17,15 @@ struct AccountRow {
         try Row.fetchOne(db, sql: sql, arguments: arguments).map(AccountRow.init)
     }
 
+    /// A number of the file's header.
+    static func pragma(_ name: String, _ db: Database) throws -> Int { try one(db, "PRAGMA \(name)")?.value(0) ?? 0 }
+
     /// A value.
     /// - Throws: `AccountDiagnostics.unreadable`: it is of another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value {
-        try Self.known(Value.fromDatabaseValue(row[column]))
+        // A `DatabaseValue` is what is stored: reading it as anything else would end the process on a mismatch.
+        let value: DatabaseValue = row[column]
+        return try Self.known(Value.fromDatabaseValue(value))
     }
 
     /// A value that may be missing.
@@ -37,7 +42,12 @@ struct AccountRow {
         try Self.known(Value(rawValue: value(column)))
     }
 
-    func moment(_ column: Int) throws -> Timestamp { Timestamp(epochMilliseconds: try value(column)) }
+    /// Milliseconds since 1970, in the years 1 to 9999: others have no date in ISO 8601.
+    func moment(_ column: Int) throws -> Timestamp {
+        let moment = try value(column, Int64.self)
+        guard (-62_135_596_800_000...253_402_300_799_999).contains(moment) else { throw AccountDiagnostics.unreadable }
+        return Timestamp(epochMilliseconds: moment)
+    }
 
     func address(_ column: Int) throws -> IPAddress? {
         try optional(column, String.self).map { try Self.known(IPAddress($0)) }

@@ -94,7 +94,8 @@ enum AccountSchema {
 
     /// Gives an older file the tables of today.
     static func upgrade(_ db: Database) throws {
-        guard let found = try Int.fetchOne(db, sql: "PRAGMA user_version"), found < version else { return }
+        let found = try AccountRow.pragma("user_version", db)
+        guard found < version else { return }
         if found < 2 { try db.execute(sql: versions) }
         try db.execute(sql: "\(identities) PRAGMA user_version = \(version);")
     }
@@ -102,14 +103,14 @@ enum AccountSchema {
     /// - Returns: false for a file that is empty.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
     static func check(_ db: Database, path: String) throws -> Bool {
-        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        let identity = try AccountRow.pragma("application_id", db)
         if identity != applicationID {
-            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else {
+            guard identity == 0, try AccountRow.one(db, "SELECT 1 FROM sqlite_master LIMIT 1") == nil else {
                 throw AccountDiagnostics.notAccounts(path)
             }
             return false
         }
-        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let found = try AccountRow.pragma("user_version", db)
         guard found <= version else {
             throw Diagnostic(
                 "the accounts were written by a newer Volley (format \(found); this one reads \(version))", file: path,

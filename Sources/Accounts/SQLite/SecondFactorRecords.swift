@@ -36,7 +36,7 @@ enum SecondFactorRecords {
     }
 
     static func recoveryCodesLeft(of id: AccountID, _ db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM recovery_code WHERE account = ?", arguments: [id.number]) ?? 0
+        try AccountRow.one(db, "SELECT count(*) FROM recovery_code WHERE account = ?", [id.number])?.value(0) ?? 0
     }
 
     /// Replaces all recovery codes.

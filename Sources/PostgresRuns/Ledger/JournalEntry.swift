@@ -152,19 +152,33 @@ extension ByteReader {
         var before = first
         for _ in 0..<max(0, count) {
             guard isIntact else { return nil }
-            before += signed()
+            let (recipient, isFar) = before.addingReportingOverflow(signed())
+            guard !isFar, (0...Int(UInt32.max)).contains(recipient) else { return nil }
+            before = recipient
             let flags = byte()
             guard let outcome = Outcome(rawValue: Int(flags & 0x7F)) else { return nil }
             let status = number(), place = number()
             if place == reasons.count { reasons.append(string()) }
             guard reasons.indices.contains(place) else { return nil }
+            let attempts = number(), latency = number(), elapsed = signed()
+            guard let settledAt = Self.moment(moment.epochMilliseconds, elapsed) else { return nil }
             var settled = Settlement(
-                recipient: before, outcome: outcome, status: status, reason: reasons[place], attempts: number(),
-                latencyMilliseconds: number(), settledAt: Timestamp(epochMilliseconds: moment.epochMilliseconds + Int64(signed())))
-            if flags & 0x80 != 0 { settled.invalidSince = Timestamp(epochMilliseconds: Int64(signed())) }
+                recipient: before, outcome: outcome, status: status, reason: reasons[place], attempts: attempts,
+                latencyMilliseconds: latency, settledAt: settledAt)
+            if flags & 0x80 != 0 {
+                guard let since = Self.moment(0, signed()) else { return nil }
+                settled.invalidSince = since
+            }
             settlements.append(settled)
         }
         return settlements
+    }
+
+    /// A moment, in milliseconds after another; nil for one outside the years 1 to 9999.
+    private static func moment(_ start: Int64, _ milliseconds: Int) -> Timestamp? {
+        let (moment, isFar) = start.addingReportingOverflow(Int64(milliseconds))
+        guard !isFar, (-62_135_596_800_000...253_402_300_799_999).contains(moment) else { return nil }
+        return Timestamp(epochMilliseconds: moment)
     }
 
     fileprivate mutating func recipients() -> [Int]? {
@@ -177,12 +191,14 @@ extension ByteReader {
         var calls: [NamedCall] = []
         let count = number()
         for place in 0..<max(0, min(count, JournalEntry.mostCalls)) {
-            let service = number(), name = string(), namedAt = Timestamp(epochMilliseconds: Int64(signed()))
-            let bytes = number()
-            guard let recipients = RecipientList.read(raw(bytes)) else { return nil }
+            let service = number(), name = string(), moment = signed(), bytes = number()
+            let (first, isFar) = sequence.multipliedReportingOverflow(by: JournalEntry.mostCalls)
+            guard !isFar, first < 1 << 62, let namedAt = Self.moment(0, moment), let recipients = RecipientList.read(raw(bytes)) else {
+                return nil
+            }
             calls.append(
                 NamedCall(
-                    number: sequence * JournalEntry.mostCalls + place + 1, service: service, name: name, namedAt: namedAt,
+                    number: first + place + 1, service: service, name: name, namedAt: namedAt,
                     recipients: recipients))
         }
         return calls

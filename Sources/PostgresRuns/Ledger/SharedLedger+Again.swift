@@ -172,7 +172,7 @@ extension SharedLedger {
             SELECT number, first, last, redo FROM volley_returned
             WHERE run = $1 AND redo IS NOT NULL AND first >= $2 AND last <= $3 ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED
             """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: seconds
-        ) { found = ($0.int(0), LeasedRow(ids: $0.int(1)..<$0.int(2), again: try read($0.bytes(3)))) }
+        ) { found = ($0.int(0), LeasedRow(ids: try $0.ids(1, 2), again: try read($0.bytes(3)))) }
         guard let (number, row) = found else { return nil }
         try connection.run("DELETE FROM volley_returned WHERE number = $1", [.int(number)], within: seconds)
         try connection.run(

@@ -166,7 +166,7 @@ extension SharedLedger {
             WHERE run = $1 AND sender = $2 AND first <> ALL ($3::bigint[]) AND first < $5 AND last > $4 ORDER BY first
             """, [.int(run), .int(me), .ints(known), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
         ) { cells in
-            rows.append(LeasedRow(ids: cells.int(0)..<cells.int(1), again: cells.isNull(2) ? nil : try read(cells.bytes(2))))
+            rows.append(LeasedRow(ids: try cells.ids(0, 1), again: cells.isNull(2) ? nil : try read(cells.bytes(2))))
         }
         return try rows.map { try withClaims($0, connection) }
     }
@@ -187,7 +187,7 @@ extension SharedLedger {
             SELECT number, first, last FROM volley_returned WHERE run = $1 AND redo IS NULL AND first < $3 AND last > $2
             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED
             """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
-        ) { found = ($0.int(0), $0.int(1)..<$0.int(2)) }
+        ) { found = ($0.int(0), try $0.ids(1, 2)) }
         guard let found else { return nil }
         let part = found.ids.clamped(to: leg), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
         try connection.run("DELETE FROM volley_returned WHERE number = $1", [.int(found.number)], within: claiming.lane.answerSeconds)
@@ -248,7 +248,7 @@ extension SharedLedger {
             SELECT first, last FROM volley_journal
             WHERE kind = 1 AND run = $1 AND int8range(run << 40 | first, run << 40 | last) && int8range($1 << 40 | $2, $1 << 40 | $3)
             """, [.int(run), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds
-        ) { claimed.insert($0.int(0)..<$0.int(1)) }
+        ) { claimed.insert(try $0.ids(0, 1)) }
         return claimed
     }
 }

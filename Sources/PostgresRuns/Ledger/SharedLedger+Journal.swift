@@ -240,7 +240,7 @@ extension SharedLedger {
             let lane = FetchMark.Key(sender: cells.int(0), lane: cells.int(1))
             guard let kind = JournalEntry.Kind(rawValue: cells.int(4)),
                 let entry = JournalEntry(
-                    kind: kind, ids: cells.int(5)..<max(cells.int(5), cells.int(6)),
+                    kind: kind, ids: try cells.ids(5, 6),
                     at: Timestamp(epochMilliseconds: Int64(cells.int(7))), data: Array(cells.bytes(8))
                 ).fetched(sequence: cells.int(3))
             else { throw broken("entry \(cells.int(2)) of member \(lane.sender) cannot be read") }

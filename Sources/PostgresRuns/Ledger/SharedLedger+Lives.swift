@@ -199,7 +199,7 @@ extension SharedLedger {
                 "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
             ) { cells in
                 let state = LegState(
-                    heldUntil: cells.optionalInt(1).map { Timestamp(epochMilliseconds: Int64($0)) }, cause: StoredCause.read(cells.text(2)))
+                    heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
                 if state != LegState() { states[cells.int(0)] = state }
             }
         }

@@ -129,7 +129,7 @@ extension SharedLedger {
         try connection.run(
             "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(member)],
             within: seconds
-        ) { leases.append($0.int(0)..<$0.int(1)) }
+        ) { leases.append(try $0.ids(0, 1)) }
         // A member that has not confirmed this life of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
         guard try hasConfirmed(member, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }

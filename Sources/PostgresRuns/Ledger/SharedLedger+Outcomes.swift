@@ -44,7 +44,7 @@ extension SharedLedger {
             state.own.open(known.map(\.id))
             state.stretches.removeAgain(ids)
         }
-        return Dictionary(uniqueKeysWithValues: known.lazy.filter { $0.attempts > 0 }.map { ($0.id, $0.attempts) })
+        return Dictionary(known.lazy.filter { $0.attempts > 0 }.map { ($0.id, $0.attempts) }) { first, _ in first }
     }
 
     @discardableResult
@@ -85,7 +85,7 @@ extension SharedLedger {
                 SELECT l.sender, l.first, l.last, l.redo FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
                 WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
                 """, [.int(run)], within: asking.answerSeconds
-            ) { doubtful.append(($0.int(0), $0.int(1)..<$0.int(2), try read($0.bytes(3)).map(\.id))) }
+            ) { doubtful.append(($0.int(0), try $0.ids(1, 2), try read($0.bytes(3)).map(\.id))) }
         }
         for (sender, ids, again) in doubtful {
             try settleDoubtful(again, at: now)
@@ -155,7 +155,7 @@ extension SharedLedger {
             WHERE s.run = $1 AND s.dead_at IS NULL ORDER BY j.first
             """, [.int(run)], within: 60
         ) { cells in
-            let ids = cells.int(1)..<cells.int(2)
+            let ids = try cells.ids(1, 2)
             guard cells.int(0) == JournalEntry.Kind.reopened.rawValue else { return held.append(ids) }
             let entry = JournalEntry(kind: .reopened, ids: ids, at: Timestamp(epochMilliseconds: 0), data: Array(cells.bytes(3)))
             guard case .reopened(let recipients, _, _)? = entry.fetched(sequence: 0) else { throw broken("an entry cannot be read") }
@@ -173,7 +173,7 @@ extension SharedLedger {
             WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL
             """,
         ] {
-            try connection.run(statement, [.int(run)], within: 60) { offered.insert($0.int(0)..<$0.int(1)) }
+            try connection.run(statement, [.int(run)], within: 60) { offered.insert(try $0.ids(0, 1)) }
         }
         return offered
     }

@@ -121,8 +121,8 @@ package final class SharedLedger: RunLedger {
             guard let state = RunState(rawValue: cells.text(0)) else { return }
             row = Row(
                 state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: try? JSONValue(parsing: cells.text(3)),
-                startedAt: cells.optionalInt(4).map { Timestamp(epochMilliseconds: Int64($0)) },
-                endedAt: cells.optionalInt(5).map { Timestamp(epochMilliseconds: Int64($0)) }, conductor: cells.optionalInt(6),
+                startedAt: try cells.optionalMoment(4),
+                endedAt: try cells.optionalMoment(5), conductor: cells.optionalInt(6),
                 conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9),
                 knowsCapped: cells.int(10) == 1, takenHome: cells.text(11))
         }

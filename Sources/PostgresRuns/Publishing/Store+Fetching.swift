@@ -86,7 +86,7 @@ extension Store {
                     within: Self.answerSeconds
                 ) { cells in
                     found = StoredPlan(
-                        id: id, number: cells.int(0), digest: cells.text(1), audience: cells.int(2), bare: Array(cells.bytes(3)),
+                        id: id, number: cells.int(0), digest: cells.text(1), audience: try cells.count(2), bare: Array(cells.bytes(3)),
                         takenHome: cells.text(5))
                     isComplete = cells.int(4) == 1
                 }

@@ -77,11 +77,11 @@ extension Store {
         ) { cells in
             let status = RunStatus(
                 state: RunState(rawValue: cells.text(5)) ?? .stopped, cause: StoredCause.read(cells.text(6)),
-                startedAt: cells.optionalInt(7).map { Timestamp(epochMilliseconds: Int64($0)) },
-                finishedAt: cells.optionalInt(8).map { Timestamp(epochMilliseconds: Int64($0)) })
+                startedAt: try cells.optionalMoment(7),
+                finishedAt: try cells.optionalMoment(8))
             let run = StoredRun(
                 id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1, status: status,
-                audience: cells.int(9), claimed: cells.int(10), members: [], bytes: cells.int(11))
+                audience: try cells.count(9), claimed: try cells.count(10), members: [], bytes: try cells.count(11))
             runs.append((cells.int(0), run))
         }
         return runs

@@ -15,12 +15,12 @@ struct DatabaseFormat {
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic`: a newer Volley wrote it; or `stranger`.
     func check(_ db: Database, path: String, stranger: @autoclosure () -> Diagnostic) throws -> Bool {
-        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        let identity = try db.pragma("application_id")
         if identity != applicationID {
-            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw stranger() }
+            guard identity == 0, try db.isBlank() else { throw stranger() }
             return false
         }
-        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let found = try db.pragma("user_version")
         guard found <= version else {
             throw Diagnostic(
                 "\(name) was written by a newer Volley (format \(found); this one reads \(version))", file: path,

@@ -29,7 +29,7 @@ enum InterruptedChange {
     private static func reopen(_ path: String) throws {
         let database = try DatabaseQueue(path: path)
         // The first read rolls it back.
-        _ = try database.writeWithoutTransaction { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+        _ = try database.writeWithoutTransaction { try $0.isBlank() }
         try database.close()
     }
 }

@@ -5,21 +5,17 @@ import GRDB
 extension LifeSequence {
     private static let table = "life_event"
 
-    /// nil when a value cannot be read.
-    init?(_ db: Database) throws {
+    init(_ db: Database) throws {
         guard try db.tableExists(Self.table) else {
             self.init([])
             return
         }
-        var events: [Event] = []
-        for row in try Row.fetchAll(db, sql: "SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") {
-            guard let number = Int.fromDatabaseValue(row[0]), let run = String.fromDatabaseValue(row[1]),
-                let life = String.fromDatabaseValue(row[2]), let isEnd = Bool.fromDatabaseValue(row[3]),
-                let at = Int64.fromDatabaseValue(row[4])
-            else { return nil }
-            events.append(Event(number: number, run: run, life: life, isEnd: isEnd, at: Timestamp(epochMilliseconds: at)))
-        }
-        self.init(events)
+        self.init(
+            try db.all("SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") { row in
+                Event(
+                    number: try row.count(0), run: try row.string(1), life: try row.string(2), isEnd: try row.flag(3), at: try row.moment(4)
+                )
+            })
     }
 
     /// Records in the record's transaction that a life begins or has ended.
@@ -39,9 +35,6 @@ extension LifeSequence {
 extension SendingHistory {
     /// The order in which runs of the folder began and ended.
     public func order() throws -> LifeSequence {
-        try read { db in
-            guard let order = try LifeSequence(db) else { throw damaged("the order in which runs began cannot be read") }
-            return order
-        } ?? LifeSequence()
+        try read { try LifeSequence($0) } ?? LifeSequence()
     }
 }

@@ -66,31 +66,23 @@ enum OrderRow {
         }
     }
 
-    /// The order of a row of `columns`; nil if a value is not what it should be.
-    static func read(_ row: Row) -> PlacedOrder? {
+    /// The order of a row of `columns`.
+    /// - Throws: `DatabaseError`: a value is not what it should be.
+    static func read(_ row: PreparedStatement.Row) throws -> PlacedOrder {
         // A column may be NULL, but not of another type.
-        func text(_ column: Int) -> String?? { String?.fromDatabaseValue(row[column]) }
-        guard let number = Int64.fromDatabaseValue(row[0]), let nonce = String.fromDatabaseValue(row[1]),
-            let name = String.fromDatabaseValue(row[2]), let run = text(3), let file = text(4), let campaign = text(5),
-            let occurrence = text(6), let digest = text(7), let reason = text(8), let by = String.fromDatabaseValue(row[9]),
-            let askedAt = Int64.fromDatabaseValue(row[10]), let lapsesAt = Int64.fromDatabaseValue(row[11]),
-            let start = String.fromDatabaseValue(row[12]), let uptime = Int64.fromDatabaseValue(row[13]),
-            let stateName = String.fromDatabaseValue(row[14]), let life = String.fromDatabaseValue(row[15]),
-            let details = String.fromDatabaseValue(row[16]), let made = text(17), let changedAt = Int64.fromDatabaseValue(row[18]),
-            let mostDevices = Int?.fromDatabaseValue(row[19]),
-            let kind = kind(
-                name,
-                Parts(
-                    run: run, file: file, campaign: campaign, occurrence: occurrence, digest: digest, reason: reason,
-                    mostDevices: mostDevices))
-        else { return nil }
-        let values = details.isEmpty ? JSONValue.null : try? JSONValue(parsing: details)
-        guard let values, let state = OrderState(name: stateName, values: values, life: life) else { return nil }
+        func text(_ column: CInt) throws -> String? { try row.optional(column, row.string) }
+        let parts = Parts(
+            run: try text(3), file: try text(4), campaign: try text(5), occurrence: try text(6), digest: try text(7), reason: try text(8),
+            mostDevices: try row.optional(19, row.count))
+        guard let kind = kind(try row.string(2), parts) else { throw row.mismatch(2, "an order that its other columns fit") }
+        let details = try row.string(16)
+        guard let state = OrderState(name: try row.string(14), values: details.isEmpty ? .null : try row.json(16), life: try row.string(15))
+        else { throw row.mismatch(14, "a state that its other columns fit") }
         return PlacedOrder(
-            number: number,
+            number: Int64(try row.int(0)),
             order: Order(
-                nonce: nonce, kind: kind, by: by, askedAt: Timestamp(epochMilliseconds: askedAt),
-                lapsesAt: Timestamp(epochMilliseconds: lapsesAt), uptime: Uptime(start: start, milliseconds: uptime)),
-            state: state, made: made, changedAt: Timestamp(epochMilliseconds: changedAt))
+                nonce: try row.string(1), kind: kind, by: try row.string(9), askedAt: try row.moment(10), lapsesAt: try row.moment(11),
+                uptime: Uptime(start: try row.string(12), milliseconds: Int64(try row.count(13)))),
+            state: state, made: try text(17), changedAt: try row.moment(18))
     }
 }

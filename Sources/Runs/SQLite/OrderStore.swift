@@ -76,7 +76,7 @@ public final class OrderStore: Sendable {
                     return known
                 }
                 try Self.insert(order, db)
-                guard let placed = try Self.order(order.nonce, db) else { throw Self.unreadable }
+                guard let placed = try Self.order(order.nonce, db) else { throw Self.damaged(path, what: "an order in it is missing") }
                 return placed
             }
         }
@@ -197,10 +197,7 @@ public final class OrderStore: Sendable {
 
     private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [PlacedOrder] {
         let columns = try isOlder(db) ? OrderRow.columns.replacing("most_devices", with: "NULL") : OrderRow.columns
-        return try Row.fetchAll(db, sql: "SELECT \(columns) FROM placed \(condition)", arguments: arguments).map { row in
-            guard let placed = OrderRow.read(row) else { throw unreadable }
-            return placed
-        }
+        return try db.all("SELECT \(columns) FROM placed \(condition)", arguments, reading: OrderRow.read)
     }
 
     private static func order(_ nonce: String, _ db: Database) throws -> PlacedOrder? {
@@ -248,7 +245,7 @@ public final class OrderStore: Sendable {
                 """)
     }
 
-    private static func isOlder(_ db: Database) throws -> Bool { try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 }
+    private static func isOlder(_ db: Database) throws -> Bool { try db.pragma("user_version") == 1 }
 
     private static func upgrade(_ db: Database) throws {
         guard try isOlder(db) else { return }
@@ -268,21 +265,20 @@ public final class OrderStore: Sendable {
         )
     }
 
+    private static func damaged(_ path: String, what: String) -> Diagnostic {
+        Diagnostic("the record of orders is damaged: \(what)", file: path, remedy: notOrders(path).remedy)
+    }
+
     private static let isUsed = Diagnostic(
         "this form was already used for another order", remedy: "Load the page again, and order from there. Nothing was ordered now.")
 
-    /// A value is not what it should be; `translating` adds the file.
-    private static let unreadable = Diagnostic(
-        "the record of orders is damaged: a value in it cannot be read",
-        remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
-
     private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch var mistake as Diagnostic where mistake == unreadable {
-            mistake.file = path
-            throw mistake
-        } catch let error as DatabaseError {
+        do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
-            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notOrders(path)
+            case .SQLITE_NOTADB: throw notOrders(path)
+            case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
+            case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
+            case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")
             default:
                 var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
                 diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of orders")

@@ -37,7 +37,7 @@ final class ParallelReaders: Sendable {
             try connection.unsafeRead { db in
                 try db.beginTransaction(.deferred)
                 // A transaction sees the state of its first query.
-                _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM run")
+                _ = try db.isBlank()
             }
         }
         return try connections[0].unsafeRead(Self.version) == version
@@ -53,5 +53,5 @@ final class ParallelReaders: Sendable {
     }
 
     /// A number that changes when another connection, in any process, commits something.
-    private static func version(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0 }
+    private static func version(_ db: Database) throws -> Int { try db.pragma("data_version") }
 }

@@ -10,8 +10,9 @@ struct PreparedStatement {
     private let connection: SQLiteConnection
 
     /// Prepared once for each connection and SQL text. Must not be used after the closure that `db` was handed to.
-    init(_ db: Database, sql: String) throws {
+    init(_ db: Database, sql: String, _ arguments: StatementArguments = []) throws {
         statement = try db.cachedStatement(sql: sql)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         raw = statement.sqliteStatement
         guard let connection = db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
         self.connection = connection
@@ -81,6 +82,17 @@ struct PreparedStatement {
     /// The current row of a query. Valid until the next one.
     struct Row {
         fileprivate let raw: SQLiteStatement
+
+        /// The type of a value as it is stored: `SQLITE_INTEGER` and others. Look before `text`, which may convert it.
+        func type(_ index: CInt) -> CInt { sqlite3_column_type(raw, index) }
+
+        /// The name of a column, for messages. The names of a damaged file may be anything.
+        func name(_ index: CInt) -> String {
+            guard let start = sqlite3_column_name(raw, index) else { return "a value" }
+            let name = String(cString: start)
+            let isPlain = name.utf8.count <= 40 && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || "_(*)".utf8.contains($0) }
+            return isPlain && !name.isEmpty ? "`\(name)`" : "a value"
+        }
 
         /// A number; 0 for NULL.
         func number(_ index: CInt) -> Int { Int(sqlite3_column_int64(raw, index)) }

@@ -23,6 +23,7 @@ enum RunDiagnostics {
                 remedy: "Check the disk and its file system before sending.")
         case .SQLITE_NOTADB: return notARun(path)
         case .SQLITE_CORRUPT: return damaged(path, what: "its pages do not fit together")
+        case .SQLITE_MISMATCH: return damaged(path, what: error.ofValue)
         case .SQLITE_CANTOPEN where !canOpenFiles():
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
@@ -38,9 +39,10 @@ enum RunDiagnostics {
             return Diagnostic("another process is using the run file", file: path, remedy: "Wait until it is done, then try again.")
         default:
             // A database without Volley's tables or columns although it has Volley's application id.
-            if error.resultCode == .SQLITE_ERROR, activity == .reading { return damaged(path, what: error.message ?? "a table is missing") }
+            if error.resultCode == .SQLITE_ERROR { return damaged(path, what: "a table or a column is missing") }
             return Diagnostic(
-                "the run file cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"", file: path)
+                "the run file cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                remedy: "Check the disk and its file system, and restore the file from a backup if it is damaged.")
         }
     }
 
@@ -145,4 +147,9 @@ enum RunDiagnostics {
         var status = statvfs()
         return statvfs(folder, &status) == 0 ? status.f_bavail * status.f_frsize : nil
     }
+}
+
+extension DatabaseError {
+    /// What is wrong with a value, of an error of `StoredValue`. SQLite's own words for this code are not shown.
+    var ofValue: String { message.flatMap { $0.contains(" is not ") ? $0 : nil } ?? "a value in it cannot be read" }
 }

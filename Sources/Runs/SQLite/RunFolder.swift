@@ -184,11 +184,17 @@ extension RunFolder {
                 guard since > 0 else { return nil }
                 do { return try SQLiteRun(path: path, readOnly: true) } catch {
                     if RunFile.kind(path) == .missing { return nil }
-                    throw Self.mayBeSending(campaign, path: path)
+                    throw Self.isSending(campaign, path: path, Diagnostic(explaining: error))
                 }
             case .hidden: throw Self.mayBeSending(campaign, path: path)
             }
         }.filter { $0.misnamed == nil }
+    }
+
+    private static func isSending(_ campaign: String, path: String, _ why: Diagnostic) -> Diagnostic {
+        Diagnostic(
+            "another process is sending a run of '\(campaign)', and its file cannot be read: \(why.message)", file: path,
+            remedy: "Nothing was sent: two runs at once would reach every device twice. Wait until that process has ended.")
     }
 
     private static func mayBeSending(_ campaign: String, path: String) -> Diagnostic {
@@ -235,16 +241,30 @@ extension RunFolder {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Runs that may have reached a device since a moment; files that cannot be opened are in the second list.
+    /// Runs that may have reached a device since a moment; files that cannot be read are in the second list, unless the record beside them says that they
+    /// are about something else.
     public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
         let listing = try list()
+        var broken = listing.broken
         let runs = try listing.runs.filter { run in
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
-            return try run.unlessRemoved { try $0.mayHaveReached(since: since) } ?? false
+            do { return try run.unlessRemoved { try $0.mayHaveReached(since: since) } ?? false } catch let mistake as Diagnostic {
+                broken.append(mistake)
+                return false
+            }
         }
-        return (runs, listing.broken)
+        if !broken.isEmpty, let begun = try? history.entries().begun, let order = try? history.order() {
+            broken.removeAll { mistake in
+                guard let file = mistake.file, case let id = String(RunFile.name(file).dropLast(RunFile.suffix.count)),
+                    let entry = begun[id],
+                    let scope = entry.scope, case .free = SendingLock.inspect(run: file)
+                else { return false }
+                return scope.app != app || scope.isTest || order.end(of: id).map { $0 < since } ?? false
+            }
+        }
+        return (runs, broken)
     }
 }
 

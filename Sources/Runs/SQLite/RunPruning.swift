@@ -18,7 +18,7 @@ enum RunPruning {
     /// When a file was pruned; nil when it was not.
     static func moment(_ db: Database) throws -> Timestamp? {
         guard try db.tableExists("pruned") else { return nil }
-        return try Int64.fetchOne(db, sql: "SELECT pruned_at FROM pruned").map(Timestamp.init(epochMilliseconds:))
+        return try db.first("SELECT pruned_at FROM pruned") { try $0.moment(0) }
     }
 
     /// - Parameter path: of the file itself, not of a link to it. No process has it open for writing.
@@ -57,14 +57,14 @@ enum RunPruning {
         let database = try DatabaseQueue(path: new)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH DATABASE ? AS old", arguments: [old])
-            try RunSchema.mark(db, hasLegs: Int.fetchOne(db, sql: "PRAGMA old.user_version") == RunSchema.versionWithLegs)
+            try RunSchema.mark(db, hasLegs: db.pragma("old.user_version") == RunSchema.versionWithLegs)
             try db.inTransaction {
                 // Views last, as they name tables.
                 let sql =
                     "SELECT sql FROM old.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type = 'view', rowid"
-                for statement in try String.fetchAll(db, sql: sql) { try db.execute(sql: statement) }
+                for statement in try db.all(sql, reading: { try $0.string(0) }) { try db.execute(sql: statement) }
                 // A run without waves, or that never began, has no table of them.
-                let tables = try String.fetchSet(db, sql: "SELECT name FROM old.sqlite_master WHERE type = 'table'")
+                let tables = Set(try db.all("SELECT name FROM old.sqlite_master WHERE type = 'table'") { try $0.string(0) })
                 for table in keptTables.intersection(tables).sorted() {
                     try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)")
                 }

@@ -31,7 +31,7 @@ extension RunSchema {
     }
 
     /// Whether the file is one of several services.
-    static func hasLegs(_ db: Database) throws -> Bool { try Int.fetchOne(db, sql: "PRAGMA user_version") == versionWithLegs }
+    static func hasLegs(_ db: Database) throws -> Bool { try db.pragma("user_version") == versionWithLegs }
 
     /// None where one service takes all; nil when `insert` did not write them: they must cover all recipients from first to last without a gap.
     static func legs(from db: Database, audience: Int) throws -> [RunLeg]? {
@@ -39,9 +39,11 @@ extension RunSchema {
         guard try hasLegs(db) == db.tableExists("leg") else { return nil }
         guard try hasLegs(db) else { return [] }
         var legs: [RunLeg] = []
-        for row in try Row.fetchAll(db, sql: "SELECT first_id, count, service FROM leg ORDER BY first_id") {
-            guard let first = row[0] as Int?, let count = row[1] as Int?, let service = row[2] as Int?,
-                first == legs.last?.ids.upperBound ?? 0, count > 0, count <= audience - first,
+        let rows = try db.all("SELECT first_id, count, service FROM leg ORDER BY first_id") {
+            (try $0.int(0), try $0.count(1), try $0.int(2))
+        }
+        for (first, count, service) in rows {
+            guard first == legs.last?.ids.upperBound ?? 0, count > 0, count <= audience - first,
                 (0..<LegSorter.mostServices).contains(service)
             else { return nil }
             legs.append(RunLeg(ids: first..<first + count, service: service))
@@ -53,6 +55,6 @@ extension RunSchema {
     static func legText(of db: Database) throws -> String {
         guard try db.tableExists("leg") else { return "" }
         let sql = "SELECT first_id || ',' || count || ',' || service FROM leg ORDER BY first_id"
-        return "\nlegs\n" + (try String.fetchAll(db, sql: sql)).joined(separator: "\n")
+        return "\nlegs\n" + (try db.all(sql) { try $0.string(0) }).joined(separator: "\n")
     }
 }

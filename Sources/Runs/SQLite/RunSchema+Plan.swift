@@ -36,26 +36,50 @@ extension RunSchema {
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
                 skipped, settings, preview, retry_of, preview_text, is_test FROM run
             """
-        guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
-        let texts = (0..<7).compactMap { row[$0] as String? }
-        guard texts.count == 7, let plannedAt = row[7] as Int64?, let rows = row[8] as Int?, let audience = row[9] as Int?, audience >= 0,
-            let seed = (row[10] as String?).flatMap(seed), let fields = (row[11] as String?).flatMap(fieldNames),
-            let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
-            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?,
-            let previewText = row[16] as String?, let isTest = row[17] as Int?,
-            let waves = try waves(from: db, audience: audience), let legs = try legs(from: db, audience: audience)
+        guard let stored = try db.first(sql, reading: { try StoredPlan($0) }), let seed = seed(stored.seed),
+            let fields = fieldNames(stored.fields),
+            let skipped = skips(stored.skipped), let waves = try waves(from: db, audience: stored.audience),
+            let legs = try legs(from: db, audience: stored.audience), stored.retryOf != stored.texts[0]
         else { return nil }
-        let read = Result { () throws(Diagnostic) in try RunSettings(json: settings, runFile: path) }
+        let read = Result { () throws(Diagnostic) in try RunSettings(json: stored.settings, runFile: path) }
         if let services = try? read.get().services.count {
             guard (services > 1) == (try hasLegs(db)), legs.allSatisfy({ $0.service < services }) else { return nil }
         }
+        let texts = stored.texts
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
-            seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
-            audience: audience, skipped: skipped,
-            settings: read, preview: preview, previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0,
-            waves: waves, serviceLegs: legs)
+            seed: seed, fields: fields, plannedAt: stored.plannedAt, planHash: texts[6], rows: stored.rows, audience: stored.audience,
+            skipped: skipped, settings: read, preview: stored.preview, previewText: stored.previewText,
+            retryOf: stored.retryOf.isEmpty ? nil : stored.retryOf, isTest: stored.isTest, waves: waves, serviceLegs: legs)
     }
+
+    /// The row of `run` that `plan` selects, with values of the right types.
+    private struct StoredPlan {
+        let texts: [String], plannedAt: Timestamp, rows: Int, audience: Int, seed: String, fields: String, skipped: String
+        let settings: JSONValue, preview: JSONValue, retryOf: String, previewText: String, isTest: Bool
+
+        init(_ row: PreparedStatement.Row) throws {
+            texts = try (0..<7).map { try row.string($0) }
+            (plannedAt, rows, audience) = (try row.moment(7), try row.count(8), try row.count(9))
+            // What four bytes number: no plan has more.
+            guard audience <= Int(UInt32.max) else { throw row.mismatch(9, "a number of devices") }
+            (seed, fields, skipped) = (try row.string(10), try row.string(11), try row.string(12))
+            (settings, preview, retryOf) = (try row.json(13), try row.json(14), try row.string(15))
+            (previewText, isTest) = (try row.string(16), try row.flag(17))
+        }
+    }
+
+    /// What the file records of the state; nil without a row.
+    static func status(_ db: Database) throws -> RunStatus? {
+        try db.first("SELECT state, stop_cause, started_at, finished_at FROM run") { row in
+            RunStatus(
+                state: try row.word(0), cause: stopCause(try row.string(1)), startedAt: try row.optional(2, row.moment),
+                finishedAt: try row.optional(3, row.moment))
+        }
+    }
+
+    /// The state that the file records; nil without a row.
+    static func state(_ db: Database) throws -> RunState? { try db.first("SELECT state FROM run") { try $0.word(0) } }
 
     /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest for the recipients.
     static func digest(of db: Database) throws -> String {
@@ -63,7 +87,7 @@ extension RunSchema {
             "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
             "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
         ]
-        let text = try String.fetchOne(db, sql: "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run")
+        let text = try db.first("SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run") { try $0.string(0) }
         var hash = SHA256()
         hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))\(try legText(of: db))")
         return hash.finalizeHex()
@@ -81,10 +105,12 @@ extension RunSchema {
     private static func fieldNames(_ text: String) -> [String]? { FieldsCell.decode(text) }
 
     private static func skips(_ text: String) -> [SkipReason: Int]? {
-        guard case .object(let members)? = try? JSONValue(parsing: text) else { return nil }
+        guard case .object(let members)? = JSONValue(stored: text) else { return nil }
         var skipped: [SkipReason: Int] = [:]
         for member in members {
-            guard let reason = SkipReason(rawValue: member.name), let count = member.value.integerValue else { return nil }
+            guard let reason = SkipReason(rawValue: member.name), let count = member.value.integerValue,
+                (0...1 << 40).contains(count), skipped[reason] == nil
+            else { return nil }
             skipped[reason] = Int(count)
         }
         return skipped

@@ -30,11 +30,13 @@ extension RunSchema {
     static func waves(from db: Database, audience: Int) throws -> [RunWave]? {
         guard try db.tableExists("wave") else { return [] }
         var waves: [RunWave] = []
-        for row in try Row.fetchAll(db, sql: "SELECT first_id, count, zone, due_at FROM wave ORDER BY first_id") {
-            guard let first = row[0] as Int?, let count = row[1] as Int?, let zone = row[2] as String?, let due = row[3] as Int64?,
-                first == waves.last?.ids.upperBound ?? 0, count > 0, count <= audience - first
+        let rows = try db.all("SELECT first_id, count, zone, due_at FROM wave ORDER BY first_id") { row in
+            (try row.int(0), try row.count(1), try row.string(2), try row.moment(3))
+        }
+        for (first, count, zone, due) in rows {
+            guard first == waves.last?.ids.upperBound ?? 0, count > 0, count <= audience - first
             else { return nil }
-            waves.append(RunWave(ids: first..<first + count, zone: zone, due: Timestamp(epochMilliseconds: due)))
+            waves.append(RunWave(ids: first..<first + count, zone: zone, due: due))
         }
         return waves.last?.ids.upperBound == audience ? waves : nil
     }
@@ -43,6 +45,6 @@ extension RunSchema {
     static func waveText(of db: Database) throws -> String {
         guard try db.tableExists("wave") else { return "" }
         let sql = "SELECT first_id || ',' || count || ',' || quote(zone) || ',' || due_at FROM wave ORDER BY first_id"
-        return "\nwaves\n" + (try String.fetchAll(db, sql: sql)).joined(separator: "\n")
+        return "\nwaves\n" + (try db.all(sql) { try $0.string(0) }).joined(separator: "\n")
     }
 }

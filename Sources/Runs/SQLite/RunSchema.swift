@@ -171,7 +171,7 @@ enum RunSchema {
     /// The cause that was stored this way; nil when there is none. A cause of a newer kind keeps its text.
     static func stopCause(_ text: String) -> StopCause? {
         if text.isEmpty { return nil }
-        return (try? JSONValue(parsing: text)).flatMap(StopCause.init) ?? .described(text)
+        return JSONValue(stored: text).flatMap(StopCause.init) ?? .described(text)
     }
 
     /// Creates the tables for outcomes, and marks the file.

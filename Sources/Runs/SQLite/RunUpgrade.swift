@@ -35,7 +35,7 @@ enum RunUpgrade {
     }
 
     private static func upgrade(_ db: Database, path: String, _ observer: Observer<RunConversion>) throws {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let version = try db.pragma("user_version")
         guard version < RunSchema.version else { return }
         if version < 4 {
             try upgradeTables(db, of: version)
@@ -65,7 +65,7 @@ enum RunUpgrade {
     private static func upgradeStopCause(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE run RENAME COLUMN reason TO stop_cause")
         let cause: StopCause
-        switch try String.fetchOne(db, sql: "SELECT stop_cause FROM run") ?? "" {
+        switch try db.first("SELECT stop_cause FROM run", reading: { try $0.string(0) }) ?? "" {
         case "": return
         case "interrupted": cause = .interrupted
         case "cancelled": cause = .cancelled
@@ -79,7 +79,7 @@ enum RunUpgrade {
     }
 
     private static func copyOutcomes(_ db: Database, path: String, _ observer: Observer<RunConversion>) throws {
-        var progress = RunConversion(place: path, done: 0, total: max(1, try Int.fetchOne(db, sql: "SELECT audience FROM run") ?? 1))
+        var progress = RunConversion(place: path, done: 0, total: max(1, try db.first("SELECT audience FROM run") { try $0.count(0) } ?? 1))
         // Those without an outcome come last, and take no time.
         defer {
             progress.done = progress.total
@@ -104,7 +104,7 @@ enum RunUpgrade {
             sql: "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
         try select.forEachRow { row in
             let id = row.number(0)
-            guard id >= 0, let outcome = Outcome(rawValue: row.number(1)) else {
+            guard id >= 0, let outcome = Outcome(rawValue: try row.int(1)) else {
                 throw RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read")
             }
             if id - progress.done >= RunConversion.stride {
@@ -115,10 +115,10 @@ enum RunUpgrade {
                 try store()
                 block = id / OutcomeBlock.slots
             }
-            let reason = String(decoding: row.text(3), as: UTF8.self)
+            let reason = try row.string(3)
             let settled = Settlement(
-                recipient: id, outcome: outcome, status: row.number(2), reason: reason, attempts: row.number(4),
-                latencyMilliseconds: row.number(5), settledAt: Timestamp(epochMilliseconds: Int64(row.number(6))))
+                recipient: id, outcome: outcome, status: try row.count(2), reason: reason, attempts: try row.count(4),
+                latencyMilliseconds: try row.count(5), settledAt: try row.moment(6))
             let slot = OutcomeSlot(settled, reason: try reasons.number(of: reason))
             let place = id % OutcomeBlock.slots * OutcomeSlot.words
             (words[place], words[place + 1], isTouched) = (slot.high, slot.low, true)

@@ -46,7 +46,7 @@ extension SQLiteRun {
         // Before this thread's transaction begins: from then on nothing may be committed until theirs have begun.
         let readers = readers(parts)
         return try read { db in
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM run")
+            _ = try db.isBlank()
             return try body(RunView(db, parts, audience: plan.audience, readers))
         }
     }

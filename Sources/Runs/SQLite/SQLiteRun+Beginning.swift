@@ -7,9 +7,14 @@ extension SQLiteRun {
     /// The life that began last; blank before the first, and in runs of older versions.
     public func life() throws -> String {
         try read { db in
-            guard try db.tableExists("life") else { return "" }
-            return try String.fetchOne(db, sql: "SELECT life FROM life") ?? ""
+            try Self.lastLife(db) ?? ""
         }
+    }
+
+    /// nil before the first.
+    static func lastLife(_ db: Database) throws -> String? {
+        guard try db.tableExists("life") else { return nil }
+        return try db.first("SELECT life FROM life") { try $0.string(0) }
     }
 
     /// Records that the run is being sent, as a new life, in one transaction. Takes the right to send it.
@@ -30,7 +35,7 @@ extension SQLiteRun {
 
     /// Makes sure that no other process has begun a life of the run since this store began its own.
     func checkOwner(_ db: Database) throws {
-        guard let own = ownLife.withLock({ $0 }), try String.fetchOne(db, sql: "SELECT life FROM life") != own else { return }
+        guard let own = ownLife.withLock({ $0 }), try Self.lastLife(db) != own else { return }
         throw Diagnostic(
             "another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.",
             [.watch(run: plan.id)])
@@ -40,9 +45,8 @@ extension SQLiteRun {
     /// - Throws: `NotSending`.
     func checkSending(_ db: Database) throws {
         guard let own = ownLife.withLock({ $0 }) else { return }
-        let state = try String.fetchOne(db, sql: "SELECT state FROM run")
-        if state == RunState.cancelled.rawValue { throw NotSending(isCancelled: true) }
-        guard try String.fetchOne(db, sql: "SELECT life FROM life") == own else { throw NotSending(isCancelled: false) }
+        if try RunSchema.state(db) == .cancelled { throw NotSending(isCancelled: true) }
+        guard try Self.lastLife(db) == own else { throw NotSending(isCancelled: false) }
     }
 
     /// Makes sure that the file was not removed or replaced since it was opened, as `prune` does.

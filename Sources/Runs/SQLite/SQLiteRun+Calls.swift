@@ -64,8 +64,8 @@ extension SQLiteRun {
                 }
                 calls.append(
                     NamedCall(
-                        number: row.number(0), service: service, name: String(decoding: row.text(1), as: UTF8.self),
-                        namedAt: Timestamp(epochMilliseconds: Int64(row.number(2))), recipients: recipients))
+                        number: row.number(0), service: service, name: try row.string(1), namedAt: try row.moment(2), recipients: recipients
+                    ))
                 return true
             }
             return calls

@@ -23,9 +23,8 @@ extension SQLiteRun {
         let stamp = stamp
         try read(in: parts) { view in
             let db = view.db
-            guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
-                let recipients = row[1] as String?
-            else { throw RunDiagnostics.damaged(path, what: "its digest cannot be read") }
+            let planned = try db.first("SELECT digest, recipients_digest FROM run") { (try $0.string(0), try $0.string(1)) }
+            guard let (digest, recipients) = planned else { throw RunDiagnostics.damaged(path, what: "its digest cannot be read") }
             // In this order: the recipients' own digest is covered by the run's.
             guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
             guard try recipientsDigest(view) == recipients else { throw changed("recipients are") }
@@ -73,8 +72,7 @@ extension SQLiteRun {
             let sql = """
                 SELECT approved_by, approved_at FROM approval WHERE digest = (SELECT digest FROM run) ORDER BY rowid DESC LIMIT 1
                 """
-            guard let row = try Row.fetchOne(db, sql: sql), let name = row[0] as String?, let moment = row[1] as Int64? else { return nil }
-            return RunApproval(name: name, approvedAt: Timestamp(epochMilliseconds: moment))
+            return try db.first(sql) { RunApproval(name: try $0.string(0), approvedAt: try $0.moment(1)) }
         }
     }
 
@@ -85,12 +83,12 @@ extension SQLiteRun {
             throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.", [.planAgain])
         }
         try write { db in
-            let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
+            guard let state = try RunSchema.state(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
             // Approval may become required only after a run was begun. Nothing goes out while it is paused, or no process sends it.
-            let isStopped = [RunState.stopped, .running, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
-            guard isStopped || [RunState.planned, .paused].contains(where: { $0.rawValue == state }) else {
+            let isStopped = [.stopped, .running, .cancelled].contains(state) && sendingSince == nil
+            guard isStopped || [.planned, .paused].contains(state) else {
                 throw Diagnostic(
-                    "the run is \(state), and only a plan can be approved", file: path,
+                    "the run is \(state.rawValue), and only a plan can be approved", file: path,
                     remedy: "`volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
             }
             try db.execute(

@@ -11,9 +11,12 @@ extension SQLiteRun {
         return try read(in: parts) { try countFigures($0, withGroups: withGroups) }
     }
 
-    private func keptFigures(_ db: Database) throws -> RunFigures? {
-        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept),
-            let figures = RunFigures(json: json)
+    /// The figures that were counted when the run ended; nil if anything has changed since, or they cannot be read.
+    func keptFigures(_ db: Database) throws -> RunFigures? {
+        // Figures that cannot be read are counted again.
+        guard let json = try db.first("SELECT json FROM figures", reading: { try? $0.json(0) }) ?? nil,
+            let figures = RunFigures(json: json),
+            figures.outcomes.values.reduce(0, +) == plan.audience
         else { return nil }
         // Of a pruned run nothing can be counted again.
         let services = plan.serviceCount
@@ -63,12 +66,10 @@ extension SQLiteRun {
         guard try db.tableExists(table) else { return [] }
         let condition = namesServices ? "WHERE service = \(service)" : ""
         let sql = "SELECT accepted, doubtful, gone, answers FROM \(table) \(condition) ORDER BY rowid"
-        return try Row.fetchAll(db, sql: sql).map { row in
-            guard let accepted = Int.fromDatabaseValue(row[0]), let ambiguous = Int.fromDatabaseValue(row[1]),
-                let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
-            else { throw RunDiagnostics.damaged(path, what: "the answers recorded before it was resumed cannot be read") }
+        return try db.all(sql) { row in
             var evidence = TokenEvidence()
-            (evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers) = (accepted, ambiguous, gone, answers)
+            (evidence.accepted, evidence.ambiguous) = (try row.count(0), try row.count(1))
+            (evidence.gone, evidence.answers) = (try row.count(2), try row.count(3))
             return evidence
         }
     }

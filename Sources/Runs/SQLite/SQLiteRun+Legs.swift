@@ -8,15 +8,10 @@ extension SQLiteRun {
     public func legStates() throws -> [Int: LegState] {
         try read { db in
             guard try db.tableExists("leg_state") else { return [:] }
-            var states: [Int: LegState] = [:]
-            for row in try Row.fetchAll(db, sql: "SELECT first_id, held_until, cause FROM leg_state") {
-                guard let first = row[0] as Int?, let cause = row[2] as String? else {
-                    throw RunDiagnostics.damaged(path, what: "the state of a leg cannot be read")
-                }
-                states[first] = LegState(
-                    heldUntil: (row[1] as Int64?).map(Timestamp.init(epochMilliseconds:)), cause: RunSchema.stopCause(cause))
+            let states = try db.all("SELECT first_id, held_until, cause FROM leg_state") { row in
+                (try row.int(0), LegState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
             }
-            return states
+            return Dictionary(states) { first, _ in first }
         }
     }
 

@@ -25,19 +25,15 @@ extension SQLiteRun {
         try read { db in
             var outcomes = try OutcomeReader(db, self)
             let closed = try OutcomeReasons.numbers(of: closing, db)
-            let claims = try StatementCursor(db, sql: "SELECT last_id, claimed_at, first_id FROM claim ORDER BY first_id") {
-                (
-                    ids: Int(
-                        Int64(sqliteStatement: $0, index: 2))...max(
-                            Int(Int64(sqliteStatement: $0, index: 2)), Int(Int64(sqliteStatement: $0, index: 0))),
-                    at: Int64(sqliteStatement: $0, index: 1)
-                )
+            let claims = try db.all("SELECT first_id, last_id, claimed_at FROM claim ORDER BY first_id") { row in
+                let first = try row.int(0)
+                return (ids: first...max(first, try row.int(1)), at: try row.moment(2))
             }
-            var claim = try claims.next()
+            var rest = claims[...]
             var targets = targets
             try PreparedStatement(db, sql: "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
                 let (id, token) = (row.number(0), row.text(1))
-                while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
+                while let ended = rest.first, ended.ids.upperBound < id { rest.removeFirst() }
                 // Blank after `volley prune`.
                 guard !token.isEmpty else { return true }
                 guard targets.contains(token, of: id) else { throw noToken(id) }
@@ -45,9 +41,9 @@ extension SQLiteRun {
                     guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
                     if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false, targets.service) }
                     if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true, targets.service) }
-                } else if let claim, claim.ids.contains(id) {
+                } else if let claim = rest.first, claim.ids.contains(id) {
                     // It may have got the push then, whatever happened to the process that claimed it.
-                    try body(token, Timestamp(epochMilliseconds: claim.at), goesOn, targets.service)
+                    try body(token, claim.at, goesOn, targets.service)
                 } else if goesOn {
                     try body(token, nil, true, targets.service)
                 }

@@ -12,10 +12,10 @@ extension SQLiteRun {
         return try read { db in
             var recipients: [Recipient] = []
             recipients.reserveCapacity(range.count)
-            let rows = try recipientCursor(db, range: range)
-            while let (id, recipient) = try rows.next() {
-                guard id == range.lowerBound + recipients.count else { break }
+            try forEachRecipient(db, in: range) { id, recipient in
+                guard id == range.lowerBound + recipients.count else { return false }
                 recipients.append(recipient)
+                return true
             }
             guard recipients.count == range.count else { throw missingRecipient(range.lowerBound + recipients.count) }
             return recipients
@@ -124,32 +124,32 @@ extension SQLiteRun {
         try read { db in
             var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
-            let rows = try recipientCursor(db, range: 0..<plan.audience)
             var expected = 0
-            while let (id, recipient) = try rows.next() {
+            try forEachRecipient(db, in: 0..<plan.audience) { id, recipient in
                 guard id == expected else { throw missingRecipient(expected) }
                 expected += 1
                 while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
                 let isClaimed = claims.first?.contains(id) ?? false
                 try body(id, recipient, try outcomes.settlement(of: id), isClaimed)
+                return true
             }
             guard expected == plan.audience else { throw missingRecipient(expected) }
         }
     }
 
-    private func recipientCursor(_ db: Database, range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
+    /// Calls `body` with recipients in the order of ids until it returns false.
+    private func forEachRecipient(_ db: Database, in range: Range<Int>, _ body: (_ id: Int, Recipient) throws -> Bool) throws {
         var targets = targets
-        return try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
-            [self] statement in
-            let id = Int(Int64(sqliteStatement: statement, index: 0))
-            var token = String(sqliteStatement: statement, index: 1)
-            guard token.withUTF8({ targets.contains($0, of: id) }) else { throw noToken(id) }
-            guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
+        let select = try PreparedStatement(db, sql: RunSchema.selectRecipients, [range.lowerBound, range.upperBound])
+        try select.forEachRow { row in
+            let id = row.number(0)
+            guard targets.contains(row.text(1), of: id) else { throw noToken(id) }
+            let token = try row.string(1)
+            guard let fields = FieldsCell.decode(String(try row.string(5).prefix { $0 != "\0" })) else { throw noFields(id) }
             let recipient = Recipient(
-                token: Target(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
-                alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4),
-                variant: String(sqliteStatement: statement, index: 6), fields: fields)
-            return (id, recipient)
+                token: Target(normalized: token), registrationID: try row.string(2), alias: try row.string(3), language: try row.string(4),
+                variant: try row.string(6), fields: fields)
+            return try body(id, recipient)
         }
     }
 

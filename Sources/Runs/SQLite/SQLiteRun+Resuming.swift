@@ -10,17 +10,24 @@ extension SQLiteRun {
         try requireRecipients()
         try read(in: parts) { view in
             let db = view.db
-            let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
-            if findings != ["ok"] { throw RunDiagnostics.damaged(path, what: findings.first ?? "it cannot be checked") }
+            let finding = try db.first("PRAGMA quick_check(1)") { try $0.string(0) }
+            // What SQLite finds may name values.
+            guard finding == "ok" else { throw RunDiagnostics.damaged(path, what: "its pages or rows do not fit together") }
             // Ids are dense, so that two numbers tell whether one is missing.
-            let ids = try Row.fetchOne(db, sql: "SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient")
-            guard let ids, ids[0] == plan.audience, ids[1] == plan.audience - 1, ids[2] == 0 else {
+            let ids = try db.first("SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient") { row in
+                [try row.int(0), try row.int(1), try row.int(2)]
+            }
+            guard ids == [plan.audience, plan.audience - 1, 0] else {
                 throw RunDiagnostics.damaged(path, what: "some of its \(plan.audience) recipients are missing")
             }
             // Reads every outcome.
             let tally = try tally(view).figures
             guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, what: "a claim is missing") }
-            _ = try figures(of: tally, db)
+            let counted = try figures(of: tally, db)
+            // A bit of an outcome makes another outcome of it, and a push that was accepted could be sent again.
+            if let kept = try keptFigures(db), kept.outcomes != counted.outcomes {
+                throw RunDiagnostics.damaged(path, what: "its outcomes are not those that were counted when it ended")
+            }
         }
     }
 

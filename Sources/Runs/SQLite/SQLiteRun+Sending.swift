@@ -37,7 +37,7 @@ extension SQLiteRun {
 
     /// The state in the file, whether or not a process is sending.
     private var isOnRecordAsSent: Bool {
-        get throws { try read { ["running", "paused"].contains(try String.fetchOne($0, sql: "SELECT state FROM run") ?? "") } }
+        get throws { try read { [.running, .paused].contains(try RunSchema.state($0)) } }
     }
 
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
@@ -171,7 +171,7 @@ extension SQLiteRun {
         try select.bind(ids.upperBound - 1, at: 1)
         var found = ClaimSet()
         try select.forEachRow { row in
-            let (first, last) = (row.number(0), row.number(1))
+            let (first, last) = (try row.int(0), try row.int(1))
             guard first <= last, last < plan.audience, last < found.ranges.first?.lowerBound ?? .max else {
                 throw RunDiagnostics.damaged(path, what: "a claim cannot be read")
             }
@@ -189,7 +189,7 @@ extension SQLiteRun {
     /// and grows with each call that allows a push.
     public func claimCount() throws -> Int {
         try read { db in
-            let again = try db.tableExists("taken_back") ? Int.fetchOne(db, sql: "SELECT recipients FROM taken_back") ?? 0 : 0
+            let again = try db.tableExists("taken_back") ? db.first("SELECT recipients FROM taken_back") { try $0.count(0) } ?? 0 : 0
             return try again + claims(db).count
         }
     }
@@ -214,15 +214,14 @@ extension SQLiteRun {
 
     /// The claimed recipients.
     func claims(_ db: Database) throws -> ClaimSet {
-        let rows = try StatementCursor(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id") {
-            (Int(Int64(sqliteStatement: $0, index: 0)), Int(Int64(sqliteStatement: $0, index: 1)))
-        }
         var claims = ClaimSet()
-        while let (first, last) = try rows.next() {
+        try PreparedStatement(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id").forEachRow { row in
+            let (first, last) = (try row.int(0), try row.int(1))
             guard first <= last, first >= claims.ranges.last?.upperBound ?? 0, last < plan.audience else {
                 throw RunDiagnostics.damaged(path, what: "its claims overlap")
             }
             claims.insert(first..<last + 1)
+            return true
         }
         return claims
     }

@@ -43,8 +43,7 @@ extension SQLiteRun {
     public func receipts(ofService service: Int) throws -> [String] {
         try read { db in
             guard try db.tableExists("receipt") else { return [] }
-            return try String.fetchAll(
-                db, sql: "SELECT coalesce(id, '') FROM receipt WHERE service = ? GROUP BY id ORDER BY min(rowid)", arguments: [service])
+            return try db.all("SELECT id FROM receipt WHERE service = ? GROUP BY id ORDER BY min(rowid)", [service]) { try $0.string(0) }
         }
     }
 
@@ -52,21 +51,18 @@ extension SQLiteRun {
     public func statistics() throws -> [ServiceStatistics] {
         try read { db in
             guard try db.tableExists("statistics") else { return [] }
-            var statistics = try Row.fetchAll(db, sql: "SELECT service, asked_at FROM statistics ORDER BY service").map { row in
-                guard let service = row[0] as Int?, let askedAt = row[1] as Int64?, (0..<plan.serviceCount).contains(service) else {
-                    throw unreadableStatistics
-                }
-                return ServiceStatistics(service: service, askedAt: Timestamp(epochMilliseconds: askedAt), counts: [:])
+            var statistics = try db.all("SELECT service, asked_at FROM statistics ORDER BY service") { row in
+                let service = try row.int(0)
+                guard (0..<plan.serviceCount).contains(service) else { throw unreadableStatistics }
+                return ServiceStatistics(service: service, askedAt: try row.moment(1), counts: [:])
             }
-            for row in try Row.fetchAll(
-                db, sql: "SELECT service, name, sum(count), min(said_at) FROM statistics_count GROUP BY service, name")
-            {
-                guard let service = row[0] as Int?, let name = row[1] as String?, let count = row[2] as Int?, let saidAt = row[3] as Int64?,
-                    let place = statistics.firstIndex(where: { $0.service == service })
-                else { throw unreadableStatistics }
-                statistics[place].counts[name] = count
-                let moment = Timestamp(epochMilliseconds: saidAt)
-                if moment < statistics[place].askedAt { statistics[place].olderCounts[name] = moment }
+            let counts = try db.all("SELECT service, name, sum(count), min(said_at) FROM statistics_count GROUP BY service, name") { row in
+                (service: try row.int(0), name: try row.string(1), count: try row.count(2), saidAt: try row.moment(3))
+            }
+            for said in counts {
+                guard let place = statistics.firstIndex(where: { $0.service == said.service }) else { throw unreadableStatistics }
+                statistics[place].counts[said.name] = said.count
+                if said.saidAt < statistics[place].askedAt { statistics[place].olderCounts[said.name] = said.saidAt }
             }
             return statistics
         }

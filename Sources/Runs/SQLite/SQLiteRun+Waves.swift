@@ -6,23 +6,22 @@ extension SQLiteRun {
     /// The waves that became too late, by their first ids.
     public func skippedWaves() throws -> Set<Int> {
         guard !plan.waves.isEmpty else { return [] }
-        return try read { db in Set(try Int.fetchAll(db, sql: "SELECT first_id FROM skipped_wave")) }
+        return try read { db in Set(try db.all("SELECT first_id FROM skipped_wave") { try $0.int(0) }) }
     }
 
     /// When recipients were claimed last, of the whole run or of some of it; nil when none were.
     public func lastClaim() throws -> Timestamp? {
         try read { db in
-            try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claim").map(Timestamp.init(epochMilliseconds:))
+            try db.first("SELECT max(claimed_at) FROM claim") { row in try row.optional(0, row.moment) } ?? nil
         }
     }
 
     /// When the first of some recipients were claimed; nil when none were.
     public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
         try read { db in
-            try Int64.fetchOne(
-                db, sql: "SELECT min(claimed_at) FROM claim WHERE last_id >= ? AND first_id < ?",
-                arguments: [ids.lowerBound, ids.upperBound]
-            ).map(Timestamp.init(epochMilliseconds:))
+            try db.first("SELECT min(claimed_at) FROM claim WHERE last_id >= ? AND first_id < ?", [ids.lowerBound, ids.upperBound]) { row in
+                try row.optional(0, row.moment)
+            } ?? nil
         }
     }
 

@@ -81,8 +81,8 @@ public final class SQLiteRun: RecordedRun {
     }
 
     private static func checkedVersion(_ db: Database, path: String) throws -> Int {
-        guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard try db.pragma("application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
+        let version = try db.pragma("user_version")
         guard version <= RunSchema.versionWithLegs else { throw RunDiagnostics.newer(path, version: version) }
         if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, what: "its end is missing") }
         return version
@@ -91,19 +91,22 @@ public final class SQLiteRun: RecordedRun {
     /// nil for a file of an older format.
     private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
         guard try checkedVersion(db, path: path) >= RunSchema.version else { return nil }
-        guard let plan = try RunSchema.plan(from: db, path: path), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run")
+        guard let plan = try RunSchema.plan(from: db, path: path),
+            let digest = try db.first("SELECT digest FROM run", reading: { try $0.string(0) })
         else {
             throw RunDiagnostics.damaged(path, what: "its plan cannot be read")
         }
+        // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
+        _ = try RunSchema.status(db)
+        _ = try lastLife(db)
         return (plan, digest, try RunPruning.moment(db))
     }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
     static func isCutOff(_ db: Database, path: String) throws -> Bool {
-        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal", let pages = try Int.fetchOne(db, sql: "PRAGMA page_count"),
-            let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size")
-        else { return false }
-        return RunFile.size(path) < pages * pageSize
+        guard try db.first("PRAGMA journal_mode", reading: { try $0.string(0) }) != "wal" else { return false }
+        // At most 2³² pages of 65,536 bytes.
+        return RunFile.size(path) < (try db.pragma("page_count")) * (try db.pragma("page_size"))
     }
 
     /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
@@ -184,7 +187,7 @@ public final class SQLiteRun: RecordedRun {
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
                 // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
-                try pool.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM run") }
+                try pool.read { _ = try $0.isBlank() }
                 // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could send a push twice.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 connections.writing = pool
@@ -220,14 +223,8 @@ public final class SQLiteRun: RecordedRun {
     /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
     func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT state, stop_cause, started_at, finished_at FROM run"),
-                let state = (row[0] as String?).flatMap(RunState.init)
-            else { throw RunDiagnostics.damaged(path, what: "its state cannot be read") }
-            var status = RunStatus(
-                state: state, cause: RunSchema.stopCause(row[1] as String? ?? ""),
-                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
-                finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
-            guard state == .running else { return status }
+            guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
+            guard status.state == .running else { return status }
             switch lock() {
             case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
             case .hidden: status.isSenderHidden = true
@@ -268,11 +265,11 @@ public final class SQLiteRun: RecordedRun {
     ) throws {
         try write { db in
             try checkOwner(db)
-            let current = try String.fetchOne(db, sql: "SELECT state FROM run")
-            if let expected, !expected.contains(where: { $0.rawValue == current }) {
+            let current = try RunSchema.state(db)
+            if let expected, !expected.contains(where: { $0 == current }) {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                 throw Diagnostic(
-                    "the run is now \(current ?? "damaged"), no longer \(wanted)", file: path,
+                    "the run is now \(current?.rawValue ?? "damaged"), no longer \(wanted)", file: path,
                     remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
             }
             try write(state, cause, at: now, db)
@@ -297,6 +294,6 @@ public final class SQLiteRun: RecordedRun {
 
     /// How strictly SQLite synchronises a commit; 2 is FULL.
     var synchronousLevel: Int? {
-        get throws { try pool(toWrite: true).writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
+        get throws { try pool(toWrite: true).writeWithoutTransaction { try $0.pragma("synchronous") } }
     }
 }

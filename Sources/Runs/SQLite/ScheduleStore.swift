@@ -168,7 +168,7 @@ public final class ScheduleStore: Sendable {
         try Self.translating(path) {
             try database.read { db in
                 guard try db.tableExists("restored") else { return nil }
-                return try Int64.fetchOne(db, sql: "SELECT max(at) FROM restored").map(Timestamp.init(epochMilliseconds:))
+                return try db.first("SELECT max(at) FROM restored") { row in try row.optional(0, row.moment) } ?? nil
             }
         }
     }
@@ -207,14 +207,10 @@ public final class ScheduleStore: Sendable {
 
     private static func approvals(_ db: Database) throws -> [AdvanceApproval] {
         let sql = "SELECT campaign, occurrence, digest, most_devices, approved_by, approved_at FROM approval ORDER BY campaign, occurrence"
-        return try Row.fetchAll(db, sql: sql).map { row in
-            guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
-                let digest = String.fromDatabaseValue(row[2]), let most = Int.fromDatabaseValue(row[3]),
-                let name = String.fromDatabaseValue(row[4]), let at = Int64.fromDatabaseValue(row[5])
-            else { throw unreadable }
-            return AdvanceApproval(
-                key: .init(campaign: campaign, occurrence: occurrence), digest: digest, mostDevices: most, name: name,
-                approvedAt: Timestamp(epochMilliseconds: at))
+        return try db.all(sql) { row in
+            AdvanceApproval(
+                key: .init(campaign: try row.string(0), occurrence: try row.string(1)), digest: try row.string(2),
+                mostDevices: try row.count(3), name: try row.string(4), approvedAt: try row.moment(5))
         }
     }
 
@@ -261,8 +257,7 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
-        try Row.fetchOne(db, sql: columns + " WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
-            .flatMap { try scheduledRun($0) }
+        try db.first(columns + " WHERE campaign = ? AND occurrence = ?", [key.campaign, key.occurrence]) { try scheduledRun($0) }
     }
 
     private static func remove(_ key: ScheduledRun.Key, _ db: Database) throws {
@@ -275,10 +270,9 @@ public final class ScheduleStore: Sendable {
         return try Self.translating(path) {
             try database.read { db in
                 try Self.campaigns(db).compactMap { campaign in
-                    try Row.fetchAll(
-                        db, sql: Self.columns + " WHERE campaign = ? AND begins_at <= ? ORDER BY begins_at DESC LIMIT 5",
-                        arguments: [campaign.name, now.epochMilliseconds]
-                    ).compactMap { try Self.scheduledRun($0) }.first { !open.contains($0.state) }
+                    let latest = Self.columns + " WHERE campaign = ? AND begins_at <= ? ORDER BY begins_at DESC LIMIT 5"
+                    return try db.all(latest, [campaign.name, now.epochMilliseconds]) { try Self.scheduledRun($0) }
+                        .first { !open.contains($0.state) }
                 }
             }
         }
@@ -305,7 +299,7 @@ public final class ScheduleStore: Sendable {
 
     private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
 
-    private static func formatNumber(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+    private static func formatNumber(_ db: Database) throws -> Int { try db.pragma("user_version") }
 
     /// Brings a file of an older format to the present one.
     private static func upgrade(_ db: Database) throws {
@@ -317,7 +311,7 @@ public final class ScheduleStore: Sendable {
 
     private static func convertSentences(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE firing RENAME COLUMN reason TO problem")
-        for sentence in try String.fetchAll(db, sql: "SELECT DISTINCT problem FROM firing WHERE problem <> ''") {
+        for sentence in try db.all("SELECT DISTINCT problem FROM firing WHERE problem <> ''", reading: { try $0.string(0) }) {
             let problem = ScheduleProblem(older: sentence)?.json.text ?? ""
             try db.execute(sql: "UPDATE firing SET problem = ? WHERE problem = ?", arguments: [problem, sentence])
         }
@@ -326,7 +320,7 @@ public final class ScheduleStore: Sendable {
     /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as it is.
     private static func problem(_ text: String) -> ScheduleProblem? {
         if text.isEmpty { return nil }
-        return (try? JSONValue(parsing: text)).flatMap { ScheduleProblem(json: $0) } ?? .described(text)
+        return JSONValue(stored: text).flatMap { ScheduleProblem(json: $0) } ?? .described(text)
     }
 
     private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
@@ -334,42 +328,30 @@ public final class ScheduleStore: Sendable {
         // One that only reads leaves the file as it is.
         let isOlder = try formatNumber(db) == 1
         let columns = isOlder ? columns.replacing(" problem,", with: " reason,") : columns
-        return try Row.fetchAll(
-            db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
-            arguments: [since.epochMilliseconds]
-        ).compactMap { try scheduledRun($0, isOlder: isOlder) }
+        let wanted = columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign"
+        return try db.all(wanted, [since.epochMilliseconds]) { try scheduledRun($0, isOlder: isOlder) }
     }
 
-    /// nil for a state that this version does not know.
-    private static func scheduledRun(_ row: Row, isOlder: Bool = false) throws -> ScheduledRun? {
-        guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
-            let file = String.fromDatabaseValue(row[2]), let run = String?.fromDatabaseValue(row[3]),
-            let name = String.fromDatabaseValue(row[4]), let problem = String.fromDatabaseValue(row[5]),
-            let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
-            let changedAt = Int64.fromDatabaseValue(row[8])
-        else { throw unreadable }
-        guard let state = ScheduledRun.State(rawValue: name) else { return nil }
+    private static func scheduledRun(_ row: PreparedStatement.Row, isOlder: Bool = false) throws -> ScheduledRun {
+        let problem = try row.string(5)
         return ScheduledRun(
-            key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state,
-            problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem),
-            begins: Timestamp(epochMilliseconds: begins), ends: Timestamp(epochMilliseconds: ends),
-            changedAt: Timestamp(epochMilliseconds: changedAt))
+            key: .init(campaign: try row.string(0), occurrence: try row.string(1)), file: try row.string(2),
+            run: try row.optional(3, row.string), state: try row.word(4),
+            problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem), begins: try row.moment(6), ends: try row.moment(7),
+            changedAt: try row.moment(8))
     }
 
     private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
-        try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map { row in
-            guard let name = String.fromDatabaseValue(row[0]), let file = String.fromDatabaseValue(row[1]),
-                let times = String.fromDatabaseValue(row[2]), let decidedThrough = Int64.fromDatabaseValue(row[3])
-            else { throw unreadable }
-            return ScheduledCampaign(
-                name: name, file: file, times: times, decidedThrough: Timestamp(epochMilliseconds: decidedThrough))
+        try db.all("SELECT name, file, times, decided_through FROM campaign ORDER BY name") { row in
+            ScheduledCampaign(name: try row.string(0), file: try row.string(1), times: try row.string(2), decidedThrough: try row.moment(3))
         }
     }
 
-    /// A value is not what it should be; `translating` adds the file.
-    private static let unreadable = Diagnostic(
-        "the record of a schedule is damaged: a value in it cannot be read",
-        remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+    private static func damaged(_ path: String, what: String) -> Diagnostic {
+        Diagnostic(
+            "the record of a schedule is damaged: \(what)", file: path,
+            remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+    }
 
     /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private static func checkNothingKnown(_ folder: String) throws {
@@ -414,12 +396,12 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch var mistake as Diagnostic where mistake == unreadable {
-            mistake.file = path
-            throw mistake
-        } catch let error as DatabaseError {
+        do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
-            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notASchedule(path)
+            case .SQLITE_NOTADB: throw notASchedule(path)
+            case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
+            case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
+            case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")
             default:
                 var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
                 diagnostic.message = diagnostic.message.replacing("the run file", with: "the schedule's record")

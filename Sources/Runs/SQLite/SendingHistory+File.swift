@@ -117,11 +117,12 @@ extension SendingHistory {
     }
 
     private func translating<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch is RowDecodingError {
-            throw damaged("a value in it cannot be read")
-        } catch let error as DatabaseError {
+        do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
-            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord
+            case .SQLITE_NOTADB: throw notARecord
+            case .SQLITE_MISMATCH: throw damaged(error.ofValue)
+            case .SQLITE_CORRUPT: throw damaged("its pages do not fit together")
+            case .SQLITE_ERROR: throw damaged("a table or a column is missing")
             default:
                 var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
                 diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of what was sent")

@@ -23,12 +23,12 @@ extension SendingHistory.Scope {
 
     /// nil where none was recorded.
     init?(_ db: Database, run: String) throws {
-        guard try db.tableExists(Self.table),
-            let row = try Row.fetchOne(db, sql: "SELECT app, environment, is_test FROM \(Self.table) WHERE run = ?", arguments: [run]),
-            let app = String.fromDatabaseValue(row[0]), let environment = String.fromDatabaseValue(row[1]),
-            let isTest = Bool.fromDatabaseValue(row[2])
-        else { return nil }
-        self.init(app: app, environment: environment, isTest: isTest)
+        guard try db.tableExists(Self.table) else { return nil }
+        let recorded = try db.first("SELECT app, environment, is_test FROM \(Self.table) WHERE run = ?", [run]) { row in
+            Self(app: try row.string(0), environment: try row.string(1), isTest: try row.flag(2))
+        }
+        guard let recorded else { return nil }
+        self = recorded
     }
 
     /// Records it in the record's transaction.

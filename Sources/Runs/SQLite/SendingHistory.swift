@@ -87,7 +87,8 @@ public struct SendingHistory: Sendable {
         return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
     }
 
-    static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
+    /// A number that no run reaches is that of a damaged file: it must not overflow.
+    static func number(of life: String) -> Int { min(Int(life.prefix { $0 != "-" }) ?? 0, 1 << 48) }
 
     let path: String
 
@@ -127,8 +128,8 @@ public struct SendingHistory: Sendable {
     /// All that is known about the runs of the folder, or about one.
     func entries(of run: String? = nil) throws -> Entries {
         try read { db in
-            let runs = try run.map { [$0] } ?? String.fetchAll(db, sql: "SELECT run FROM beginning")
-            let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
+            let runs = try run.map { [$0] } ?? db.all("SELECT run FROM beginning") { try $0.string(0) }
+            let begun = try Dictionary(runs.compactMap { run in try entry(of: run, db).map { (run, $0) } }) { first, _ in first }
             let cancelled =
                 try run.map { try Self.cancelled(db, column: "run", which: "WHERE run = ?", [$0]) } ?? Self.cancelled(db, column: "run")
             return (begun, Set(cancelled), try Self.backups(db, of: run))
@@ -165,14 +166,14 @@ public struct SendingHistory: Sendable {
         -> [String]
     {
         guard try db.tableExists("cancelled") else { return [] }
-        return try String.fetchAll(db, sql: "SELECT \(column) FROM cancelled \(which)", arguments: arguments)
+        return try db.all("SELECT \(column) FROM cancelled \(which)", arguments) { try $0.string(0) }
     }
 
     /// Whether any time of a schedule is on record.
     func knowsTimes() throws -> Bool {
         try read { db in
             try !Self.cancelled(db, column: "occurrence", which: "WHERE occurrence <> '' LIMIT 1").isEmpty
-                || String.fetchOne(db, sql: "SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") != nil
+                || db.first("SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") { _ in true } != nil
         } ?? false
     }
 
@@ -182,7 +183,7 @@ public struct SendingHistory: Sendable {
     }
 
     private static func retries(of run: String, _ db: Database) throws -> [String] {
-        try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
+        try db.all("SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", [run]) { try $0.string(0) }
     }
 
     /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when there is none.
@@ -193,13 +194,12 @@ public struct SendingHistory: Sendable {
     private static func run(having time: Time, besides run: String, _ db: Database) throws -> String? {
         let isSame = "occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))"
         let same: StatementArguments = [time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile]
-        let begun = try String.fetchOne(
-            db,
-            sql: """
-                WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
-                SELECT run FROM beginning
-                WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
-                """, arguments: [run] + same)
+        let begun = try db.first(
+            """
+            WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
+            SELECT run FROM beginning
+            WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+            """, [run] + same, reading: { try $0.string(0) })
         return try begun ?? cancelled(db, column: "run", which: "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
@@ -278,7 +278,8 @@ public struct SendingHistory: Sendable {
                 try LifeSequence.note(db, run: run.plan.id, life: life ?? "", isEnd: true, at: .now())
                 return true
             }
-            guard let life, let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.plan.id]),
+            guard let life,
+                let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.plan.id], reading: { try $0.string(0) }),
                 Self.number(of: known) > Self.number(of: life)
             else { throw damaged("the sending of \(run.plan.id) that has just ended is no longer in it") }
             return false
@@ -287,18 +288,17 @@ public struct SendingHistory: Sendable {
 
     private func entry(of run: String, _ db: Database) throws -> Entry? {
         let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, occurrence"
-        guard let row = try Row.fetchOne(db, sql: "SELECT \(columns) FROM beginning WHERE run = ?", arguments: [run]) else { return nil }
-        guard let retryOf = String.fromDatabaseValue(row[0]), let life = String.fromDatabaseValue(row[1]),
-            let former = String?.fromDatabaseValue(row[2]), let reached = Int.fromDatabaseValue(row[3]),
-            let claimed = Int.fromDatabaseValue(row[4]), let begunAt = Int64.fromDatabaseValue(row[5]),
-            let isOver = Bool.fromDatabaseValue(row[6]), let occurrence = String.fromDatabaseValue(row[7])
-        else { throw damaged("its entry for \(run) cannot be read") }
-        // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
-        let isCounting = !isOver && former == nil
-        let marked = isCounting ? ClaimCounter.claimed(RunFile.path(run, in: RunDiagnostics.folder(of: path)), life: life) : claimed
-        return Entry(
-            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: reached,
-            claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt),
-            occurrence: occurrence.isEmpty ? nil : occurrence, scope: try Scope(db, run: run))
+        let folder = RunDiagnostics.folder(of: path)
+        return try db.first("SELECT \(columns) FROM beginning WHERE run = ?", [run]) { row in
+            let (retryOf, life, former) = (try row.string(0), try row.string(1), try row.optional(2, row.string))
+            let (claimed, isOver, occurrence) = (try row.count(4), try row.flag(6), try row.string(7))
+            // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
+            let isCounting = !isOver && former == nil
+            let marked = isCounting ? ClaimCounter.claimed(RunFile.path(run, in: folder), life: life) : claimed
+            return Entry(
+                retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: try row.count(3),
+                claimed: marked.map { max($0, claimed) }, begunAt: try row.moment(5), occurrence: occurrence.isEmpty ? nil : occurrence,
+                scope: try Scope(db, run: run))
+        }
     }
 }

@@ -112,13 +112,13 @@ enum SuppressionFile {
     /// - Returns: false when the file is empty: another process is about to make it a list.
     /// - Throws: `Diagnostic` when it is not a list that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
-        guard try Int.fetchOne(db, sql: "PRAGMA application_id") == SuppressionSchema.applicationID else {
-            guard try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0, RunFile.size(path) < 1 << 16 else {
+        guard try db.pragma("application_id") == SuppressionSchema.applicationID else {
+            guard try db.isBlank(), RunFile.size(path) < 1 << 16 else {
                 throw SuppressionDiagnostics.notAList(path)
             }
             return false
         }
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let version = try db.pragma("user_version")
         guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
         if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
         return true
@@ -149,11 +149,12 @@ enum SuppressionDiagnostics {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return Diagnostic("another process is using the suppression list", file: path, remedy: "Wait until it is done, then try again.")
         // A list without its table although it has the application id.
-        case .SQLITE_ERROR: return damaged(path, what: error.message ?? "a table is missing")
+        case .SQLITE_ERROR: return damaged(path, what: "a table or a column is missing")
+        case .SQLITE_MISMATCH: return damaged(path, what: error.ofValue)
         default:
             return Diagnostic(
-                "the suppression list cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"",
-                file: path)
+                "the suppression list cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                remedy: "Check the disk and its file system, and restore the file from a backup if it is damaged.")
         }
     }
 

@@ -40,8 +40,8 @@ extension SuppressionList {
     package func sharing() throws -> Sharing? {
         let found = try SuppressionFile.read(path) { db -> Sharing? in
             guard try SuppressionSchema.isShared(db) else { return nil }
-            return try Row.fetchOne(db, sql: "SELECT id, taken FROM shared WHERE environment = ?", arguments: [environment]).map {
-                Sharing(id: $0[0], taken: $0[1])
+            return try db.first("SELECT id, taken FROM shared WHERE environment = ?", [environment]) {
+                Sharing(id: try $0.string(0), taken: try $0.int(1))
             }
         }
         return found ?? nil
@@ -63,8 +63,10 @@ extension SuppressionList {
     /// Changes that the store does not have yet.
     package func unsent(atMost limit: Int) throws -> [SharedEntry] {
         try SuppressionFile.read(path) { db in
-            try Row.fetchAll(db, sql: SuppressionSchema.selectUnsent, arguments: [environment, limit]).map {
-                SharedEntry(token: $0[0], reason: $0[1], invalidSince: $0[2], run: $0[3], changedAt: $0[4], isRemoved: $0[5])
+            try db.all(SuppressionSchema.selectUnsent, [environment, limit]) { row in
+                SharedEntry(
+                    token: try row.string(0), reason: try row.string(1), invalidSince: try row.int(2), run: try row.string(3),
+                    changedAt: try row.int(4), isRemoved: try row.flag(5))
             }
         } ?? []
     }

@@ -69,7 +69,7 @@ public struct SuppressionList: Sendable {
     /// Devices by reason, the most frequent first.
     public func reasons() throws -> [(reason: String, devices: Int)] {
         try SuppressionFile.read(path) { db in
-            try Row.fetchAll(db, sql: SuppressionSchema.countReasons, arguments: [environment]).map { ($0[0] as String, $0[1] as Int) }
+            try db.all(SuppressionSchema.countReasons, [environment]) { (try $0.string(0), try $0.count(1)) }
         } ?? []
     }
 
@@ -133,7 +133,7 @@ public struct SuppressionList: Sendable {
                 try select.forEachRow { row in
                     let token = row.text(0)
                     guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
-                    body(token, Timestamp(epochMilliseconds: Int64(row.number(1))), row.number(2) == 1)
+                    body(token, try row.moment(1), try row.flag(2))
                     return true
                 }
             }
@@ -287,7 +287,7 @@ public struct SuppressionList: Sendable {
     }
 
     private func count(_ db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: SuppressionSchema.count, arguments: [environment]) ?? 0
+        try db.first(SuppressionSchema.count, [environment]) { try $0.count(0) } ?? 0
     }
 }
 
@@ -311,9 +311,7 @@ extension SuppressedDevice {
         let token = row.text(0)
         guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
         self.token = Target(normalized: String(decoding: token, as: UTF8.self))
-        invalidSince = Timestamp(epochMilliseconds: Int64(row.number(1)))
-        reason = String(decoding: row.text(2), as: UTF8.self)
-        addedAt = Timestamp(epochMilliseconds: Int64(row.number(3)))
-        run = String(decoding: row.text(4), as: UTF8.self)
+        (invalidSince, reason) = (try row.moment(1), try row.string(2))
+        (addedAt, run) = (try row.moment(3), try row.string(4))
     }
 }

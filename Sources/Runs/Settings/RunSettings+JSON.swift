@@ -57,7 +57,7 @@ extension RunSettings {
         }
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
-        expiry = json["expires"].flatMap { Expiry(json: $0) }
+        if let expires = json["expires"], expires != .null { expiry = try need(Expiry(json: expires), name: "expires") }
         collapseID = json["collapse"]?.stringValue
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), name: "unknown")
         // Plans of older versions have none.
@@ -81,8 +81,8 @@ extension RunSettings {
         place = json["place"].flatMap { LifeSequence.Place(json: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none: their services' paces are parts of the campaign's.
-        devicePace = json["device_pace"].flatMap { Pace(json: $0) }
-        appDevicePace = json["app_device_pace"].flatMap { Pace(json: $0) }
+        devicePace = try Self.pace("device_pace", of: json, runFile)
+        appDevicePace = try Self.pace("app_device_pace", of: json, runFile)
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), name: "stop_when") }
     }
@@ -92,6 +92,12 @@ extension RunSettings {
     fileprivate static func need<Value>(_ value: Value?, _ name: String, _ runFile: String) throws(Diagnostic) -> Value {
         guard let value else { throw unreadable(name, runFile) }
         return value
+    }
+
+    /// A pace that cannot be read is not one without a limit.
+    fileprivate static func pace(_ name: String, of json: JSONValue, _ runFile: String) throws(Diagnostic) -> Pace? {
+        guard let pace = json[name], pace != .null else { return nil }
+        return try need(Pace(json: pace), name, runFile)
     }
 
     private static func unreadable(_ name: String, _ runFile: String) -> Diagnostic {
@@ -141,9 +147,9 @@ extension ServiceSettings {
             topic: try need(json["topic"]?.stringValue, name: "topic"))
         (serviceName, switchedOn) = (name, switches)
         credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
-        pace = json["pace"].flatMap { Pace(json: $0) }
+        pace = try RunSettings.pace("pace", of: json, runFile)
         // Plans of older versions have none.
-        appPace = json["app_pace"].flatMap { Pace(json: $0) }
+        appPace = try RunSettings.pace("app_pace", of: json, runFile)
     }
 }
 
@@ -208,13 +214,21 @@ extension LifeSequence.Place {
     }
 }
 
+/// Lengths of time that a run file may hold.
+private enum StoredSeconds {
+    /// Up to 272 years, whose nanoseconds still fit into an `Int`.
+    static let range: ClosedRange<Int64> = 1...1 << 33
+}
+
 extension Pace {
     fileprivate var json: JSONValue {
         .object(pairs: [("pushes", .integer(Int64(pushes))), ("seconds", .integer(Int64(intervalSeconds)))])
     }
 
     fileprivate init?(json: JSONValue) {
-        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue else { return nil }
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, (1...1 << 40).contains(pushes),
+            [1, 60, 3600].contains(seconds)
+        else { return nil }
         self.init(pushes: Int(pushes), intervalSeconds: Int(seconds))
     }
 }
@@ -225,9 +239,9 @@ extension FrequencyCap {
     }
 
     fileprivate init?(json: JSONValue) {
-        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, pushes >= 1, seconds >= 1 else {
-            return nil
-        }
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, (1...1 << 40).contains(pushes),
+            StoredSeconds.range.contains(seconds)
+        else { return nil }
         self.init(pushes: Int(pushes), seconds: Int(seconds))
     }
 }
@@ -245,6 +259,7 @@ extension Expiry {
         if json.integerValue == 0 {
             self = .immediately
         } else if let seconds = json["after_seconds"]?.integerValue {
+            guard StoredSeconds.range.contains(seconds) else { return nil }
             self = .after(seconds: Int(seconds))
         } else if let moment = json["at_ms"]?.integerValue {
             self = .at(Timestamp(epochMilliseconds: moment))

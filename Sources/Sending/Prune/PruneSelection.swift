@@ -19,7 +19,8 @@ public struct PruneSelection: Sendable {
         /// Its figures are incomplete, and pruning would make them final.
         case outdated = "its file does not know all that was sent: put the newest one back, or remove the file"
         case unmarked = "it is not known how far it got: put its .claimed file back"
-        case unreadable = "it cannot be checked whether its file knows all that was sent: sent.db next to it, or the file, cannot be read"
+        case unreadable =
+            "it cannot be checked whether its file knows all that was sent, or others need it: sent.db next to it, or a file of its campaign, cannot be read"
 
         init(_ gap: SendingHistory.Gap) {
             switch gap {
@@ -60,22 +61,29 @@ public struct PruneSelection: Sendable {
                 recent += 1
                 continue
             }
-            var why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
-            if why == nil, !includesStopped, try Self.hasOpenRetry(run.plan.id, retries) { why = .retried }
-            if why == nil, !includesStopped, let parent = run.plan.retryOf.flatMap({ id in runs.first { $0.plan.id == id } }),
-                try Self.isNeeded(for: parent, retries[parent.plan.id] ?? [])
-            {
-                why = .needed
-            }
-            if why == nil, !includesStopped, try askers.ofCampaign(run.plan.campaign, known).contains(where: { try $0.asks(about: run) }) {
-                why = .neededBeside
-            }
+            var why: PruneObstacle?
+            do {
+                why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
+                let parent = run.plan.retryOf.flatMap { id in runs.first { $0.plan.id == id } }
+                if why == nil, !includesStopped { why = try Self.need(of: run, parent: parent, retries, &askers, known) }
+            } catch is Diagnostic { why = .unreadable }
             if let why, !(includesStopped && why.needsIncludeStopped) {
                 left.append((run, why))
             } else {
                 chosen.append((run, status))
             }
         }
+    }
+
+    /// Why others need the recipients of a run.
+    /// - Throws: `Diagnostic`: a file of its campaign cannot be read; whether that run needs them is not known then.
+    private static func need(
+        of run: any RecordedRun, parent: (any RecordedRun)?, _ retries: [String: [any RecordedRun]], _ askers: inout Askers,
+        _ known: HistorySnapshot?
+    ) throws -> PruneObstacle? {
+        if try hasOpenRetry(run.plan.id, retries) { return .retried }
+        if let parent, try isNeeded(for: parent, retries[parent.plan.id] ?? []) { return .needed }
+        return try askers.ofCampaign(run.plan.campaign, known).contains { try $0.asks(about: run) } ? .neededBeside : nil
     }
 
     /// The reason not to prune a run; nil if the run and its retries give none.
@@ -139,8 +147,10 @@ public struct PruneSelection: Sendable {
     }
 
     /// Whether a retry of a run, or a retry of that retry, can still be sent or continued.
-    private static func hasOpenRetry(_ id: String, _ retries: [String: [any RecordedRun]]) throws -> Bool {
-        try (retries[id] ?? []).contains { retry in
+    /// - Parameter seen: runs that were looked at; of damaged files, one may retry its own retry.
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [any RecordedRun]], seen: Set<String> = []) throws -> Bool {
+        guard !seen.contains(id) else { return false }
+        return try (retries[id] ?? []).contains { retry in
             defer { retry.close() }
             switch try retry.status().state {
             case .planned, .running, .paused, .stopped: return true
@@ -149,7 +159,7 @@ public struct PruneSelection: Sendable {
                 if standing.isEmpty { return true }
             case .cancelled, .finished: break
             }
-            return try hasOpenRetry(retry.plan.id, retries)
+            return try hasOpenRetry(retry.plan.id, retries, seen: seen.union([id]))
         }
     }
 

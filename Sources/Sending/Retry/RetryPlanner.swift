@@ -18,6 +18,9 @@ struct RetryPlanner {
     /// - Throws: `Diagnostic`: the disk is full or a run file is damaged, for example.
     func plan() throws -> (any RecordedRun)? {
         let first = run.plan
+        // What is damaged in the first run would become part of a plan that looks intact.
+        try run.checkUnchanged()
+        try run.checkIntegrity()
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: first.campaign, now: now, seed: seed)
         let services = first.serviceCount

@@ -82,7 +82,7 @@ enum ActivityPage {
 
     private static func table(_ activities: [Activity], _ people: [Account]) -> HTML {
         guard !activities.isEmpty else { return "<p class=\"lead\">Nothing matches.</p>" }
-        let names = Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0.displayName.text) })
+        let names = Dictionary(people.map { ($0.id, $0.displayName.text) }) { first, _ in first }
         let lines: [HTML] = activities.map { activity in
             """
             <tr><th scope="row">\(person(activity.person, names))</th>

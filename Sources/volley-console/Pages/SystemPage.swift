@@ -27,11 +27,13 @@ enum SystemPage {
             mistakes = HTML(Diagnostics(explaining: error).all.map(Words.warning))
         }
         let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd>\($1)</dd>" }
-        let broken: [HTML] = listing.broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" }
+        let broken: [HTML] = (listing.broken + unreadableRecords(of: site.archive.catalog)).map {
+            "<li dir=\"auto\">\(Words.text($0))</li>"
+        }
         let health: HTML =
             broken.isEmpty
-            ? "<p>All files of runs can be read.</p>"
-            : "<p>\(TextFormat.counted(broken.count, one: "file")) of runs cannot be shown:</p><ul>\(broken.prefix(50).map { $0 })</ul>"
+            ? "<p>All files of runs, and the records next to them, can be read.</p>"
+            : "<p>\(TextFormat.counted(broken.count, one: "file")) cannot be read:</p><ul>\(broken.prefix(50).map { $0 })</ul>"
         let content: HTML = """
             \(Words.head("System"))
             \(mistakes)
@@ -39,5 +41,17 @@ enum SystemPage {
             \(Words.panel("Health", id: "health", health))
             """
         return .page(Page(title: "System", place: .system, content: content))
+    }
+
+    /// What is wrong with the records next to the runs.
+    private static func unreadableRecords(of catalog: any RunCatalog) -> [Diagnostic] {
+        let reads: [() throws -> Void] = [{ _ = try catalog.schedule.read() }, { _ = try catalog.orders.read(atMost: 1) }]
+        let mistakes = reads.flatMap { read in
+            do {
+                try read()
+                return [Diagnostic]()
+            } catch { return Diagnostics(explaining: error).all }
+        }
+        return mistakes + [HistorySnapshot(of: catalog).failure].compactMap(\.self)
     }
 }

@@ -16,13 +16,16 @@ enum TodayPage {
         let project = try site.project()
         let listing = try site.archive.listing()
         let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
-        let list = try site.campaigns.schedule(project: project, now: visit.now)
-        let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
+        // What is not read of times keeps nothing else from being shown.
+        let schedule = Result { try site.campaigns.schedule(project: project, now: visit.now) }
+        let times = ((try? schedule.get())?.times ?? []).filter {
+            $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns)
+        }
         let items = try site.campaigns.items(project: project, now: visit.now)
             .filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? true }
         let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
         let broken =
-            (visit.maySomewhere(.seeSystem) ? listing.broken : [])
+            schedule.mistakes + (visit.maySomewhere(.seeSystem) ? listing.broken : [])
             + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : [])
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
         let content: HTML = """
@@ -132,5 +135,13 @@ enum TodayPage {
             }
         }
         return broken + hindered
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What a page says of a failure.
+    fileprivate var mistakes: [Diagnostic] {
+        guard case .failure(let why) = self else { return [] }
+        return Diagnostics(explaining: why).all
     }
 }

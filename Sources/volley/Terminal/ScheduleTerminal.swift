@@ -34,7 +34,7 @@ final class ScheduleTerminal: Sendable {
         case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
             .fileNotClosed,
-            .statisticsMissing:
+            .statisticsMissing, .damaged:
             showTime(event)
         case .order(let event): show(event)
         case .tick: break
@@ -119,6 +119,7 @@ final class ScheduleTerminal: Sendable {
         case .statisticsMissing(let plan, let trouble): console.warn("\(plan.id): \(trouble)", about: LogSubject(plan))
         case .fileNotClosed(let plan, let error):
             console.warn("\(plan.id) is over, but its file cannot be closed. \(error)", about: subject(ofRun: plan.id))
+        case .damaged(let mistake): console.warn("A run is left out, and everything else goes on. \(mistake)")
         default: break
         }
     }

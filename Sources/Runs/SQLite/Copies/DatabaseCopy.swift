@@ -36,8 +36,8 @@ public enum DatabaseCopy {
         let target = try DatabaseQueue(path: copy)
         try source.read { from in
             // The backup goes by a transaction that its connection has already; with its own it would begin anew at each change.
-            let pageSize = try Int.fetchOne(from, sql: "PRAGMA page_size") ?? 4096
-            _ = try Int.fetchOne(from, sql: "SELECT count(*) FROM sqlite_master")
+            let pageSize = try from.pragma("page_size")
+            _ = try from.isBlank()
             try target.writeWithoutTransaction { to in
                 // What is half written is thrown away, and the whole is synchronised at the end.
                 try to.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")

@@ -135,7 +135,7 @@ extension SendingHistory {
 
     /// A record that knows of a later life than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
-        let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.id])
+        let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.string(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }
         guard number(of: known) <= number(of: run.life) else { return }
         try db.execute(
@@ -153,8 +153,10 @@ extension SendingHistory {
     /// When the backups were made from which runs, or one of them, were put back.
     static func backups(_ db: Database, of run: String?) throws -> [String: Timestamp] {
         guard try db.tableExists(table) else { return [:] }
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT run, backup_at FROM \(table)\(run == nil ? "" : " WHERE run = ?")", arguments: run.map { [$0] } ?? [])
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, Timestamp(epochMilliseconds: $0[1])) })
+        let which = run == nil ? "" : " WHERE run = ?"
+        let rows = try db.all("SELECT run, backup_at FROM \(table)\(which)", run.map { [$0] } ?? []) {
+            (try $0.string(0), try $0.moment(1))
+        }
+        return Dictionary(rows) { first, _ in first }
     }
 }

@@ -64,7 +64,7 @@ struct OutcomeReader {
         try selectSince.bind(id, at: 1)
         var since: Timestamp?
         try selectSince.forEachRow { row in
-            since = Timestamp(epochMilliseconds: Int64(row.number(0)))
+            since = try row.moment(0)
             return false
         }
         return since

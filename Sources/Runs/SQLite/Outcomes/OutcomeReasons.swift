@@ -68,7 +68,7 @@ struct OutcomeReasons {
     static func all(_ db: Database) throws -> [Int: String] {
         var reasons: [Int: String] = [:]
         try PreparedStatement(db, sql: "SELECT number, reason FROM reason").forEachRow { row in
-            reasons[row.number(0)] = String(decoding: row.text(1), as: UTF8.self)
+            reasons[row.number(0)] = try row.string(1)
             return true
         }
         return reasons

@@ -71,7 +71,7 @@ package final class RebuiltRun {
     /// - Throws: `Diagnostic`: they are others.
     package func complete() throws -> SQLiteRun {
         let planned = try RunDiagnostics.translating(path, .planning) {
-            try database?.write { try String.fetchOne($0, sql: "SELECT recipients_digest FROM run") }
+            try database?.write { try $0.first("SELECT recipients_digest FROM run") { try $0.string(0) } }
         }
         guard next == audience, planned == digest.text else {
             throw RunDiagnostics.damaged(path, what: "its recipients are not those that were planned")

@@ -13,7 +13,7 @@ extension SQLiteRun {
     public func copiedAt() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("fetched_copy") else { return nil }
-            return try Int64.fetchOne(db, sql: "SELECT fetched_at FROM fetched_copy").map(Timestamp.init(epochMilliseconds:))
+            return try db.first("SELECT fetched_at FROM fetched_copy") { try $0.moment(0) }
         }
     }
 

@@ -14,8 +14,8 @@ extension SQLiteRun {
     package func fetchMarks() throws -> [FetchMark] {
         try read { db in
             guard try db.tableExists("fetched") else { return [] }
-            return try Row.fetchAll(db, sql: "SELECT sender, lane, number FROM fetched").map {
-                FetchMark(sender: $0[0], lane: $0[1], number: $0[2])
+            return try db.all("SELECT sender, lane, number FROM fetched") { row in
+                FetchMark(sender: try row.int(0), lane: try row.int(1), number: try row.int(2))
             }
         }
     }
@@ -134,7 +134,7 @@ extension SQLiteRun {
     package func goesOnWithoutStore() throws -> Bool {
         try read { db in
             guard try db.tableExists("without_store") else { return false }
-            return try Int.fetchOne(db, sql: "SELECT count(*) FROM without_store") ?? 0 > 0
+            return try db.first("SELECT count(*) FROM without_store") { try $0.count(0) } ?? 0 > 0
         }
     }
 

@@ -13,7 +13,7 @@ extension SQLiteRun {
     public func sharedSince() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("shared_out") else { return nil }
-            return try Int64.fetchOne(db, sql: "SELECT since FROM shared_out").map(Timestamp.init(epochMilliseconds:))
+            return try db.first("SELECT since FROM shared_out") { try $0.moment(0) }
         }
     }
 

@@ -1,0 +1,52 @@
+import Base
+import FileDamage
+import Foundation
+import Testing
+
+@testable import Accounts
+
+/// The file of accounts, damaged in every way. `make fuzz-files` tries thousands.
+@Suite("damaged accounts")
+struct DamagedAccountsTests {
+    @Test(
+        "whatever is damaged in the file of accounts, each use of it is done or refused with a diagnostic that names the file",
+        arguments: 1...3)
+    func damaged(format: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fixtures/Formats/accounts-\(format).sql")
+        let sql = try String(contentsOf: fixture, encoding: .utf8), path = folder + "/accounts.sqlite"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for seed in Damage.seeds(40) {
+            Damage.announce(seed)
+            try? FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Damage.make(path, sql: sql)
+            var damage = Damage(seed: seed)
+            try damage.apply(to: path)
+            for step in Self.steps {
+                do {
+                    let store = try AccountStore(folder: folder)
+                    defer { store.close() }
+                    try step(store)
+                } catch {
+                    let refusal = error as? Diagnostic
+                    #expect(refusal != nil || error is any ExplainedError, "seed \(seed), \(damage.what): \(type(of: error))")
+                    #expect(refusal?.file ?? path == path, "seed \(seed), \(damage.what): \(error)")
+                    #expect(!"\(error)".contains("scrypt") && !"\(error)".contains("GRDB"), "seed \(seed), \(damage.what): \(error)")
+                }
+            }
+        }
+    }
+
+    private static let steps: [@Sendable (AccountStore) throws -> Void] = [
+        { _ = try $0.accounts().map(\.displayName) }, { _ = try $0.account(named: AccountName("anna")) },
+        { _ = try $0.activities(count: 500).activities.map(\.at.description) }, { _ = try $0.openInvitations(at: noon) },
+        { store in for account in try store.accounts() { _ = try store.sessions(of: account.id, at: noon) } },
+        { store in for account in try store.accounts() { _ = try store.recoveryCodesLeft(of: account.id) } },
+        { _ = try $0.versions(of: "spring.yaml") }, { _ = try $0.text(ofVersion: 1, of: "spring.yaml") },
+        { _ = try $0.inviteFirstAdministrator(AccountName("eve"), DisplayName("Eve"), at: noon) },
+        { store in for account in try store.accounts() { try store.disable(account.id, by: .terminal, at: noon) } },
+        { _ = try $0.invite(AccountName("bob"), DisplayName("Bob"), [RoleGrant(.viewer, .allApps)], by: .terminal, at: noon) },
+    ]
+}
