@@ -1,7 +1,7 @@
 /// A cell of CSV as Volley writes it: RFC 4180, and safe to open in a spreadsheet.
 public enum CSVCell {
-    /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (first character `= + - @`, tab or line
-    /// break) gets an apostrophe in front. Control characters other than tab and line break are written as escapes, `\u001B`: they would
+    /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (`startsFormula`) gets an apostrophe in
+    /// front. Control characters other than tab and line break are written as escapes, `\u001B`: they would
     /// control the terminal that shows the file.
     public static func append(_ text: String, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         var text = text
@@ -28,9 +28,8 @@ public enum CSVCell {
     }
 
     private static func append(_ text: UnsafeBufferPointer<UInt8>, inQuotes needsQuotes: Bool, to bytes: inout [UInt8]) {
-        guard let first = text.first else { return }
         if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
-        if startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
+        if startsFormula(text) { bytes.append(UInt8(ascii: "'")) }
         guard needsQuotes else { return bytes.append(contentsOf: text) }
         for byte in text {
             if byte == UInt8(ascii: "\"") { bytes.append(byte) }
@@ -56,13 +55,28 @@ public enum CSVCell {
         byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D || byte == 0x7F || byte == 0xC2
     }
 
-    private static func startsFormula(_ byte: UInt8) -> Bool {
-        switch byte {
+    /// Whether a spreadsheet would run the text as a formula: it begins with `= + - @`, in whatever width, a tab or a line break. Blanks and
+    /// invisible characters before a sign do not count, because some programs remove them. Spreadsheets of China and Japan take the
+    /// full-width forms for the narrow ones. Source: OWASP, "CSV Injection".
+    static func startsFormula(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch text.first {
+        case nil: false
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"), UInt8(ascii: "\n"),
             UInt8(ascii: "\r"):
             true
-        default: false
+        // Nearly every cell begins so: no character of it has to be decoded.
+        case .some(0x21...0x7E): false
+        default: String(decoding: text, as: UTF8.self).unicodeScalars.first { !isInvisible($0) }.map { signs.contains($0) } ?? false
         }
+    }
+
+    /// Full-width (U+FF00 block) and small (U+FE50 block) forms of the signs, and the minus sign of mathematics.
+    private static let signs = Set("=+-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}\u{FE66}\u{FE62}\u{FE63}\u{FE6B}\u{2212}".unicodeScalars)
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return true }
+        return [.control, .format].contains(properties.generalCategory)
     }
 
     private static func needsQuotes(_ byte: UInt8, separator: UInt8) -> Bool {

@@ -14,7 +14,7 @@ enum ExcelText {
     /// have names. A text that begins like a formula is left to the apostrophe unless it has the form of a number: when Excel saves the
     /// file, `="=1+1"` becomes `=1+1`.
     static func changes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let first = text.first, text.count <= longestText else { return false }
+        guard !text.isEmpty, text.count <= longestText else { return false }
         var hasDigit = false, exponents = 0, isLikeNumber = true
         for byte in text {
             switch byte {
@@ -30,10 +30,7 @@ enum ExcelText {
         }
         guard hasDigit else { return isTruthValue(text) }
         if isLikeNumber, exponents <= 1 { return true }
-        switch first {
-        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): return false
-        default: return text.count <= longestDate
-        }
+        return text.count <= longestDate && !CSVCell.startsFormula(text)
     }
 
     /// Appends the text so that Excel keeps it: `"=""0012"""`.

@@ -5,8 +5,8 @@ public import Runs
 /// The report as CSV, one line per recipient, streamed.
 ///
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
-/// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula (first character `= + - @`,
-/// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
+/// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula
+/// gets an apostrophe in front (`CSVCell`). `variant` is blank when the campaign
 /// has no variants, `attempts` where a process ended before it could record them. With several services the id of a push is in `push_id`, and the last column, `service`, names the one that took it.
 public enum ReportCSV {
     /// What its columns are called, of a run that a service took.

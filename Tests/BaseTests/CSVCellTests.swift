@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Cells of CSV")
 struct CSVCellTests {
-    private func cell(_ text: String) -> String {
+    private func cell(_ text: String, _ form: CSVForm = .plain) -> String {
         var bytes: [UInt8] = []
-        CSVCell.append(text, to: &bytes)
+        CSVCell.append(text, form, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -20,6 +20,22 @@ struct CSVCellTests {
         let text = cell(start + "1+1")
         #expect(text.hasPrefix("'" + start) || text.hasPrefix("\"'" + start))
     }
+
+    @Test(
+        "signs in full width, and signs after blanks or invisible characters, get an apostrophe, also for Excel",
+        arguments: [
+            "\u{FF1D}1+1", "\u{FF0B}1", "\u{FF0D}1x", "\u{FF20}A1", "\u{FE66}1+1", "\u{2212}x", " =1+1", "\u{3000}\u{FF1D}1+1",
+            "\u{A0}=A1", "\u{FEFF}=A1", "\u{200B}@A1", "\u{2060}\u{200E} +A1", " \t=A1",
+        ])
+    func wideFormulas(text: String) {
+        #expect(cell(text) == "'" + text)
+        #expect(cell(text, .excel(hasDecimalComma: false)) == "'" + text)
+    }
+
+    @Test(
+        "what only resembles a formula stays as it is",
+        arguments: [" a=1", "\u{FF21}\u{FF1D}1", "a\u{FF1D}", "\u{3000}", " ", "é=1", "中=1", "\u{200D}a"])
+    func noFormulas(text: String) { #expect(cell(text) == text) }
 
     @Test("other control characters are shown as escapes, and never stand where a formula begins")
     func controlCharacters() {
