@@ -20,6 +20,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case alreadyAdministered
     /// Whoever asked may not do this.
     case notPermitted
+    /// Whoever asked may hold the account, too, so they cannot confirm it.
+    case tied
     /// The link was used, withdrawn, has lapsed or never existed: which of these is not told.
     case invitationNotValid
     /// The session has ended.
@@ -63,6 +65,11 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
         case .alreadyAdministered:
             ("there is an administrator already", "Ask an administrator for an invitation, or reset the password of that account.")
         case .notPermitted: ("you may not do this", "Ask an administrator of all apps that it concerns.")
+        case .tied:
+            (
+                "you cannot confirm this account, because your own one counts as one person with it",
+                "Ask an administrator without such a tie."
+            )
         case .invitationNotValid:
             ("this link does not work any more: it works once, and only for some time", "Ask an administrator for a new one.")
         case .notSignedIn: ("you are not signed in any more", "Sign in again.")

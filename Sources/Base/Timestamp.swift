@@ -36,6 +36,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
             "\(pad(parts.year, width: 4))-\(pad(parts.month))-\(pad(parts.day))T\(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second))Z"
     }
 
+    /// `2026-12-01 09:00 UTC`
+    public var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
+
     /// ISO 8601 to the millisecond: `2026-12-01T09:00:00.123Z`.
     public var descriptionWithMilliseconds: String {
         "\(description.dropLast()).\(pad(Int(epochMilliseconds - epochSeconds * 1000), width: 3))Z"

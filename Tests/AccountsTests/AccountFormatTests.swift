@@ -7,7 +7,7 @@ import Testing
 
 @Suite("accounts of all formats")
 struct AccountFormatTests {
-    @Test("accounts of each format are there with roles and activities after they were opened, in the newest format", arguments: 1...3)
+    @Test("accounts of each format are there with roles and activities after they were opened, in the newest format", arguments: 1...4)
     func upgrade(format: Int) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -21,6 +21,9 @@ struct AccountFormatTests {
         let anna = try #require(try store.accounts().first)
         #expect(anna.name.text == "anna" && anna.grants == [RoleGrant(.administrator, .allApps)] && anna.issuer == nil)
         #expect(try store.activities().activities.map(\.kind) == [.signedIn])
+        // 2026-11-30: the file of format 4 has a tie of the day before.
+        let day = Timestamp(epochSeconds: 1_796_100_000)
+        #expect(try store.ties(at: day).all.map(\.holder.text) == (format == 4 ? ["ben"] : []))
         store.close()
         let after = try DatabaseQueue(path: folder + "/accounts.sqlite")
         #expect(try after.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == AccountFormat.newest)

@@ -10,6 +10,7 @@ struct ActivityTests {
         .signedIn, .signInFailed(.wrongPassword), .signInFailed(.wrongCode), .signInFailed(.disabled), .signedOut, .sessionEnded,
         .recoveryCodeUsed(left: 3), .passwordChanged, .secondFactorSetUp, .secondFactorRemoved, .invited([RoleGrant(.viewer, .allApps)]),
         .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .renamed(before: "a", after: "b\"\u{202E}"), .disabled, .enabled,
+        .confirmed,
         .removed, .rolesChanged(before: [], after: [RoleGrant(.editor, .app("shop"))]),
         .rolesClaimed(before: [RoleGrant(.viewer, .allApps)], after: []), .campaignSaved(digest: "d"), .campaignArchived,
         .testSent(digest: "d"), .approvalAsked(digest: "d"), .approved(digest: "d"), .rejected(digest: "d", reason: "too \"loud\""), .sent,

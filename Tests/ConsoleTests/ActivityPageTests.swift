@@ -28,7 +28,8 @@ struct ActivityPageTests {
         (.passwordResetOffered, "eva", "offered eva a new password"), (.invitationAccepted, nil, "used a link, and chose a password"),
         (.invitationWithdrawn, "eva", "withdrew the invitation of eva"),
         (.renamed(before: "Eva", after: "Eva R"), "eva", "renamed eva from Eva to Eva R"), (.disabled, "eva", "disabled eva"),
-        (.enabled, "eva", "enabled eva"), (.removed, "eva", "removed eva"),
+        (.enabled, "eva", "enabled eva"), (.confirmed, "eva", "confirmed that nobody else holds the account eva"),
+        (.removed, "eva", "removed eva"),
         (
             .rolesChanged(before: [], after: [RoleGrant(.viewer, .allApps)]), "eva",
             "changed the roles of eva from no role to viewer of all apps"

@@ -25,6 +25,7 @@ extension ActivityKind {
         case .renamed(let before, let after): (.renamed, [("before", .string(before)), ("after", .string(after))])
         case .disabled: (.disabled, [])
         case .enabled: (.enabled, [])
+        case .confirmed: (.confirmed, [])
         case .removed: (.removed, [])
         case .rolesChanged(let before, let after):
             (.rolesChanged, [("before", RoleGrant.json(before)), ("after", RoleGrant.json(after))])
@@ -74,6 +75,7 @@ extension ActivityKind {
             case .renamed: text("before").flatMap { before in text("after").map { .renamed(before: before, after: $0) } }
             case .disabled: .disabled
             case .enabled: .enabled
+            case .confirmed: .confirmed
             case .removed: .removed
             case .rolesChanged: grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
             case .rolesClaimed: grants("before").flatMap { before in grants("after").map { .rolesClaimed(before: before, after: $0) } }

@@ -30,6 +30,8 @@ public enum ActivityKind: Hashable, Sendable {
     case renamed(before: String, after: String)
     case disabled
     case enabled
+    /// An administrator confirmed that only the person of the account holds it.
+    case confirmed
     case removed
     case rolesChanged(before: Set<RoleGrant>, after: Set<RoleGrant>)
     /// The provider of identities gave the person other roles than at the sign-in before.
@@ -72,7 +74,7 @@ public enum ActivityKind: Hashable, Sendable {
         case passwordResetOffered = "password_reset_offered"
         case invitationAccepted = "invitation_accepted"
         case invitationWithdrawn = "invitation_withdrawn"
-        case renamed, disabled, enabled, removed
+        case renamed, disabled, enabled, confirmed, removed
         case rolesChanged = "roles_changed"
         case rolesClaimed = "roles_claimed"
         case campaignSaved = "campaign_saved"

@@ -6,7 +6,7 @@ enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
     /// Raise it with every change of the tables, and convert what is older in `upgrade`.
-    static let version = 3
+    static let version = 4
 
     static func create(_ db: Database) throws {
         try db.execute(
@@ -65,6 +65,7 @@ enum AccountSchema {
                 END;
                 \(versions)
                 \(identities)
+                \(ties)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
@@ -92,12 +93,38 @@ enum AccountSchema {
         );
         """
 
+    /// Since version 4.
+    private static let ties = """
+        CREATE TABLE tie (                                  -- what may have put two accounts into one hand
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            holder TEXT NOT NULL, account TEXT NOT NULL,    -- names: they outlive the accounts
+            deed TEXT NOT NULL,                             -- invited, password_reset, promoted, enabled, second_factor_removed
+            at INTEGER NOT NULL,
+            confirmed_by TEXT, confirmed_at INTEGER         -- by whom it was ended; NULL: the terminal, and: not ended
+        );
+        CREATE INDEX tie_by_time ON tie (at);
+        """
+
+    /// The ties that follow from the activities of an older file: an update must not loosen what holds. A link counts from its last use.
+    private static let tiesOfActivities = """
+        INSERT INTO tie (holder, account, deed, at)
+        SELECT name, subject, CASE kind WHEN 'password_reset_offered' THEN 'password_reset' WHEN 'roles_changed' THEN 'promoted' ELSE kind END,
+            CASE WHEN kind IN ('invited', 'password_reset_offered') THEN max(at, coalesce(
+                (SELECT max(used.at) FROM activity AS used WHERE used.kind = 'invitation_accepted' AND used.name = activity.subject), at))
+            ELSE at END
+        FROM activity
+        WHERE (kind IN ('invited', 'password_reset_offered', 'enabled', 'second_factor_removed')
+            OR kind = 'roles_changed' AND (details LIKE '%approver%' OR details LIKE '%administrator%'))
+            AND account IS NOT NULL AND name IS NOT NULL AND subject IS NOT NULL AND subject <> name ORDER BY id;
+        """
+
     /// Gives an older file the tables of today.
     static func upgrade(_ db: Database) throws {
         let found = try AccountRow.pragma("user_version", db)
         guard found < version else { return }
         if found < 2 { try db.execute(sql: versions) }
-        try db.execute(sql: "\(identities) PRAGMA user_version = \(version);")
+        if found < 3 { try db.execute(sql: identities) }
+        try db.execute(sql: "\(ties) \(tiesOfActivities) PRAGMA user_version = \(version);")
     }
 
     /// - Returns: false for a file that is empty.

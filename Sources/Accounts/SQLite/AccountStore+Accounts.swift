@@ -25,6 +25,9 @@ extension AccountStore {
             try AccountRecords.setGrants(grants, of: id, db)
             try AccountRecords.checkAdministratorIsLeft(account, db)
             try AccountRecords.endSessions(of: id, db)
+            if grants.subtracting(account.grants).contains(where: { $0.role.rights.contains(.approve) }) {
+                try TieRecords.add(.promoted, to: account.name, by: actor, at: now, db)
+            }
             try ActivityRecords.add(.rolesChanged(before: account.grants, after: grants), to: account.name, by: actor, at: now, db)
         }
     }
@@ -63,6 +66,7 @@ extension AccountStore {
         try control(id, by: actor) { account, db in
             guard account.state == .disabled else { return }
             try db.execute(sql: "UPDATE account SET state = ? WHERE id = ?", arguments: [Account.State.active.rawValue, id.number])
+            try TieRecords.add(.enabled, to: account.name, by: actor, at: now, db)
             try ActivityRecords.add(.enabled, to: account.name, by: actor, at: now, db)
         }
     }

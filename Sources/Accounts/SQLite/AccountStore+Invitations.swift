@@ -75,15 +75,17 @@ extension AccountStore {
     /// - Throws: `AccountError.invitationNotValid`, also if whoever invited may not do so any more; `.nameTaken`.
     func accept(_ token: SecretToken, _ password: PasswordHash, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
         try write { db in
-            guard let (invitation, _) = try Self.usable(token, at: now, db) else { throw AccountError.invitationNotValid }
+            guard let (invitation, inviter) = try Self.usable(token, at: now, db) else { throw AccountError.invitationNotValid }
             try db.execute(sql: "DELETE FROM invitation WHERE id = ?", arguments: [invitation.id])
             let id: AccountID
             switch invitation.purpose {
             case .newAccount(let name, let displayName, let grants):
                 id = try AccountRecords.insert(name, displayName, password, at: now, db)
                 try AccountRecords.setGrants(grants, of: id, db)
+                try TieRecords.add(.invited, to: name, by: inviter, at: now, db)
             case .newPassword(let account):
                 id = account
+                try TieRecords.add(.passwordReset, to: AccountRecords.require(id, db).name, by: inviter, at: now, db)
                 try AccountRecords.setPassword(password, of: id, db)
                 try AccountRecords.endSessions(of: id, db)
             }

@@ -51,6 +51,7 @@ extension AccountStore {
             try db.execute(sql: "UPDATE account SET totp_secret = NULL, totp_confirmed = 0 WHERE id = ?", arguments: [id.number])
             try db.execute(sql: "DELETE FROM recovery_code WHERE account = ?", arguments: [id.number])
             if actor.account != id { try AccountRecords.endSessions(of: id, db) }
+            try TieRecords.add(.secondFactorRemoved, to: account.name, by: actor, at: now, db)
             try ActivityRecords.add(.secondFactorRemoved, to: account.name, by: actor, at: now, db)
         }
     }

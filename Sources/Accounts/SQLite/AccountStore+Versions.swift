@@ -56,6 +56,14 @@ extension AccountStore {
         }
     }
 
+    /// Whether a person saved this text in the console, under whatever file name.
+    /// - Parameter digest: SHA-256 of its bytes, 64 hex digits.
+    public func isVersion(digest: String) throws -> Bool {
+        try read { db in
+            try AccountRow.one(db, "SELECT 1 FROM version WHERE digest = ? AND account IS NOT NULL LIMIT 1", [digest]) != nil
+        }
+    }
+
     /// The names of all who wrote a text: who saved it, under whatever file name, and who saved versions of the file before it, back to one that
     /// somebody else has agreed to.
     /// - Parameters:

@@ -55,7 +55,9 @@ public final class AccountRights: Sendable {
             else { return .notPermitted }
             switch order.kind {
             case .approve(let id, _): return try fourEyes(run: id, approver: account.name.text)
-            case .approveTime(let campaign, _, _, _): return try fourEyes(campaign: campaign, approver: account.name.text)
+            case .approveTime(let campaign, _, _, _):
+                guard let sight = try sight(ofCampaign: campaign) else { return .noSuchTime }
+                return try fourEyes(sight, approver: account.name.text)
             default: return nil
             }
         } catch { return .described(Diagnostics(explaining: error).inConsole) }
@@ -118,10 +120,25 @@ public final class AccountRights: Sendable {
         return Sight(writers: try writers(of: text, in: file, since: earlier), text: text, last: earlier.first?.plan)
     }
 
+    /// Whether a campaign file may name only files that the console may read: what it holds was written in the console. So it is where that
+    /// cannot be known.
+    public func confines(file: String) -> Bool {
+        do {
+            guard let accounts = try opened() else { return false }
+            let bytes = try FilePaths.read(file, atMost: ShownFile.longestFile)
+            return try accounts.isVersion(
+                digest: ShownFile.digest(of: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes))
+        } catch { return true }
+    }
+
     /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
-    public func fourEyes(campaign name: String, approver: String) throws -> OrderRefusal? {
-        guard let sight = try sight(ofCampaign: name) else { return .noSuchTime }
-        return FourEyes.refusal(writers: sight.writers, askers: [], approver: approver)
+    public func fourEyes(_ sight: Sight, approver: String) throws -> OrderRefusal? {
+        try fourEyes(writers: sight.writers, askers: [], approver: approver)
+    }
+
+    private func fourEyes(writers: Set<String>, askers: Set<String>, approver: String) throws -> OrderRefusal? {
+        let ties = try opened()?.ties(at: .now()) ?? AccountTies([], at: .now())
+        return FourEyes.refusal(writers: writers, askers: askers, approver: approver, ties)
     }
 
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
@@ -134,11 +151,12 @@ public final class AccountRights: Sendable {
         // Whoever had the run made asked for its approval: with a plan, or a retry.
         let askers = try orders.orders(ofRun: id).filter { $0.made == id }.map(\.order.by)
         let writers = try writers(of: run, since: earlier)
-        return FourEyes.refusal(writers: writers, askers: Set(askers), approver: approver)
+        return try fourEyes(writers: writers, askers: Set(askers), approver: approver)
     }
 }
 
-/// Four eyes: whoever wrote a campaign, or asked for its approval, does not approve it, administrators included.
+/// Four eyes: a person that wrote a campaign, or asked for its approval, does not approve it, administrators included; nor does an account
+/// that the same person may hold.
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:
@@ -146,10 +164,13 @@ public enum FourEyes {
     ///     counts.
     ///   - askers: the accounts that asked for the approval; none for a time of a schedule, and for a plan made at the terminal.
     ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
-    public static func refusal(writers: Set<String>, askers: Set<String>, approver: String) -> OrderRefusal? {
+    ///   - ties: those that count now.
+    public static func refusal(writers: Set<String>, askers: Set<String>, approver: String, _ ties: AccountTies) -> OrderRefusal? {
         func isAmong(_ names: Set<String>) -> Bool { names.contains { $0.lowercased() == approver.lowercased() } }
         if isAmong(writers) { return .wroteIt }
         if isAmong(askers) { return .askedForIt }
-        return nil
+        guard let own = try? AccountName(approver) else { return .notPermitted }
+        let bonds = writers.union(askers).sorted().compactMap { name in (try? AccountName(name)).flatMap { ties.bond(of: own, with: $0) } }
+        return bonds.first.map { OrderRefusal.described($0.sentence) }
     }
 }

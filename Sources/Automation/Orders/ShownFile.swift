@@ -4,7 +4,7 @@ import Cryptography
 /// A campaign file as a page showed it.
 public enum ShownFile {
     /// Larger files are no campaigns.
-    private static let longestFile = 16 << 20
+    static let longestFile = 16 << 20
 
     /// What an order about a campaign file carries: SHA-256 of the file's bytes, 64 lower-case hex digits. One byte more, less or different gives another.
     public static func digest(of bytes: [UInt8]) -> String { SHA256.hex(SHA256.digest(of: bytes)) }

@@ -76,8 +76,3 @@ public struct PreviousSending: Sendable {
             remedy: "`volley report \(run)` shows which devices it reached.\(remedy)", [.readReport(run: run)] + remedies)
     }
 }
-
-extension Timestamp {
-    /// `2026-12-01 09:00 UTC`
-    public var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
-}

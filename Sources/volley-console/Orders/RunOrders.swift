@@ -84,7 +84,10 @@ enum RunOrders {
             visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: sight.needsApproval)
         }.map { action in
             if action == .approve, let eyes = sight.eyes {
-                return "<div class=\"action\"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p></div>"
+                return """
+                    <div class="action"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p>\
+                    <p class="note"><a href="/account">Your account</a></p></div>
+                    """
             }
             return form(action, sight, visit, message: typed?.action == action ? typed?.message : nil)
         }

@@ -69,6 +69,7 @@ enum TimeApproval {
     ) throws -> Page {
         let sight = try sight(visit, site)
         let known = try site.rights.sight(ofCampaign: sight.source.campaign)
+        let eyes = try known.flatMap { try site.rights.fourEyes($0, approver: visit.signedIn().account) }
         let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
         let when: HTML = """
             <p><b>\(DateWords.time(sight.time.occurrence))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
@@ -77,7 +78,7 @@ enum TimeApproval {
             \(Words.head("Approve \(sight.source.campaign) ahead", when))
             <p class="note"><a href="\(Words.path(ofCampaign: sight.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
             \(present(sight, visit, today: try CampaignPreview.audience(sight.item, visit, site)))
-            \(form(sight, known, visit, typed, mistake))
+            \(form(sight, known, eyes, visit, typed, mistake))
             \(known.map(comparison) ?? "")
             \(try CampaignPreview.piece(sight.item, visit, site))
             """
@@ -119,13 +120,15 @@ enum TimeApproval {
             """
     }
 
-    private static func form(_ sight: Sight, _ known: AccountRights.Sight?, _ visit: Visit, _ typed: String, _ mistake: HTML?) -> HTML {
+    /// - Parameter eyes: why this person may not approve it; nil if they may.
+    private static func form(
+        _ sight: Sight, _ known: AccountRights.Sight?, _ eyes: OrderRefusal?, _ visit: Visit, _ typed: String, _ mistake: HTML?
+    ) -> HTML {
         if case .given = sight.time.approval { return "" }
         let title: HTML = "Approve this time"
         func refused(_ refusal: OrderRefusal) -> HTML { Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>") }
         guard sight.source.hasOwnDevices else { return refused(.devicesUnknown) }
-        let person = visit.person?.account ?? ""
-        if let refusal = FourEyes.refusal(writers: known?.writers ?? [], askers: [], approver: person) { return refused(refusal) }
+        if let eyes { return refused(eyes) }
         let alert: HTML = mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         let last: HTML =
             known?.last.map { "<span class=\"note\">It had \(TextFormat.devices($0.audience)) when it was sent last.</span>" } ?? ""

@@ -36,6 +36,7 @@ enum AccountPage {
             \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
             \(done)
             \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants))</p>"))
+            \(try TiesPanel.html(account, confirms: false, visit, site))
             \(account.issuer == nil ? Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))") : "")
             \(account.issuer == nil ? Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))") : "")
             \(account.issuer.map { Words.panel("How you sign in", id: "provider", ProviderPages.note($0)) } ?? "")

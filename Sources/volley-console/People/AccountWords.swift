@@ -35,7 +35,7 @@ extension AccountError {
     /// How a page answers that says so.
     var status: HTTPResponse.Status {
         switch self {
-        case .notPermitted, .ofProvider: .forbidden
+        case .notPermitted, .ofProvider, .tied: .forbidden
         case .noSuchAccount: .notFound
         case .invitationNotValid: .gone
         case .notSignedIn: .unauthorized

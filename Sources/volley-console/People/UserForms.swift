@@ -7,7 +7,8 @@ enum UserForms {
     static var routes: [Route] {
         let right = RouteRight.right(.manageUsers)
         let forms = [
-            ("roles", changeRoles), ("disable", disable), ("enable", enable), ("remove", remove), ("password", offerPassword),
+            ("roles", changeRoles), ("disable", disable), ("enable", enable), ("confirm", confirm), ("remove", remove),
+            ("password", offerPassword),
             ("factor/remove", removeSecondFactor),
         ]
         return [
@@ -49,6 +50,11 @@ enum UserForms {
 
     private static let enable: Change = { account, visit, site in
         try site.accounts.enable(account.id, by: visit.actor(), at: visit.now)
+        return .redirect(UsersPage.path(of: account.id))
+    }
+
+    private static let confirm: Change = { account, visit, site in
+        try site.accounts.confirm(account.id, by: visit.actor(), at: visit.now)
         return .redirect(UsersPage.path(of: account.id))
     }
 

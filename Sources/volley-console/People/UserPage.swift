@@ -21,6 +21,7 @@ enum UserPage {
             \(AccountWords.alert(message))
             \(own)\(foreign)
             \(Words.panel("Account", id: "about", facts(account)))
+            \(try TiesPanel.html(account, confirms: mayControl, visit, site))
             \(try roles(account, visit, site))
             \(mayControl ? Words.panel("What you can do", id: "actions", HTML(actions(account, isOwn: isOwn, visit))) : "")
             \(activity(account, visit))

@@ -36,10 +36,18 @@ struct Serve: ParsableCommand {
             valueName: "role"))
     var role: [String] = []
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Confirm that only its person holds an account that an administrator made or changed, so that it may approve at once; serve nothing.",
+            valueName: "name"))
+    var confirm: String?
+
     @OptionGroup var log: LogOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        if invite != nil, confirm != nil { throw ValidationError("--invite and --confirm are two commands. Give one of them.") }
         if invite == nil, !role.isEmpty { throw ValidationError("--role belongs to --invite. Name the person to invite.") }
     }
 
@@ -48,6 +56,11 @@ struct Serve: ParsableCommand {
             return try perform(shared.console) {
                 try ServeCommand.invite(
                     invite, roles: role, settings: .init(folder: folder, listen: listen), options: shared.common(), console: shared.console)
+            }
+        }
+        if let confirm {
+            return try perform(shared.console) {
+                try ServeCommand.confirm(confirm, folder: folder, options: shared.common(), console: shared.console)
             }
         }
         let console = shared.console(log, hasProgress: false)

@@ -37,6 +37,24 @@ extension ServeCommand {
         return .done
     }
 
+    /// `volley serve --confirm`: ends the ties by which approvals count an account as one person with others (`AccountTies`).
+    public static func confirm(_ name: String, folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let project = try Project.read(file: projectFile(folder, options)).0
+        let store = try AccountStore(beside: project.catalog(options.project).place)
+        defer { store.close() }
+        let now = Timestamp.now()
+        guard let account = try store.account(named: AccountName(name)) else {
+            throw Diagnostic(
+                "nobody has an account '\(TextFormat.inLine(name))'", remedy: "Accounts are listed under Users in the console.")
+        }
+        let wasTied = try store.ties(at: now).all.contains { $0.account == account.name }
+        try store.confirm(account.id, by: .terminal, at: now)
+        console.say(
+            wasTied
+                ? "\(account.name) is confirmed, and counts as a person of its own." : "\(account.name) was not tied to another account.")
+        return .done
+    }
+
     private static func grant(_ text: String, _ project: Project) throws(Diagnostic) -> RoleGrant {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let role = Role(rawValue: parts[0]) else {

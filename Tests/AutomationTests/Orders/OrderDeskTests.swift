@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Runs
 import Testing
@@ -112,12 +113,25 @@ struct OrderDeskTests {
 
     @Test("whoever wrote a campaign or asked does not approve it; where the writer is unknown, the asker alone counts")
     func fourEyes() {
-        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "cem") == nil)
-        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "anna") == .wroteIt)
-        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "ben") == .askedForIt)
-        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "ben") == .askedForIt)
-        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "anna") == nil)
-        #expect(FourEyes.refusal(writers: ["anna"], askers: ["anna"], approver: "Anna") == .wroteIt)
-        #expect(FourEyes.refusal(writers: [], askers: [], approver: "anna") == nil)
+        let none = AccountTies([], at: .now())
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "cem", none) == nil)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "anna", none) == .wroteIt)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["ben"], approver: "ben", none) == .askedForIt)
+        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "ben", none) == .askedForIt)
+        #expect(FourEyes.refusal(writers: [], askers: ["ben"], approver: "anna", none) == nil)
+        #expect(FourEyes.refusal(writers: ["anna"], askers: ["anna"], approver: "Anna", none) == .wroteIt)
+        #expect(FourEyes.refusal(writers: [], askers: [], approver: "anna", none) == nil)
+    }
+
+    @Test("an account that the writer or the asker may hold does not approve, and neither does one that may hold theirs")
+    func ties() throws {
+        let now = Timestamp(epochSeconds: 1_800_000_000)
+        let tie = AccountTie(holder: try AccountName("anna"), account: try AccountName("sock"), deed: .invited, at: now)
+        let ties = AccountTies([tie], at: now)
+        func isRefused(_ writer: String, _ asker: String, _ approver: String) -> Bool {
+            FourEyes.refusal(writers: [writer], askers: [asker], approver: approver, ties) != nil
+        }
+        #expect(isRefused("anna", "ben", "sock") && isRefused("ben", "anna", "SOCK") && isRefused("sock", "ben", "anna"))
+        #expect(!isRefused("ben", "ben", "sock") && !isRefused("anna", "sock", "cem"))
     }
 }

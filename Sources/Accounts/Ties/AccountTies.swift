@@ -1,0 +1,100 @@
+public import Base
+
+/// What one person did to another's account and what may have put both into one hand. Approvals count the two as one person for a week:
+/// otherwise an administrator could approve their own campaign with an account that they made.
+public struct AccountTie: Hashable, Sendable {
+    /// What was done.
+    public enum Deed: String, CaseIterable, Hashable, Sendable {
+        /// The account was made with a link of theirs.
+        case invited
+        /// Its password was chosen anew with a link of theirs.
+        case passwordReset = "password_reset"
+        /// They gave it a role that approves.
+        case promoted
+        case enabled
+        case secondFactorRemoved = "second_factor_removed"
+
+        /// Before the name of the account.
+        public var words: String {
+            switch self {
+            case .invited: "invited"
+            case .passwordReset: "gave a new password to"
+            case .promoted: "gave a role that approves to"
+            case .enabled: "enabled"
+            case .secondFactorRemoved: "removed the second factor of"
+            }
+        }
+    }
+
+    /// The person that did it, and the account that it was done to. By name: an account that is removed and made again keeps its ties.
+    public let holder: AccountName, account: AccountName
+    /// What was done.
+    public let deed: Deed
+    /// When it took effect: for a link, when it was used.
+    public let at: Timestamp
+
+    /// How long it counts. Source: the issue on two-person approval.
+    public static let days: Int64 = 7
+
+    /// A tie.
+    public init(holder: AccountName, account: AccountName, deed: Deed, at: Timestamp) {
+        (self.holder, self.account, self.deed, self.at) = (holder, account, deed, at)
+    }
+
+    /// From this moment on it does not count.
+    public var endsAt: Timestamp { at.adding(seconds: Double(Self.days * 86_400)) }
+}
+
+/// The ties that count at a moment, and what follows from them. Accounts have the same hand if one person may hold both: by a tie between
+/// them, by a chain of ties, or because a third person is tied to both.
+public struct AccountTies: Hashable, Sendable {
+    /// The ties.
+    public let all: [AccountTie]
+
+    /// The ties that have not ended. A clock that was set back lengthens them.
+    public init(_ ties: [AccountTie], at now: Timestamp) { all = ties.filter { $0.endsAt > now } }
+
+    /// An account and all that may hold it, directly or through others.
+    public func hands(on account: AccountName) -> Set<AccountName> {
+        var (found, open): (Set<AccountName>, [AccountName]) = ([account], [account])
+        while let next = open.popLast() {
+            for tie in all where tie.account == next && found.insert(tie.holder).inserted { open.append(tie.holder) }
+        }
+        return found
+    }
+
+    /// Whether one person may hold both.
+    public func haveOneHand(_ left: AccountName, _ right: AccountName) -> Bool {
+        !hands(on: left).isDisjoint(with: hands(on: right))
+    }
+
+    /// Why two accounts count as one person.
+    public struct Bond: Hashable, Sendable {
+        /// Of the approver, the other account.
+        public var other: AccountName
+        /// The tie that ends when its account is confirmed.
+        public var tie: AccountTie
+        /// When the two count as two again, if nothing else happens.
+        public var until: Timestamp
+
+        /// What the approver reads, as it stands behind a colon, with what to do.
+        public var sentence: String {
+            "until \(until.minuteText) your account counts as one person with \(other), because \(tie.holder) \(tie.deed.words) \(tie.account); "
+                + "ask an approver without such a tie, or an administrator without one to confirm the account \(tie.account)"
+        }
+    }
+
+    /// Why an account must not approve what another wrote or asked for; nil if it may.
+    public func bond(of approver: AccountName, with other: AccountName) -> Bond? {
+        guard approver != other else { return nil }
+        let shared = hands(on: approver).intersection(hands(on: other))
+        guard !shared.isEmpty else { return nil }
+        // Where the approver alone holds the other account, that one is to be confirmed.
+        let toConfirm = shared == [approver] ? other : approver
+        let ties = all.filter { $0.account == toConfirm && !hands(on: $0.holder).isDisjoint(with: shared) }
+        guard let tie = ties.max(by: { $0.endsAt < $1.endsAt }) else { return nil }
+        let ends = all.map(\.endsAt).sorted()
+        return Bond(
+            other: other, tie: tie, until: ends.first { !AccountTies(all, at: $0).haveOneHand(approver, other) } ?? tie.endsAt)
+    }
+}
