@@ -235,7 +235,10 @@ let package = Package(
             ["Base", "Campaigns", "Delivery", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
         tests(
             "Planning",
-            ["Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling"]),
+            [
+                "Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling",
+                "Workspace",
+            ]),
         tests(
             "Sending",
             [

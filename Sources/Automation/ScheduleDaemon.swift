@@ -77,9 +77,11 @@ public final class ScheduleDaemon {
     ///   - project: names the receivers of notices and the files of `monitoring`.
     ///   - lock: ensures that this is the only `volley schedule` for the record.
     ///   - rights: asked again before an order is done.
+    ///   - confines: whether a campaign file may name only what the console may read.
     /// - Throws: a `Diagnostic` if the record cannot be used.
     public init(
-        files: ScheduleFiles, project: Project, lock: ScheduleLock, rights: @escaping OrderRights, _ attendance: ScheduleAttendance
+        files: ScheduleFiles, project: Project, lock: ScheduleLock, rights: @escaping OrderRights,
+        confines: @escaping @Sendable (String) -> Bool = { _ in false }, _ attendance: ScheduleAttendance
     ) throws {
         let catalog = files.catalog
         self.files = files
@@ -89,7 +91,8 @@ public final class ScheduleDaemon {
         observer = attendance.observer
         cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
-        work = ScheduledRunWork(catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats, rights: rights)
+        work = ScheduledRunWork(
+            catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats, rights: rights, confines: confines)
         orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
         service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }

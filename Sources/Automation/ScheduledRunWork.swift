@@ -15,18 +15,21 @@ struct ScheduledRunWork: Sendable {
     let heartbeats: Heartbeats
     /// Asked again before an approval that was given ahead counts.
     let rights: OrderRights
+    /// Whether a campaign file may name only what the console may read (`AccountRights.confines`).
+    let confines: @Sendable (String) -> Bool
     /// What the runs of this process have done and are at.
     let metrics = SendingMetrics()
 
     package init(
         catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
-        rights: @escaping OrderRights
+        rights: @escaping OrderRights, confines: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.catalog = catalog
         self.choice = choice
         self.attendance = attendance
         self.heartbeats = heartbeats
         self.rights = rights
+        self.confines = confines
     }
 
     /// How planning ended.
@@ -52,7 +55,9 @@ struct ScheduledRunWork: Sendable {
     ) -> Planned {
         do {
             let now = Timestamp.now()
-            guard let plan = try ScheduledPlan(CampaignFile(scheduledRun.file, in: choice), for: scheduledRun, at: now) else {
+            var campaign = CampaignFile(scheduledRun.file, in: choice)
+            campaign.isConfined = confines(scheduledRun.file)
+            guard let plan = try ScheduledPlan(campaign, for: scheduledRun, at: now) else {
                 return .cancelledPlan(.campaignChanged)
             }
             let inputs = plan.inputFiles.map { ($0, FileStamp(path: $0)) }

@@ -3,8 +3,12 @@ public import PushServices
 
 /// What could be read of a campaign file, mistakes or not, so that mistakes in app and texts are reported together with those found here.
 public struct CampaignDraft: Sendable {
+    /// Whether the text is YAML with the keys of a campaign, right or wrong; false where nothing can be said of what it asks for.
+    public internal(set) var isCampaign = false
     /// The campaign; nil when there are mistakes.
     public internal(set) var campaign: Campaign?
+    /// Whether it has times of its own; also true where a schedule is written that cannot be read, or where nothing can.
+    public internal(set) var mayHaveTimes = true
     /// The app as named, if it is.
     public var app: SourceText?
     /// The audience as far as it could be read.
@@ -44,19 +48,26 @@ extension Campaign {
         }
     }
 
-    /// Reads and checks a text that is not in a file yet.
-    /// - Parameter file: where it will be, for its mistakes; nothing is read there.
+    /// Reads and checks what is not in a file yet.
+    /// - Parameters:
+    ///   - bytes: exactly those that the file will hold, byte order mark and line ends included.
+    ///   - file: where they will be, for its mistakes; nothing is read there.
     public static func draft(
-        text: String, file: String, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
+        bytes: [UInt8], file: String, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
     ) -> CampaignDraft {
         do throws(Diagnostic) {
-            return draft(try YAMLSource(file: file, bytes: Array(text.utf8)), now: now, services: services)
+            return draft(try YAMLSource(file: file, bytes: bytes), now: now, services: services)
         } catch {
             var draft = CampaignDraft()
             draft.findings = [error]
             return draft
         }
     }
+
+    /// The same for a text.
+    public static func draft(
+        text: String, file: String, now: Timestamp, services: (_ app: String) -> [any PushService] = { _ in [PushServices.standard] }
+    ) -> CampaignDraft { draft(bytes: Array(text.utf8), file: file, now: now, services: services) }
 
     /// Reads and checks the text of a campaign file as far as possible.
     static func draft(

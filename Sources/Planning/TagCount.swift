@@ -29,11 +29,16 @@ public func tagCounts(
             "\(own.service.displayName) chooses the devices of this campaign, and Volley does not know their tags", at: audience.position,
             remedy: "Look the tags up there.")
     }
+    let roots = campaign.isConfined ? ConsoleRoots(project, campaign.project) : nil
+    let zone = draft.campaign?.schedule?.zone.fallback
+    if let strangers = roots?.mistakes(in: audience, of: campaign.path, zone: zone, at: now), !strangers.isEmpty {
+        throw Diagnostics(strangers)
+    }
     var exports = CampaignAudience(position: audience.position)
     (exports.devices, exports.deviceQuery) = (audience.devices, audience.deviceQuery)
     exports.maximumBadRowShare = audience.maximumBadRowShare
     let compiler = AudienceCompiler(
-        audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: draft.campaign?.schedule?.zone.fallback)
+        audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: zone, roots: roots)
     let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
     var query = try compiler.query(now: now)
     let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), attendance)

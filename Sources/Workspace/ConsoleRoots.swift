@@ -1,76 +1,83 @@
 public import Base
 public import Campaigns
 import Glibc
+import Runs
 
 /// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
-/// volley.yaml): whoever may write campaigns must not read other files of the machine with them.
+/// volley.yaml), and what in them is closed: a person who may write campaigns must not read keys, runs or other files of the machine with
+/// them. What a path leads to decides, once links are followed; names decide nothing.
 public struct ConsoleRoots: Sendable {
+    /// Why a campaign may not name a file.
+    public enum Objection: Hashable, Sendable {
+        /// It lies below none of the roots.
+        case outside
+        /// It is Volley's own, or volley.yaml names it for another purpose: a key, a run, a backup, a campaign.
+        case closed
+    }
+
+    /// What tells a file or a folder from all others, whatever its name: hard links and mounts lead to the same one.
+    private struct Identity: Hashable {
+        var device: UInt64, inode: UInt64
+
+        init?(_ path: String) {
+            guard let stamp = FileStamp(path: path) else { return nil }
+            (device, inode) = (stamp.device, stamp.inode)
+        }
+    }
+
     /// Without links.
     private let folders: [String]
+    /// The same as they are written.
     private let names: [String]
-    /// volley.yaml, and the runs.
-    private let forbidden: [String]
+    /// Files and folders, without links.
+    private let closedPaths: Set<String>
+    private let closed: Set<Identity>
+
+    /// The name of the file by which a folder is known for a backup.
+    public static let backupMark = "volley-backup.json"
 
     /// The roots of a project; folders that do not exist allow nothing.
-    /// - Parameter other: a folder that counts as a root, too; nil for none.
-    public init(_ project: Project, and other: String? = nil) {
+    /// - Parameters:
+    ///   - choice: names the folder of runs, where volley.yaml does not.
+    ///   - other: a folder that counts as a root, too; nil for none.
+    public init(_ project: Project, _ choice: ProjectChoice = ProjectChoice(), and other: String? = nil) {
         let named = project.console?.roots.map(\.value) ?? []
         let folder = FilePaths.folder(of: FilePaths.anchored(project.file))
-        let paths = (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }) + (other.map { [$0] } ?? [])
-        names = paths
-        forbidden = [project.file, FilePaths.resolve(project.runs, besideFile: project.file)].compactMap {
-            Self.real(FilePaths.anchored($0))
+        names =
+            (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }) + (other.map { [$0] } ?? [])
+        folders = names.compactMap { Self.real(FilePaths.anchored($0)) }
+        let runs = [FilePaths.resolve(project.runs, besideFile: project.file), project.catalog(choice).place]
+        let places = (project.closedFiles + runs).map(FilePaths.anchored)
+        closedPaths = Set(places.compactMap(Self.destination))
+        closed = Set(places.compactMap(Identity.init))
+    }
+
+    // MARK: - Paths
+
+    /// Whether a path, which may be a pattern, leads into one of the folders, and to nothing closed in it.
+    public func holds(_ path: String) -> Bool { objection(toPattern: path) == nil }
+
+    /// Why a campaign may not name a path, which may be a pattern; nil if it may. What a pattern stands for is not looked at: `objection(to:)`
+    /// says it of each file.
+    public func objection(toPattern path: String) -> Objection? {
+        // What a pattern stands for lies below the folder before it.
+        var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
+        if let pattern = known.firstIndex(where: { $0.contains { "*?[{".contains($0) } }) {
+            guard !known[pattern...].contains("..") else { return .outside }
+            known.removeSubrange(pattern...)
         }
-        folders = paths.compactMap { Self.real(FilePaths.anchored($0)) }
+        return Self.destination("/" + known.joined(separator: "/")).map(place(of:)) ?? .outside
     }
 
-    /// A mistake for each file that the campaign names elsewhere, with its place.
-    public func mistakes(in campaign: Campaign) -> [Diagnostic] { mistakes(in: campaign.audience, of: campaign.file) }
-
-    /// The same for an audience alone, where the rest of its campaign cannot be read.
-    /// - Parameter file: the campaign's, which paths are relative to.
-    public func mistakes(in audience: CampaignAudience, of file: String) -> [Diagnostic] {
-        let lists = [
-            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
-            audience.excludedAliases, audience.excludedRegistrationIDs,
-        ]
-        let exports = audience.devices.filter { !isExport($0.value, of: file) }
-        let others = (audience.excludedDevices + lists.compactMap(\.file)).filter { !isList($0.value, of: file) }
-        return queries(in: audience)
-            + (exports + others).map { path in
-                Diagnostic(
-                    "the console may not use the file \(TextFormat.inLine(path.value))", at: path.position,
-                    remedy:
-                        "It lies outside of \(names.map(TextFormat.inLine).joined(separator: ", ")). Name a file there, or have `console: {roots: […]}` of volley.yaml extended."
-                )
-            }
-    }
-
-    /// SQL is written by those who keep volley.yaml: in a browser it would read whatever Volley's role may read.
-    private func queries(in audience: CampaignAudience) -> [Diagnostic] {
-        guard let query = audience.deviceQuery else { return [] }
-        return [
-            Diagnostic(
-                "the console may not put a campaign's own query to a database", at: query.position,
-                remedy:
-                    "Leave 'devices' out and have the query written into volley.yaml as the 'devices' of the app, or plan this campaign on the command line."
-            )
-        ]
-    }
-
-    private func isExport(_ path: String, of file: String) -> Bool {
-        Self.isPlainPattern(path) && holds(FilePaths.resolve(path, besideFile: file))
-    }
-
-    /// Lists hold names, a line each; anything else, such as a key, has another ending. Lines of it could be seen in messages.
-    private func isList(_ path: String, of file: String) -> Bool {
-        let endings = [".txt", ".csv", ".tsv", ".json", ".jsonl", ".gz"]
-        return isExport(path, of: file) && endings.contains { path.lowercased().hasSuffix($0) }
+    /// Why a campaign may not name a file; nil if it may.
+    /// - Parameter path: no pattern. The file need not exist.
+    public func objection(to path: String) -> Objection? {
+        Self.destination(FilePaths.anchored(path)).map(objection(toFile:)) ?? .outside
     }
 
     /// Whether what a pattern or a date stands for can lead nowhere else: `.*` also matches the folder above (glob(7)), and a date's format may
     /// hold any text.
-    static func isPlainPattern(_ path: String) -> Bool {
+    public static func isPlainPattern(_ path: String) -> Bool {
         let parts = path.components(around: "{{", "}}")
         let isDatePlain = parts.inside.allSatisfy { $0.unicodeScalars.allSatisfy { isPlain($0) } }
         let hidden = parts.outside.split(separator: "/", omittingEmptySubsequences: true).contains { part in
@@ -83,20 +90,70 @@ public struct ConsoleRoots: Sendable {
         scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || " %|:_-'\"".unicodeScalars.contains(scalar)
     }
 
-    /// Whether a path, which may be a pattern, leads into one of the folders, and not to the runs or volley.yaml in it.
-    public func holds(_ path: String) -> Bool {
-        // What a pattern stands for lies below the folder before it.
-        var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
-        if let pattern = known.firstIndex(where: { $0.contains { "*?[{".contains($0) } }) {
-            guard !known[pattern...].contains("..") else { return false }
-            known.removeSubrange(pattern...)
+    // MARK: - Open files
+
+    /// Why an open file must not be read; nil if it may. It is asked of the descriptor, because a link may lead elsewhere since the path was
+    /// looked at.
+    /// - Parameters:
+    ///   - path: as it was opened.
+    ///   - stamp: of the descriptor.
+    public func refusal(ofOpened path: String, descriptor: Int32, stamp: FileStamp) -> Diagnostic? {
+        // Without /proc, the path must still lead to the same file.
+        guard let real = Self.real("/proc/self/fd/\(descriptor)") ?? Self.real(path), FileStamp(path: real)?.isSameFile(as: stamp) ?? false
+        else {
+            return Diagnostic(
+                "the file \(TextFormat.inLine(name(of: path))) was replaced while it was opened", file: path, remedy: "Try again.")
         }
-        // What does not exist yet lies in the last folder that does.
-        var missing: [String] = []
-        while !known.isEmpty, Self.real("/" + known.joined(separator: "/")) == nil { missing.append(known.removeLast()) }
-        guard !missing.contains(".."), let real = Self.real("/" + known.joined(separator: "/")) else { return false }
+        return objection(toFile: real).map { refusal(name(of: path), $0, file: path) }
+    }
+
+    /// That a campaign may not name a file.
+    /// - Parameters:
+    ///   - shown: the file, as the campaign names it.
+    ///   - position: where.
+    public func refusal(_ shown: String, _ objection: Objection, file: String? = nil, at position: SourcePosition? = nil) -> Diagnostic {
+        let remedy =
+            switch objection {
+            case .outside:
+                "It lies outside of \(names.map(TextFormat.inLine).joined(separator: ", ")). Name a file there, or have `console: {roots: […]}` of volley.yaml extended."
+            case .closed:
+                "Keys, runs, backups, campaigns, hidden files and what volley.yaml names for another purpose are closed to campaigns. Name an export or a list of names."
+            }
+        let message = "the console may not use the file \(TextFormat.inLine(shown))"
+        return position.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, file: file, remedy: remedy)
+    }
+
+    private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    // MARK: - Places without links
+
+    private func objection(toFile real: String) -> Objection? {
+        if let objection = place(of: real) { return objection }
+        // Another campaign, or the settings of another program.
+        return [".yaml", ".yml"].contains { real.lowercased().hasSuffix($0) } ? .closed : nil
+    }
+
+    private func place(of real: String) -> Objection? {
         func lies(in folder: String) -> Bool { real == folder || real.hasPrefix(folder == "/" ? "/" : folder + "/") }
-        return folders.contains(where: lies) && !forbidden.contains(where: lies)
+        guard let root = folders.filter(lies).max(by: { $0.utf8.count < $1.utf8.count }) else { return .outside }
+        // Archived campaigns, settings of editors, keys of ssh.
+        if real.dropFirst(root.count).split(separator: "/").contains(where: { $0.hasPrefix(".") }) { return .closed }
+        var place = real
+        while true {
+            if closedPaths.contains(place) || Identity(place).map(closed.contains) ?? false { return .closed }
+            if place.utf8.count > root.utf8.count, FilePaths.exists(FilePaths.join(place, name: Self.backupMark)) { return .closed }
+            guard place != "/" else { return nil }
+            place = FilePaths.folder(of: place)
+        }
+    }
+
+    /// Where an absolute path leads, without links; what does not exist yet lies in the last folder that does. nil where that cannot be known.
+    private static func destination(_ path: String) -> String? {
+        var known = path.split(separator: "/").map(String.init)
+        var missing: [String] = []
+        while !known.isEmpty, real("/" + known.joined(separator: "/")) == nil { missing.append(known.removeLast()) }
+        guard !missing.contains(".."), let real = real("/" + known.joined(separator: "/")) else { return nil }
+        return missing.reversed().filter { $0 != "." }.reduce(real) { FilePaths.join($0, name: $1) }
     }
 
     private static func real(_ path: String) -> String? {

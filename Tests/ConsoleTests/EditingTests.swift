@@ -203,6 +203,78 @@ struct EditingTests {
         }
     }
 
+    /// What precedes or surrounds a text so that a careless check reads something else than the file will hold.
+    @Test(
+        "what is judged are the bytes that are written: no mark, line end or syntax lets an editor have a campaign sent",
+        arguments: [
+            "", "\u{FEFF}", "\u{FEFF}\u{FEFF}", "\u{FEFF}\r\n\u{FEFF}", "\u{FEFF}\u{FEFF}\u{FEFF}\n", "\u{200B}", "---\n",
+            "%YAML 1.2\n---\n", "# x\r",
+            "--- {}\n---\n", "title: [\n", "\u{2028}", "*x\n", "extra: 1\n", "expires: 1\n",
+        ])
+    func marks(start: String) async throws {
+        let office = try Office()
+        let good = "name: news\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+        try office.folder.write("news.yaml", good)
+        let eva = try office.session("eva", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let timed = start + good + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+            let base = ShownFile.digest(of: Array(good.utf8))
+            let saved = try server.form("/campaign/save?file=news.yaml", session: eva, [("text", timed), ("digest", base)])
+            #expect(saved.status == 422 && saved.body.contains("Not saved.") && saved.body.contains("2099-01-01"), "and the text is kept")
+            #expect(
+                try server.form("/campaigns/new", session: eva, [("text", timed.replacing("name: news", with: "name: other"))]).status
+                    == 422)
+            #expect(try Self.disk(office, "news.yaml") == good)
+            #expect(!FileManager.default.fileExists(atPath: office.folder.path + "/other.yaml"))
+            // Marks alone are no harm, and do not get into the file.
+            let plain = try server.form(
+                "/campaign/save?file=news.yaml", session: eva, [("text", "\u{FEFF}\u{FEFF}" + good + "# x\n"), ("digest", base)])
+            #expect(try plain.status == 303 && Self.disk(office, "news.yaml") == good + "# x\n")
+        }
+    }
+
+    @Test("a text that is no campaign is not saved, by whomever; one with mistakes is, if its times and its app are not in doubt")
+    func unreadable() async throws {
+        let office = try Office()
+        let good = try Self.disk(office)
+        try office.folder.write("news.yaml", good.replacing("shop", with: "news").replacing("spring-sale", with: "news"))
+        let (anna, eva) = (try office.session("anna", [.administrator]), try office.session("eva", [.editor]))
+        try await TestServer.with(office.site) { server throws in
+            func save(_ text: String, _ session: String, file: String = Self.file) throws -> Int {
+                let base = ShownFile.digest(of: Array(try Self.disk(office, file).utf8))
+                return try server.form("/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)]).status
+            }
+            for text in ["just words", "- a\n", "name: [\n", "", "{\\rtf1}", "apps: {shop: {topic: a}}\n", good + "\t\tx: {\n"] {
+                #expect(try save(text, anna) == 422 && save(text, eva) == 422, "\(text)")
+            }
+            #expect(try Self.disk(office) == good)
+            let misspelt = good.replacing("title", with: "titel")
+            #expect(try save(misspelt, eva) == 303)
+            // Its app is to come, and may need no approval then.
+            let later = good.replacing("app: shop", with: "app: later") + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+            #expect(try save(later, eva) == 422 && save(later.replacing("2099-01-01", with: "2099-1-1"), eva) == 422)
+            #expect(try save(later, anna) == 303)
+            let news = try Self.disk(office, "news.yaml").replacing("title", with: "titel")
+            #expect(try save(news + "schedule: {timezone: UTC, at: tomorrow}\n", eva, file: "news.yaml") == 422)
+            #expect(try save(news + "schedule: [\"2099-01-01 09:00\"]\n", eva, file: "news.yaml") == 422)
+            #expect(try save(news, eva, file: "news.yaml") == 303)
+        }
+    }
+
+    @Test("a check of a text says nothing of apps that the person does not see")
+    func foreignApps() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            for app in ["news", "shoop"] {
+                let text = try Self.disk(office).replacing("app: shop", with: "app: \(app)")
+                let page = try server.form("/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("check", "1")]).body
+                #expect(
+                    page.contains("ou may not write campaigns of the app") && !page.contains("It has:") && !page.contains("Did you mean"))
+            }
+        }
+    }
+
     @Test("a new campaign gets a file of its name, a copy another name and no times, and an archived one leaves the list but not the disk")
     func copies() async throws {
         let office = try Office()

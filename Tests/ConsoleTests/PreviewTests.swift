@@ -1,4 +1,5 @@
 import Accounts
+import Automation
 import Base
 import Foundation
 import TestServers
@@ -142,6 +143,63 @@ struct PreviewTests {
         #expect(try await answer { $0.hasMistakes }?.contains("There is no file") == true)
         try office.folder.write("late.csv", "token,tags\n\(TestFolder.token(1)),vip\n")
         #expect(try await answer { !$0.hasMistakes }?.contains("vip") == true)
+    }
+
+    @Test("the sender holds a campaign to the console's limits as long as its text is one that was saved here, and where that is unknown")
+    func confined() async throws {
+        let office = try Office()
+        let file = office.folder.path + "/spring-sale.yaml"
+        #expect(!office.site.rights.confines(file: file), "written on the machine")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let bytes = try FilePaths.read(file)
+            let text = String(decoding: bytes, as: UTF8.self).replacing("Hi", with: "Ho").replacing("\n", with: "\r\n")
+            let fields = [("text", text), ("digest", ShownFile.digest(of: bytes))]
+            #expect(try server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields).status == 303)
+            #expect(office.site.rights.confines(file: file))
+        }
+        try FilePaths.replace(file, bytes: [0xEF, 0xBB, 0xBF] + FilePaths.read(file))
+        #expect(office.site.rights.confines(file: file), "a byte order mark is no other text")
+        try FilePaths.replace(file, bytes: FilePaths.read(file) + Array("# by hand\n".utf8))
+        #expect(!office.site.rights.confines(file: file), "changed on the machine")
+        #expect(office.site.rights.confines(file: file + ".gone"))
+    }
+
+    @Test("neither saving nor previewing shows a secret of volley.yaml that a campaign names as a list, nor a file of the runs")
+    func secrets() async throws {
+        let office = try Office()
+        try office.folder.write(
+            "volley.yaml",
+            """
+            apps:
+              shop:
+                devices: devices.csv
+                services: {jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: master.txt}}}
+              news: {topic: com.example.news, environment: simulator, devices: devices.csv}
+
+            """)
+        try office.folder.write("master.txt", "SECRETmaster0123456789ab\n")
+        _ = try office.folder.run("20261201-090000-spring-sale-7f3a")
+        try office.folder.write("runs/reached-x.csv", "token\n\(TestFolder.token(7))\n")
+        let nora = try office.session("nora", [.editor], app: "news")
+        try await TestServer.with(office.site) { server throws in
+            for audience in [
+                "{aliases: {file: master.txt}}", "{everyone: true, devices: 'run[s]/reached-*.csv'}",
+                "{everyone: true, devices: master.txt}",
+                "{tags: [a], exclude: {devices: 'mast*.txt'}}",
+            ] {
+                let text = "name: news\napp: news\naudience: \(audience)\ncontent: {title: Hi}\n"
+                let saved = try server.form("/campaigns/new", session: nora, [("text", text)])
+                #expect(saved.status == 422 && saved.body.contains("he console may not use the file"), "\(audience)")
+                // However it came there.
+                try office.folder.write("news.yaml", text)
+                for path in ["/campaign/preview?file=news.yaml", "/campaign?file=news.yaml", "/campaign/form/live.json?file=news.yaml"] {
+                    let page = try Self.page(server) { try server.request("GET", path, session: nora) }
+                    #expect(!page.contains("SECRETmaster") && !page.contains("data-value=\"1\"") && !page.contains("abababab"), "\(path)")
+                }
+                try FileManager.default.removeItem(atPath: office.folder.path + "/news.yaml")
+            }
+        }
     }
 
     @Test("a campaign that names a file elsewhere is not read for a browser, however it came into the folder")

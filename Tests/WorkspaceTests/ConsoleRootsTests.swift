@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Foundation
+import Glibc
 import Testing
 
 @testable import Workspace
@@ -51,48 +52,87 @@ struct ConsoleRootsTests {
         arguments: ["*.csv", "exports/{{ date | date: '%Y-%m-%d' }}.csv", "../a/*.csv", "./x?.csv", "a.csv", ".hidden.csv"])
     func plain(path: String) { #expect(ConsoleRoots.isPlainPattern(path)) }
 
-    @Test("lists are lists by their endings, and volley.yaml, keys and runs are none")
-    func lists() throws {
-        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: base) }
-        try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
-        try FilePaths.create("\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
-        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
-        func mistakes(_ audience: String) throws -> Int {
-            let draft = Campaign.draft(
-                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
-                now: Timestamp(epochSeconds: 0))
-            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)")).count
+    /// A project with everything that a campaign must not name, and the roots of it.
+    private static func house(_ base: String) throws -> ConsoleRoots {
+        for folder in ["house/exports", "house/runs/console", "house/keys", "house/.archive", "house/old/runs", "etc"] {
+            try FileManager.default.createDirectory(atPath: "\(base)/\(folder)", withIntermediateDirectories: true)
         }
-        #expect(try mistakes("{devices: a.csv, tags: {file: vip.txt}}") == 0)
-        for file in ["AuthKey.p8", "volley.yaml", "secret.key", "x.yaml", "a/key", "runs/orders.sqlite"] {
-            #expect(try mistakes("{devices: a.csv, tags: {file: \(file)}}") == 1, "\(file)")
-        }
-        #expect(try mistakes("{devices: [volley.yaml, 'runs/x.csv', 'runs/*'], everyone: true}") == 3)
+        for file in [
+            "runs/reached-x.csv", "runs/console/x.txt", "keys/oidc.txt", "keys/jpush.txt", "AuthKey.p8", "ca.pem", "hooks.txt", "hook.txt",
+            "health.json", "fcm.json", ".archive/x.txt", "old/runs/x.csv", "old/volley-backup.json", "other.yaml", "exports/a.csv",
+            "vip.txt",
+        ] { try FilePaths.create("\(base)/house/\(file)", bytes: Array("x".utf8)) }
+        try FilePaths.replace(
+            "\(base)/house/volley.yaml",
+            bytes: Array(
+                """
+                monitoring: {health: health.json}
+                notices: [{command: [sh, ./hook.txt]}]
+                console:
+                  oidc:
+                    issuer: https://login.example.com
+                    client_id: volley
+                    client_secret: {file: keys/oidc.txt}
+                    ca: hooks.txt
+                    roles: {claim: groups, map: {m: editor}}
+                apps:
+                  shop:
+                    topic: a.b
+                    environment: {url: "https://localhost:1", ca: ca.pem}
+                    key: {file: AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}
+                    services:
+                      jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: keys/jpush.txt}}
+                  news:
+                    services: {fcm: {project: a-b, environment: simulator, service_account: {file: fcm.json}}}
+
+                """.utf8))
+        return ConsoleRoots(try Project.read(file: "\(base)/house/volley.yaml").0)
     }
 
-    @Test("a campaign may not bring SQL of its own, while that of its app counts")
-    func queries() throws {
+    @Test("keys, secrets, certificates, runs, backups, archives and campaigns are closed, by every name, link and hard link")
+    func closed() throws {
         let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: base) }
-        try FileManager.default.createDirectory(atPath: base, withIntermediateDirectories: true)
-        let project = """
-            databases: {warehouse: {url_env: WAREHOUSE_URL}}
-            apps: {shop: {topic: a.b, environment: simulator, devices: {database: warehouse, query: select 1 as token}}}
-
-            """
-        try FilePaths.create("\(base)/volley.yaml", bytes: Array(project.utf8))
-        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
-        func mistakes(_ audience: String) throws -> [Diagnostic] {
-            let draft = Campaign.draft(
-                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
-                now: Timestamp(epochSeconds: 0))
-            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)"))
+        let roots = try Self.house(base)
+        let house = "\(base)/house"
+        for file in ["exports/a.csv", "vip.txt", "exports/not-there.csv", "keys/other.txt"] {
+            #expect(roots.objection(to: "\(house)/\(file)") == nil, "\(file)")
         }
-        #expect(try mistakes("{everyone: true}").isEmpty)
-        let own = try mistakes("{devices: {database: warehouse, query: select 1 as token}, everyone: true}")
-        #expect(own.map(\.message) == ["the console may not put a campaign's own query to a database"])
-        #expect(own.first?.position?.description == "\(base)/x.yaml:3:21")
-        #expect(own.first?.remedy?.contains("volley.yaml") == true)
+        let closed = [
+            "volley.yaml", "runs", "runs/reached-x.csv", "runs/console/x.txt", "runs/new.csv", "keys/oidc.txt", "keys/jpush.txt",
+            "AuthKey.p8",
+            "ca.pem", "hooks.txt", "hook.txt", "health.json", "fcm.json", ".archive/x.txt", "old/runs/x.csv", "other.yaml", "new.yml",
+            "keys/../keys/./oidc.txt", "exports/../runs/reached-x.csv", ".git/config.txt",
+        ]
+        for file in closed { #expect(roots.objection(to: "\(house)/\(file)") == .closed, "\(file)") }
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/exports/link.txt", withDestinationPath: "../keys/oidc.txt")
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/exports/folder", withDestinationPath: "\(house)/runs")
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/exports/out.txt", withDestinationPath: "/etc/hostname")
+        #expect(link("\(house)/keys/jpush.txt", "\(house)/exports/hard.txt") == 0)
+        for file in ["exports/link.txt", "exports/folder/reached-x.csv", "exports/hard.txt"] {
+            #expect(roots.objection(to: "\(house)/\(file)") == .closed, "\(file)")
+        }
+        #expect(roots.objection(to: "\(house)/exports/out.txt") == .outside && roots.objection(to: "/etc/hostname") == .outside)
+        let project = try Project.read(file: "\(house)/volley.yaml").0
+        let moved = ConsoleRoots(project, ProjectChoice(runs: "\(house)/exports"))
+        #expect(moved.objection(to: "\(house)/exports/a.csv") == .closed, "where --runs names them")
+    }
+
+    @Test("an open file is judged by what was opened, whatever its path leads to by then")
+    func opened() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        let roots = try Self.house(base)
+        let path = "\(base)/house/vip.txt"
+        let harmless = try RegularFile(path: path)
+        #expect(roots.refusal(ofOpened: path, descriptor: harmless.descriptor, stamp: harmless.stamp) == nil)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "keys/oidc.txt")
+        #expect(roots.refusal(ofOpened: path, descriptor: harmless.descriptor, stamp: harmless.stamp) != nil, "it is gone")
+        let secret = try RegularFile(path: path)
+        try FileManager.default.removeItem(atPath: path)
+        try FilePaths.create(path, bytes: Array("vip".utf8))
+        let refusal = roots.refusal(ofOpened: path, descriptor: secret.descriptor, stamp: secret.stamp)
+        #expect(refusal?.message == "the console may not use the file vip.txt")
     }
 }

@@ -6,6 +6,9 @@ extension AudienceQuery {
     /// - Throws: every file that cannot be read and every column that is missing.
     /// - Returns: warnings, such as a column that appears twice.
     public func checkColumns() throws(Diagnostics) -> [Diagnostic] {
-        try ScanPreparation(self, limits: ReadingLimits(targets: targets)).warnings
+        var limits = ReadingLimits(targets: targets)
+        // Exports may change until they are read.
+        limits.sources = sources.anew()
+        return try ScanPreparation(self, limits: limits).warnings
     }
 }

@@ -69,7 +69,7 @@ public struct AudienceQuery: Sendable {
     public var now: Timestamp
 
     /// The files that were read for this query and its copies: each must stay unchanged until the last of them has run.
-    public let sources = SourceFiles()
+    public var sources = SourceFiles()
 
     /// A query over some files.
     public init(files: [String], columns: ExportColumns, now: Timestamp) {

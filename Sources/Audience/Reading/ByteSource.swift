@@ -24,7 +24,7 @@ struct ByteSource: ~Copyable {
         let opened = try open(path)
         let stamp = opened.stamp
         do throws(Diagnostic) {
-            try sources.opened(path, stamp)
+            try sources.opened(path, stamp, descriptor: opened.descriptor)
             guard stamp.size > 0 else { throw Diagnostic("the file is empty", file: path, remedy: "Check whether the export finished.") }
         } catch {
             // Swift 6.3.1 forgets to destroy it when the call throws across it.

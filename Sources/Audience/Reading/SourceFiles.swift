@@ -5,14 +5,31 @@ import Synchronization
 /// devices without any other sign, so every file must be the same, with the same content, whenever it is opened again and when everything
 /// is read.
 public final class SourceFiles: Sendable {
+    /// Why an open file must not be read, by its path, its descriptor and the descriptor's stamp; nil if it may.
+    public typealias Limit = @Sendable (String, Int32, FileStamp) -> Diagnostic?
+
     private let seen = Mutex<[String: FileStamp]>([:])
+    private let trusted = Mutex<Set<String>>([])
+    private let limit: Limit?
 
     /// Nothing was read yet.
-    public init() {}
+    /// - Parameter limit: decides for each file, when it is open and before a byte of it is read; nil to read every file.
+    public init(limit: Limit? = nil) { self.limit = limit }
+
+    /// The same limit, and nothing read yet.
+    func anew() -> SourceFiles {
+        let sources = SourceFiles(limit: limit)
+        sources.trust(Array(trusted.withLock { $0 }))
+        return sources
+    }
+
+    /// Files that no campaign chose, but volley.yaml or Volley itself: the limit is not for them.
+    public func trust(_ paths: [String]) { trusted.withLock { $0.formUnion(paths) } }
 
     /// Notes a file that was opened.
-    /// - Throws: it was opened before, and has changed since.
-    func opened(_ path: String, _ stamp: FileStamp) throws(Diagnostic) {
+    /// - Throws: it must not be read; it was opened before, and has changed since.
+    func opened(_ path: String, _ stamp: FileStamp, descriptor: Int32) throws(Diagnostic) {
+        if let limit, !trusted.withLock({ $0.contains(path) }), let refusal = limit(path, descriptor, stamp) { throw refusal }
         let first = seen.withLock { seen in
             if seen[path] == nil { seen[path] = stamp }
             return seen[path] ?? stamp

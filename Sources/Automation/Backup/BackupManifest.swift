@@ -1,10 +1,11 @@
 public import Base
 import Glibc
+import Workspace
 
 /// What a backup holds, as `volley-backup.json` in it says.
 public struct BackupManifest: Hashable, Sendable {
     /// The name of its file.
-    public static let fileName = "volley-backup.json"
+    public static let fileName = ConsoleRoots.backupMark
     /// The newest format that this Volley reads, and the one that it writes.
     static let format: Int64 = 1
     /// A manifest of a million files is smaller.

@@ -1,7 +1,7 @@
 import Base
 import Campaigns
 import Glibc
-import PushServices
+import Workspace
 
 /// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device exports are not among them:
 /// other systems make them anew.
@@ -40,8 +40,8 @@ struct ProjectInventory {
         runs = places.runs
         skipped = [places.runs, places.target]
         if let name = Self.path(file, below: root) { files.insert(name) }
-        keys = Self.keys(of: project)
-        for path in Self.authorities(of: project) { add(path) }
+        keys = Set(project.keyFiles.map(FilePaths.named)).sorted()
+        for path in project.authorityFiles { add(FilePaths.named(path)) }
         if includesKeys { for key in keys { add(key) } }
         for base in [root] + self.folders { try look(in: "", below: base, depth: 0) }
     }
@@ -50,20 +50,6 @@ struct ProjectInventory {
     private static func path(_ file: String, below folder: String) -> String? {
         let prefix = folder == "/" ? folder : folder + "/"
         return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : nil
-    }
-
-    private static func keys(of project: Project) -> [String] {
-        let named = project.apps.flatMap(\.services).flatMap { account in
-            (account.credentialForm?.files ?? []).compactMap { account.credential?[$0]?.value }
-        }
-        return Set(named.map { FilePaths.named(FilePaths.resolve($0, besideFile: project.file)) }).sorted()
-    }
-
-    private static func authorities(of project: Project) -> [String] {
-        project.apps.flatMap(\.services).compactMap { account in
-            guard case .server(_, let authority?) = account.environment else { return nil }
-            return FilePaths.named(FilePaths.resolve(authority.value, besideFile: project.file))
-        }
     }
 
     /// Adds a file that something names.

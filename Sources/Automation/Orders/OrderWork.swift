@@ -112,12 +112,11 @@ struct OrderWork: Sendable {
         _ file: String, _ digest: String, for placed: PlacedOrder, _ body: (CampaignFile, String) throws -> OrderState
     ) throws -> OrderState {
         guard ShownFile.bytes(of: file, digest: digest) != nil else { return .refused(.fileDiffers) }
-        let campaign = CampaignFile(file, in: choice)
+        var campaign = CampaignFile(file, in: choice)
+        campaign.isConfined = true
         let isTest = if case .test = placed.order.kind { true } else { false }
         let context = try CampaignContext.read(campaign, now: .now(), isTest: isTest)
         try context.checkPlace(of: catalog)
-        let strangers = ConsoleRoots(context.project).mistakes(in: context.campaign)
-        guard strangers.isEmpty else { throw Diagnostics(strangers) }
         let id = RunID.make(campaign: context.campaign.name.value, now: .now(), seed: .random())
         guard try note(id, for: placed) else { return .left(.nothing) }
         return try body(campaign, id)

@@ -38,6 +38,10 @@ struct CampaignReader {
         if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
         if let delivery, let readContent { noteLosses(of: readDelivery, delivery, for: readContent, services) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
+        draft.isCampaign = true
+        draft.mayHaveTimes =
+            schedule.map { section in (readSchedule?.hasTimes ?? true) || ["at", "repeat"].contains(where: section.mentions) }
+            ?? root.mentions("schedule")
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,

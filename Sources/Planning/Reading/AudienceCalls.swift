@@ -20,7 +20,7 @@ extension AudienceCompiler {
     /// - Throws: every list that cannot be read, and every name of a list that the service cannot have.
     func calls(to own: OwnAudience) throws(Diagnostics) -> AudienceCalls {
         guard !audience.everyone else { return AudienceCalls(calls: [.everyone], warnings: [], sources: SourceFiles()) }
-        let sources = SourceFiles()
+        let sources = self.sources
         var (mistakes, lists, chosen): ([Diagnostic], NameLists, [AudienceCall.Selector: [String]]) = ([], NameLists(areOfCalls: true), [:])
         for (selector, list) in audience.selectors where !list.isEmpty {
             let names = load(list, key: selector.rawValue, sources, &lists, &mistakes)

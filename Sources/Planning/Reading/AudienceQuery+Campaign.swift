@@ -4,6 +4,7 @@ import Campaigns
 import Content
 import PushServices
 import Scheduling
+import Workspace
 
 /// Compiles an audience as written into a query that can run: lists loaded, paths resolved.
 struct AudienceCompiler {
@@ -16,12 +17,22 @@ struct AudienceCompiler {
     let fields: [SourceText]
     /// The zone of dates in the paths of exports; nil for this machine's.
     var zone: ZoneRules?
+    /// What the campaign may name; nil for every file.
+    var roots: ConsoleRoots?
+
+    /// Nothing read yet, and nothing read that the campaign may not name.
+    var sources: SourceFiles {
+        guard let roots else { return SourceFiles() }
+        return SourceFiles { path, descriptor, stamp in roots.refusal(ofOpened: path, descriptor: descriptor, stamp: stamp) }
+    }
 
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
         var lists = NameLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
+        query.sources = sources
+        if audience.devices.isEmpty { query.sources.trust(query.files) }
         query.services = app.services.map(\.service)
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
@@ -162,7 +173,7 @@ extension CampaignContext {
     private var audienceCompiler: AudienceCompiler {
         AudienceCompiler(
             audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
-            zone: campaign.schedule?.zone.fallback)
+            zone: campaign.schedule?.zone.fallback, roots: roots)
     }
 
     /// The exports and lists that the audience is read from.

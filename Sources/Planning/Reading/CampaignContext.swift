@@ -6,6 +6,7 @@ import Content
 import Glibc
 import PushServices
 package import Runs
+import Scheduling
 
 /// A campaign with everything it refers to, read and checked. Every command about a campaign starts here.
 package struct CampaignContext {
@@ -16,6 +17,8 @@ package struct CampaignContext {
     var warnings: [Diagnostic]
     /// Where its runs are kept.
     package var catalog: any RunCatalog
+    /// What it may name; nil for every file.
+    var roots: ConsoleRoots?
 
     /// The audiences of the service that chooses the devices; nil if Volley does.
     var ownAudience: OwnAudience? { campaign.audience.ownAudience }
@@ -31,6 +34,12 @@ package struct CampaignContext {
         let draft =
             named.text.map { Campaign.draft(text: $0, file: file, now: now, services: services) }
             ?? Campaign.draft(file: file, now: now, services: services)
+        let roots = named.isConfined ? project.map { ConsoleRoots($0, named.project) } : nil
+        // Nothing that it names is looked at before this is known.
+        if let roots, let audience = draft.audience {
+            let strangers = roots.mistakes(in: audience, of: file, zone: draft.campaign?.schedule?.zone.fallback, at: now)
+            guard strangers.isEmpty else { throw Diagnostics(strangers) }
+        }
         var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
         var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings
         let app = project.flatMap { project in
@@ -61,14 +70,15 @@ package struct CampaignContext {
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
-            if let project, let app, let compiler = audience(draft, file: file, project, app, messages) {
+            if let project, let app, var compiler = audience(draft, file: file, project, app, messages) {
+                compiler.roots = roots
                 mistakes += audienceMistakes(compiler, now: now)
             }
             throw Diagnostics(mistakes)
         }
         return CampaignContext(
             campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
-            catalog: project.catalog(named.project))
+            catalog: project.catalog(named.project), roots: roots)
     }
 
     /// Mistakes of texts that would differ from device to device, where a service chooses the devices.

@@ -8,6 +8,9 @@ public struct CampaignFile: Sendable {
     public var text: String?
     /// Which volley.yaml and which folder of runs to use.
     public var project: ProjectChoice
+    /// Whether it names only files that the console may read (`ConsoleRoots`): where a browser shows what is in them, or a person without an
+    /// account on the machine wrote it.
+    public var isConfined = false
 
     /// A campaign file.
     public init(_ path: String, text: String? = nil, in project: ProjectChoice = ProjectChoice()) {

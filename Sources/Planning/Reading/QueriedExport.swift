@@ -16,6 +16,12 @@ final class QueriedExport {
         path = FilePaths.join(folder.path, name: "\(Self.fileName(query.database.name)).csv")
     }
 
+    /// Has an audience read it.
+    private func supply(_ audience: inout AudienceQuery) {
+        audience.files = [path]
+        audience.sources.trust([path])
+    }
+
     /// Puts the query to its database, and has an audience read what it found.
     /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found nothing; `CancellationError`.
     static func of(
@@ -25,7 +31,7 @@ final class QueriedExport {
         let export = try QueriedExport(query, catalog)
         defer { attendance.observer(.readingEnds) }
         try query.run(into: SpoolFile(path: export.path), attendance.cancellation) { attendance.observer(.querying($0)) }
-        audience.files = [export.path]
+        export.supply(&audience)
         return export
     }
 
@@ -39,7 +45,7 @@ final class QueriedExport {
         var header = Array((columns.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: ",") + "\n").utf8)
         try SpoolFile(path: export.path).write(&header)
         var audience = audience
-        audience.files = [export.path]
+        export.supply(&audience)
         return try export.placing { try audience.checkColumns() }.map(export.placed)
     }
 

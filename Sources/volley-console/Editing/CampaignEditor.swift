@@ -66,7 +66,7 @@ enum CampaignEditor {
         // A new one stands in the folder, too, whatever it will be called.
         let path = FilePaths.join(site.folder, name: sheet.file.isEmpty ? "new-campaign.yaml" : sheet.file)
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
-        sheet.findings = try CampaignFindings(file: path, text: text, site, at: visit.now).all
+        sheet.findings = try CampaignFindings(file: path, text: text, visit, site).all
         return sheet
     }
 

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Campaigns
 import Planning
@@ -12,16 +13,18 @@ struct CampaignFindings {
     var errors: [Diagnostic] { all.filter { $0.severity == .error } }
 
     /// - Parameter text: what the file will hold, where that is not saved yet; nil for what it holds.
-    init(file: String, text: String? = nil, _ site: Site, at now: Timestamp) throws {
-        let project = try site.project()
-        let draft = text.map { CampaignSaving.draft($0, file: file, project, at: now) } ?? Campaign.draft(file: file, now: now)
-        // One that names files elsewhere is not looked at further.
-        let strangers = draft.audience.map { ConsoleRoots(project).mistakes(in: $0, of: file) } ?? []
-        guard strangers.isEmpty else {
-            all = strangers
+    init(file: String, text: String? = nil, _ visit: Visit, _ site: Site) throws {
+        let (project, now) = (try site.project(), visit.now)
+        let bytes = try text.map { Array($0.utf8) } ?? FilePaths.read(file, atMost: Route.campaignBodyLimit)
+        let draft = CampaignSaving.draft(bytes, file: file, project, at: now)
+        // What is checked are the exports and keys of that app, and a remedy may name other apps.
+        if let app = draft.app, !visit.may(.seeCampaigns, app: app.value) {
+            all = [CampaignSaving.foreign(app)]
             return
         }
-        let result = check(CampaignFile(file, text: text, in: site.campaigns.choice), at: now)
+        var campaign = CampaignFile(file, text: text, in: site.campaigns.choice)
+        campaign.isConfined = true
+        let result = check(campaign, at: now)
         // Beside a mistake, only the text's own warnings are known.
         all = result.errors.isEmpty ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
     }

@@ -112,7 +112,8 @@ extension CampaignForm {
         guard trial.mistakes.isEmpty else {
             return try again("<p class=\"stop\" role=\"alert\">Not saved: see below.</p>", .unprocessableContent)
         }
-        let draft = CampaignSaving.draft(edit.text, file: item.path, try site.project(), at: visit.now)
+        let draft = CampaignSaving.draft(
+            CampaignSaving.bytes(of: edit.text, like: bytes), file: item.path, try site.project(), at: visit.now)
         if draft.campaign == nil, visit.form["anyway"] == nil {
             trial.edit = edit
             return try again(

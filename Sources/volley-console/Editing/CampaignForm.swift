@@ -84,7 +84,7 @@ enum CampaignForm {
             return Page(title: title, place: .campaigns, content: content)
         }
         let tried = trial.edit ?? edit
-        let (own, others) = sorted(try CampaignFindings(file: item.path, text: tried.text, site, at: visit.now).all, tried, item.path)
+        let (own, others) = sorted(try CampaignFindings(file: item.path, text: tried.text, visit, site).all, tried, item.path)
         let scene = try Scene(item, edit, visit, site)
         let shown = fields.map { field(of: $0, edit, trial, own[$0.name] ?? [], scene) }
         let found: HTML = others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(CampaignsPage.finding))</ul>"

@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import Glibc
+import Planning
 import PushServices
 import Scheduling
 import Synchronization
@@ -26,35 +27,37 @@ final class CampaignSaving: Sendable {
 
     init(_ accounts: AccountStore, folder: String) { (self.accounts, self.folder) = (accounts, folder) }
 
-    /// What a draft of a file is, as far as it can be read.
-    static func draft(_ text: String, file: String, _ project: Project, at now: Timestamp) -> CampaignDraft {
-        Campaign.draft(text: text, file: file, now: now) { app in
+    /// What a draft of a file is, as far as it can be read: by the reader that `volley schedule` uses, with the services of its app.
+    /// - Parameter bytes: exactly those that the file holds, or will hold.
+    static func draft(_ bytes: [UInt8], file: String, _ project: Project, at now: Timestamp) -> CampaignDraft {
+        Campaign.draft(bytes: bytes, file: file, now: now) { app in
             project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
         }
     }
 
-    /// Saves a text.
+    /// Saves a text. What it may be is judged by the very bytes that are written.
     /// - Parameters:
     ///   - file: its name in the folder.
     ///   - base: the digest of the file as the person saw it; nil for a file that must not exist yet.
     func save(_ text: String, as file: String, base: String?, _ visit: Visit, _ site: Site) throws -> Outcome {
+        guard let person = visit.person else { throw Refusal.notAllowed }
         let path = FilePaths.join(folder, name: file)
         let project = try site.project()
         let target: String
-        do throws(Diagnostic) { target = try self.target(of: path, project) } catch { return .refused([error]) }
-        let draft = Self.draft(text, file: path, project, at: visit.now)
-        let objections = try Self.objections(to: draft, project, visit) + Self.namesakes(of: draft, file, site, at: visit.now)
-        guard objections.isEmpty, let person = visit.person else { return .refused(objections) }
+        do throws(Diagnostic) { target = try self.target(of: path, project, site.campaigns.choice) } catch { return .refused([error]) }
         return try turn.withLock { _ in
             let present = FilePaths.exists(path) ? try FilePaths.read(path, atMost: Route.campaignBodyLimit) : nil
+            let before = present.map { Self.draft($0, file: path, project, at: visit.now).app?.value }
+            // The file may have become another app's since the page was asked for.
+            if let before, base != nil, !visit.may(.edit, app: before) { throw Refusal.notAllowed.holding(visit.form) }
             guard present.map(ShownFile.digest) == base else { return .conflict(present) }
             let bytes = Self.bytes(of: text, like: present)
+            let draft = Self.draft(bytes, file: path, project, at: visit.now)
+            let roots = ConsoleRoots(project, site.campaigns.choice)
+            let objections = try Self.objections(to: draft, project, roots, visit) + Self.namesakes(of: draft, file, site, at: visit.now)
+            guard objections.isEmpty else { return .refused(objections) }
             guard bytes != present else { return .saved }
-            if let present {
-                let found = Self.text(of: present)
-                let app = Self.draft(found, file: path, project, at: visit.now).app?.value
-                try accounts.keep(found: found, in: file, app: app, at: visit.now)
-            }
+            if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
             try accounts.keep(
                 version: Self.text(of: bytes), of: file, app: draft.app?.value, by: Actor(person.id, address: visit.sight.client),
                 at: visit.now)
@@ -65,7 +68,7 @@ final class CampaignSaving: Sendable {
 
     /// The file that is written: behind a link the one that it leads to, so that the link stays and its other readers see the change.
     /// - Throws: `Diagnostic`: the link leads where the console may not write, or nowhere.
-    private func target(of path: String, _ project: Project) throws(Diagnostic) -> String {
+    private func target(of path: String, _ project: Project, _ choice: ProjectChoice) throws(Diagnostic) -> String {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
         func refusal(_ why: String) -> Diagnostic {
@@ -77,32 +80,43 @@ final class CampaignSaving: Sendable {
         guard ScheduleFiles.isCampaign(target.split(separator: "/").last.map(String.init) ?? ""), FileKind(path: target) == .regular else {
             throw refusal("to something else than a campaign file")
         }
-        guard ConsoleRoots(project, and: folder).holds(target) else { throw refusal("to a file that the console may not write") }
+        guard ConsoleRoots(project, choice, and: folder).holds(target) else { throw refusal("to a file that the console may not write") }
         return target
     }
 
-    /// Why a person may not save this; empty if they may.
-    static func objections(to draft: CampaignDraft, _ project: Project, _ visit: Visit) -> [Diagnostic] {
-        guard let app = draft.app else {
-            return visit.may(.edit, app: nil)
-                ? [] : [Diagnostic("the campaign names no app, so nobody could say who may see it", remedy: "Write a line `app: …` first.")]
+    /// Why a person may not save this; empty if they may. Mistakes do not matter where they leave no doubt about rights.
+    static func objections(to draft: CampaignDraft, _ project: Project, _ roots: ConsoleRoots, _ visit: Visit) -> [Diagnostic] {
+        guard draft.isCampaign else { return unreadable(draft) }
+        guard visit.may(.edit, app: draft.app?.value) else {
+            guard let app = draft.app else {
+                return [Diagnostic("the campaign names no app, so nobody could say who may see it", remedy: "Write a line `app: …` first.")]
+            }
+            return [foreign(app)]
         }
-        guard visit.may(.edit, app: app.value) else {
-            return [Diagnostic("you may not write campaigns of the app '\(app.value)'", at: app.position, remedy: "Ask an administrator.")]
+        let zone = draft.campaign?.schedule?.zone.fallback
+        if let mistakes = draft.audience.map({ roots.mistakes(in: $0, of: $0.position.file, zone: zone, at: visit.now) })?.nonEmpty {
+            return mistakes
         }
-        guard let campaign = draft.campaign else { return [] }
-        if let mistakes = ConsoleRoots(project).mistakes(in: campaign).nonEmpty { return mistakes }
-        // At its times, `volley schedule` sends it without asking anybody.
-        if campaign.schedule?.hasTimes ?? false, project.app(named: app.value)?.needsApproval == false,
-            !visit.may(.controlSending, app: app.value)
-        {
-            return [
-                Diagnostic(
-                    "this campaign would be sent at its times without anybody's approval, and you may not send",
-                    remedy: "Leave out 'schedule', or ask an approver to save it.")
-            ]
-        }
-        return []
+        // At its times, `volley schedule` sends it without an approval. A mistake in it may end without another save, for example when
+        // volley.yaml gets the app.
+        let needsApproval = draft.app.flatMap { project.app(named: $0.value) }?.needsApproval ?? false
+        guard draft.mayHaveTimes, !needsApproval, !visit.may(.controlSending, app: draft.app?.value) else { return [] }
+        return [
+            Diagnostic(
+                "this campaign would be sent at its times without anybody's approval, and you may not send",
+                remedy: "Leave out 'schedule', or ask an approver to save it.")
+        ]
+    }
+
+    /// Of a text that cannot be read, nothing can be said: what it sends, or to whom.
+    private static func unreadable(_ draft: CampaignDraft) -> [Diagnostic] {
+        draft.findings.filter { $0.severity == .error }.nonEmpty
+            ?? [Diagnostic("this is no campaign", remedy: "It begins, for example, with: name: spring-sale.")]
+    }
+
+    /// That a campaign is of an app that the person does not write for.
+    static func foreign(_ app: SourceText) -> Diagnostic {
+        Diagnostic("you may not write campaigns of the app '\(app.value)'", at: app.position, remedy: "Ask an administrator.")
     }
 
     /// Two campaigns of one name keep one another from being sent at their times.

@@ -31,7 +31,7 @@ public enum ScheduleCommand {
         let port = try address.map { try MetricsPort($0) { metrics.text } }
         defer { port?.close() }
         let daemon = try ScheduleDaemon(
-            files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) },
+            files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) }, confines: { rights.confines(file: $0) },
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process,
                 context: SendingContext(threads: options.threads, cancellation: Interruption.process),

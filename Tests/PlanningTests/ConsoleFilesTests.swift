@@ -1,0 +1,89 @@
+import Base
+import Campaigns
+import Foundation
+import Testing
+import Workspace
+
+@testable import Planning
+
+@Suite("files that a campaign of the console may name")
+struct ConsoleFilesTests {
+    @Test("lists are lists by their endings, and volley.yaml, keys and runs are none")
+    func lists() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
+        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
+        func mistakes(_ audience: String) throws -> Int {
+            let draft = Campaign.draft(
+                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
+                now: Timestamp(epochSeconds: 0))
+            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)")).count
+        }
+        #expect(try mistakes("{devices: a.csv, tags: {file: vip.txt}}") == 0)
+        for file in ["AuthKey.p8", "volley.yaml", "secret.key", "x.yaml", "a/key", "runs/orders.sqlite"] {
+            #expect(try mistakes("{devices: a.csv, tags: {file: \(file)}}") == 1, "\(file)")
+        }
+        #expect(try mistakes("{devices: [volley.yaml, 'runs/x.csv', 'runs/*'], everyone: true}") == 3)
+    }
+
+    @Test("a campaign may not bring SQL of its own, while that of its app counts")
+    func queries() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: base, withIntermediateDirectories: true)
+        let project = """
+            databases: {warehouse: {url_env: WAREHOUSE_URL}}
+            apps: {shop: {topic: a.b, environment: simulator, devices: {database: warehouse, query: select 1 as token}}}
+
+            """
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array(project.utf8))
+        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
+        func mistakes(_ audience: String) throws -> [Diagnostic] {
+            let draft = Campaign.draft(
+                text: "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n", file: "\(base)/x.yaml",
+                now: Timestamp(epochSeconds: 0))
+            return roots.mistakes(in: try #require(draft.campaign, "\(draft.findings)"))
+        }
+        #expect(try mistakes("{everyone: true}").isEmpty)
+        let own = try mistakes("{devices: {database: warehouse, query: select 1 as token}, everyone: true}")
+        #expect(own.map(\.message) == ["the console may not put a campaign's own query to a database"])
+        #expect(own.first?.position?.description == "\(base)/x.yaml:3:21")
+        #expect(own.first?.remedy?.contains("volley.yaml") == true)
+    }
+
+    @Test("what a pattern or a date leads to decides: a pattern into the runs, a date that spells a secret")
+    func patterns() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
+        for file in ["runs/x.csv", "secret.txt", "a.csv"] { try FilePaths.create("\(base)/\(file)", bytes: Array("token\nSECRET\n".utf8)) }
+        let project = """
+            apps:
+              shop:
+                devices: a.csv
+                services: {jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: secret.txt}}}
+
+            """
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array(project.utf8))
+        func mistakes(_ audience: String) throws -> [String] {
+            let text = "name: x\napp: shop\naudience: \(audience)\ncontent: {title: x}\n"
+            var campaign = CampaignFile("\(base)/x.yaml", text: text)
+            campaign.isConfined = true
+            return check(campaign, at: .now()).errors.map(\.message)
+        }
+        for audience in [
+            "{everyone: true, devices: 'run[s]/x.csv'}", "{everyone: true, devices: '*/x.csv'}", "{everyone: true, devices: '*/*.csv'}",
+            "{aliases: {file: \"{{ date | date: 'secret' }}.txt\"}}", "{aliases: {file: secret.txt}}", "{aliases: {file: ./secret.txt}}",
+            "{everyone: true, exclude: {devices: 's*.txt'}}", "{tags: {none: {file: secret.txt}, any: [a]}}",
+            "{everyone: true, exclude: {registration_ids: {file: secret.txt}}}",
+        ] {
+            let found = try mistakes(audience)
+            #expect(found.contains { $0.hasPrefix("the console may not use the file") }, "\(audience): \(found)")
+            #expect(!found.description.contains("SECRET"))
+        }
+        let good = try mistakes("{everyone: true, devices: 'a*.csv'}")
+        #expect(!good.contains { $0.hasPrefix("the console may not") }, "\(good)")
+    }
+}
