@@ -74,6 +74,47 @@ struct PageTests {
         #expect(try await Self.text("/runs", folder).contains("theirs"))
     }
 
+    @Test("what cannot be read belongs to those with a right to all apps: no page names it to others, nor what is wrong with volley.yaml")
+    func unreadable() async throws {
+        let folder = try TestFolder()
+        try folder.write("merger.yaml", "name: merger\napp: news\naudience: {everyone: true\n")
+        try folder.write("runs/20261201-090000-takeover-7f3c.sqlite", "no database")
+        let store = try ScheduleStore(folder: folder.runs)
+        let now = Timestamp.now()
+        // A time of a campaign whose file is gone.
+        let gone = ScheduledRun(
+            key: .init(campaign: "layoffs", occurrence: "2026-12-01T09:00"), file: "\(folder.path)/layoffs.yaml", run: nil, state: .skipped,
+            problem: .campaignChanged, begins: now.adding(seconds: -3600), ends: now.adding(seconds: -3600), changedAt: now)
+        _ = try store.save([gone], [])
+        store.close()
+        for path in ["/", "/campaigns", "/calendar", "/runs", "/system", "/campaign?file=none.yaml", "/runs/none"] {
+            for person in ["reader", "other"] {
+                let text = try await Self.text(path, folder, as: person)
+                #expect(!text.contains("merger") && !text.contains("takeover") && !text.contains("layoffs"), "\(path) \(person)")
+            }
+        }
+        #expect(try await Self.text("/", folder).contains("merger.yaml has 1 mistake"))
+        #expect(try await Self.text("/calendar", folder).contains("layoffs"))
+        #expect(try await !Self.text("/system", folder, as: "other").contains("shop"))
+    }
+
+    @Test("an error page says what is wrong with volley.yaml to those who see the state of all apps, and to nobody else")
+    func errors() async throws {
+        let folder = try TestFolder()
+        let signIn = FixedSignIn.usual
+        let sessions = ["anna", "reader", "other"].map { ($0, signIn.begin($0)) }
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            try folder.write("volley.yaml", "apps: {secret-app: {topic: a.b, environment: simulator, topik: x}}\n")
+            for (name, session) in sessions {
+                for path in ["/", "/campaigns", "/system"] where name != "reader" || path != "/system" {
+                    let page = try server.request("GET", path, session: session).body
+                    #expect(page.contains("topik") == (name == "anna"), "\(path) \(name)")
+                    #expect(!page.contains(folder.path))
+                }
+            }
+        }
+    }
+
     @Test("runs come in pages of fifty, and filters stay in the addresses")
     func paging() async throws {
         let folder = try TestFolder()

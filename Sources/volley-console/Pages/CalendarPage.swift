@@ -7,7 +7,7 @@ import Runs
 enum CalendarPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let list = try site.campaigns.schedule(project: site.project(), now: visit.now)
-        let times = list.times.filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns) }
+        let times = visible(list, try site.archive.listing(), visit)
         let coming = times.filter { $0.ends >= visit.now }
         let past = Array(times.filter { $0.ends < visit.now }.reversed())
         let content: HTML = """
@@ -16,6 +16,15 @@ enum CalendarPage {
             \(Words.panel("The last \(Int(ScheduleList.daysBack)) days", id: "past", section(past, visit, none: "No campaign had a time in these days.")))
             """
         return .page(Page(title: "Calendar", place: .calendar, content: content))
+    }
+
+    /// The times that a person may see. Where the campaign's file is gone, the run has the app; without a run, the time belongs to those with
+    /// a right to all apps.
+    static func visible(_ list: ScheduleList, _ listing: RunArchive.Listing, _ visit: Visit) -> [ScheduleList.Time] {
+        list.times.filter { time in
+            let app = time.app ?? time.run.flatMap { id in listing.runs.first { $0.id == id }?.app }
+            return visit.may(.seeCampaigns, app: app)
+        }
     }
 
     private static func section(_ times: [ScheduleList.Time], _ visit: Visit, none: String) -> HTML {

@@ -9,7 +9,8 @@ import Workspace
 enum CampaignsPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let project = try site.project()
-        let all = try site.campaigns.items(project: project, now: visit.now).filter { isVisible($0, visit) }
+        let all = try site.campaigns.items(project: project, now: visit.now)
+            .filter { visit.may(.seeCampaigns, app: $0.app) }
         let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
         let strangers = visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : []
         let text = visit.query["q"]?.trimming ?? ""
@@ -32,11 +33,6 @@ enum CampaignsPage {
         return .page(Page(title: "Campaigns", place: .campaigns, content: content))
     }
 
-    /// Whose app cannot be read belongs to those who may see all apps.
-    private static func isVisible(_ item: CampaignShelf.Item, _ visit: Visit) -> Bool {
-        item.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.may(.seeCampaigns, app: nil)
-    }
-
     private static func line(_ item: CampaignShelf.Item, isHindered: Bool) -> HTML {
         var marks: [HTML] = []
         if item.isScheduled { marks.append("<span class=\"chip\">has times</span>") }
@@ -54,7 +50,7 @@ enum CampaignsPage {
     /// One campaign: its source with its mistakes below their lines, and its runs.
     static func source(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try item(visit, site)
-        let found = try CampaignFindings(file: item.path, site, at: visit.now)
+        let found = try CampaignFindings(file: item.path, visit, site)
         let (errors, findings) = (found.errors, found.all)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let text = String(decoding: bytes, as: UTF8.self)

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import HTTPTypes
 
@@ -17,15 +18,25 @@ enum ErrorPage {
         return Page(status: refusal.status, title: refusal.title, content: content)
     }
 
-    /// What is wrong with the files that a page is made from.
-    static func page(_ mistakes: Diagnostics) -> Page {
+    /// Something is wrong with the files that a page is made from.
+    /// - Parameter visit: of the person that reads it; nil where that is not known.
+    static func page(_ mistakes: Diagnostics, _ visit: Visit?) -> Page {
         let title = "This page cannot be shown"
         let content: HTML = """
             \(Words.head("\(title)"))
             <p class="lead">Something on the server cannot be read. Sending is not affected by this page.</p>
-            \(mistakes.all.prefix(10).map(Words.warning))
+            \(words(mistakes, visit))
             <p><a href="/">To the first page</a></p>
             """
         return Page(status: .internalServerError, title: title, content: content)
+    }
+
+    /// What is wrong, for people with a right to see the state of all apps: a mistake may name files, runs and apps. For others, where the
+    /// reason is.
+    static func words(_ mistakes: Diagnostics, _ visit: Visit?) -> HTML {
+        guard visit?.may(.seeSystem, app: nil) == true else {
+            return "<p>The reason is in the console’s log, and an administrator of all apps sees it on this page.</p>"
+        }
+        return HTML(mistakes.all.prefix(10).map(Words.warning))
     }
 }

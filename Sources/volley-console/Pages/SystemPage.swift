@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Campaigns
 import Runs
@@ -14,7 +15,7 @@ enum SystemPage {
             ("Runs", "\(TextFormat.count(listing.runs.count)), \(TextFormat.count(live)) being sent or paused"),
         ]
         if let project {
-            let apps: [HTML] = project.apps.map { app in
+            let apps: [HTML] = project.apps.filter { visit.may(.seeSystem, app: $0.name.value) }.map { app in
                 "<span class=\"chip\" dir=\"auto\">\(app.name.value)\(app.needsApproval ? ", needs approval" : "")</span>"
             }
             facts.append(("Apps", HTML(apps)))
@@ -23,17 +24,16 @@ enum SystemPage {
         do {
             _ = try site.project()
             mistakes = ""
-        } catch {
-            mistakes = HTML(Diagnostics(explaining: error).all.map(Words.warning))
-        }
+        } catch { mistakes = ErrorPage.words(Diagnostics(explaining: error), visit) }
         let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd>\($1)</dd>" }
-        let broken: [HTML] = (listing.broken + unreadableRecords(of: site.archive.catalog)).map {
-            "<li dir=\"auto\">\(Words.text($0))</li>"
-        }
+        // The name of such a file tells the campaign, and perhaps another app's.
+        let unreadable = listing.broken + unreadableRecords(of: site.archive.catalog)
+        let shown = visit.may(.seeSystem, app: nil) ? unreadable : []
+        let broken: [HTML] = shown.map { "<li dir=\"auto\">\(Words.text($0))</li>" }
         let health: HTML =
-            broken.isEmpty
+            unreadable.isEmpty
             ? "<p>All files of runs, and the records next to them, can be read.</p>"
-            : "<p>\(TextFormat.counted(broken.count, one: "file")) cannot be read:</p><ul>\(broken.prefix(50).map { $0 })</ul>"
+            : "<p>\(TextFormat.counted(unreadable.count, one: "file")) cannot be read.</p><ul>\(broken.prefix(50).map { $0 })</ul>"
         let content: HTML = """
             \(Words.head("System"))
             \(mistakes)

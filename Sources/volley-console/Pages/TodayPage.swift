@@ -18,14 +18,12 @@ enum TodayPage {
         let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
         // What is not read of times keeps nothing else from being shown.
         let schedule = Result { try site.campaigns.schedule(project: project, now: visit.now) }
-        let times = ((try? schedule.get())?.times ?? []).filter {
-            $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? visit.maySomewhere(.seeCampaigns)
-        }
+        let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
         let items = try site.campaigns.items(project: project, now: visit.now)
-            .filter { $0.app.map { visit.may(.seeCampaigns, app: $0) } ?? true }
+            .filter { visit.may(.seeCampaigns, app: $0.app) }
         let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
         let broken =
-            schedule.mistakes + (visit.maySomewhere(.seeSystem) ? listing.broken : [])
+            schedule.mistakes + (visit.may(.seeSystem, app: nil) ? listing.broken : [])
             + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : [])
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
         let content: HTML = """

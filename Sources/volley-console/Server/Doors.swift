@@ -38,33 +38,36 @@ struct Doors: RouterMiddleware {
         } catch let error as HTTPError {
             return await response(error.status == .notFound ? .notFound : .unreadable, request, context)
         } catch {
-            // What is wrong with a file is told to whoever may see it; nobody else gets here.
             let mistakes = Diagnostics(explaining: error)
             log.error("\(TextFormat.inLine(mistakes.description))")
-            return Answer.response(await document(ErrorPage.page(mistakes), request, context), .internalServerError)
+            return Answer.response(await document({ ErrorPage.page(mistakes, $0) }, request, context), .internalServerError)
         }
     }
 
     private func response(_ refusal: Refusal, _ request: Request, _ context: ConsoleContext) async -> Response {
-        let document = await document(ErrorPage.page(refusal), request, context)
+        let document = await document({ _ in ErrorPage.page(refusal) }, request, context)
         return Answer.response(document, refusal.status, headers: refusal.headers)
     }
 
     /// A page with the navigation for people who are signed in. Where that cannot be found out now, it is a page for anyone.
-    private func document(_ page: Page, _ request: Request, _ context: ConsoleContext) async -> HTML {
+    /// - Parameter page: makes it for a visit; nil where nobody is signed in.
+    private func document(
+        _ page: @escaping @Sendable (Visit?) -> Page, _ request: Request, _ context: ConsoleContext
+    ) async -> HTML {
         let site = site
         if let sight = context.sight,
             let secret = ConsoleCookies.secret(ConsoleCookies(isSecure: sight.isSecure).session, in: request),
             let known = try? await pages.run({ () -> HTML? in
                 let now = Timestamp.now()
                 guard let person = try site.signIn.person(secret: secret, at: now) else { return nil }
-                return Layout.document(
-                    page, Visit(person: person, secret: secret, parameters: [:], query: [:], sight: sight, now: now), site)
+                let visit = Visit(person: person, secret: secret, parameters: [:], query: [:], sight: sight, now: now)
+                return Layout.document(page(visit), visit, site)
             })
         {
             return known
         }
-        return Layout.document(title: page.title, page.content)
+        let plain = page(nil)
+        return Layout.document(title: plain.title, plain.content)
     }
 
     /// A line without secrets: neither the query nor a header stands in it.
