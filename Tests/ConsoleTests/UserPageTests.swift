@@ -125,6 +125,11 @@ struct UserPageTests {
                 #expect(reply.status == 403 && reply.body.contains("You may not do this."), "\(role)")
             }
             #expect(try site.accounts.openInvitations(at: .now()).isEmpty)
+            let secretive = try site.person("sheila", [.editor], app: "shop")
+            for path in ["/users", "/users/\(secretive.number)"] {
+                let page = try server.request("GET", path, session: nina).body
+                #expect(page.contains("Editor of other apps") && !page.contains("shop"), "\(path)")
+            }
             for id in [anna, both] {
                 let path = "/users/\(id.number)"
                 let page = try server.request("GET", path, session: nina)

@@ -78,7 +78,7 @@ enum TimeApproval {
             \(Words.head("Approve \(sight.source.campaign) ahead", when))
             <p class="note"><a href="\(Words.path(ofCampaign: sight.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
             \(present(sight, visit, today: try CampaignPreview.audience(sight.item, visit, site)))
-            \(form(sight, known, eyes, visit, typed, mistake))
+            \(form(sight, known, eyes, visit, (typed, mistake)))
             \(known.map(comparison) ?? "")
             \(try CampaignPreview.piece(sight.item, visit, site))
             """
@@ -122,14 +122,14 @@ enum TimeApproval {
 
     /// - Parameter eyes: why this person may not approve it; nil if they may.
     private static func form(
-        _ sight: Sight, _ known: AccountRights.Sight?, _ eyes: OrderRefusal?, _ visit: Visit, _ typed: String, _ mistake: HTML?
+        _ sight: Sight, _ known: AccountRights.Sight?, _ eyes: OrderRefusal?, _ visit: Visit, _ typed: (text: String, mistake: HTML?)
     ) -> HTML {
         if case .given = sight.time.approval { return "" }
         let title: HTML = "Approve this time"
         func refused(_ refusal: OrderRefusal) -> HTML { Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>") }
         guard sight.source.hasOwnDevices else { return refused(.devicesUnknown) }
         if let eyes { return refused(eyes) }
-        let alert: HTML = mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
+        let alert: HTML = typed.mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         let last: HTML =
             known?.last.map { "<span class=\"note\">It had \(TextFormat.devices($0.audience)) when it was sent last.</span>" } ?? ""
         return Words.panel(
@@ -141,7 +141,7 @@ enum TimeApproval {
             again. Otherwise it waits on <a href="/">Today</a> for an approval.</p>
             \(OrderForm.hidden(visit, digest: sight.source.digest))
             <p class="field short"><label for="most">Devices at most</label>\
-            <input id="most" name="\(OrderForm.count)" value="\(typed)" inputmode="numeric" autocomplete="off" required>\(last)</p>
+            <input id="most" name="\(OrderForm.count)" value="\(typed.text)" inputmode="numeric" autocomplete="off" required>\(last)</p>
             <p><button class="main">Approve</button></p></form>
             """)
     }

@@ -35,7 +35,7 @@ enum AccountPage {
         let content: HTML = """
             \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
             \(done)
-            \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants))</p>"))
+            \(Words.panel("What you may do", id: "roles", "<p>\(RoleWords.chips(account.grants, for: visit))</p>"))
             \(try TiesPanel.html(account, confirms: false, visit, site))
             \(account.issuer == nil ? Words.panel("Password", id: Part.password.rawValue, "\(message(.password))\(passwordForm(account, visit))") : "")
             \(account.issuer == nil ? Words.panel("Second factor", id: Part.factor.rawValue, "\(message(.factor))\(try factor(account, visit, site))") : "")

@@ -24,11 +24,18 @@ enum RoleWords {
         }
     }
 
-    /// Roles as chips, those for all apps first, then app by app.
-    static func chips(_ grants: Set<RoleGrant>) -> HTML {
+    /// Roles as chips, those for all apps first, then app by app. Apps that the reader does not see have no name.
+    static func chips(_ grants: Set<RoleGrant>, for visit: Visit) -> HTML {
         guard !grants.isEmpty else { return "<span class=\"note\">none</span>" }
-        return HTML(
-            sorted(grants).map { "<span class=\"chip\" dir=\"auto\">\(name($0.role)) of \(TextFormat.printable(apps($0.scope)))</span>" })
+        let seen = grants.filter { if case .app(let app) = $0.scope { visit.may(.seeCampaigns, app: app) } else { true } }
+        let hidden = Set(grants.subtracting(seen).map(\.role))
+        let own: [HTML] = sorted(seen).map {
+            "<span class=\"chip\" dir=\"auto\">\(name($0.role)) of \(TextFormat.printable(apps($0.scope)))</span>"
+        }
+        let rest: [HTML] = Role.allCases.filter(hidden.contains).map {
+            "<span class=\"chip\">\(name($0)) of other apps</span>"
+        }
+        return HTML(own + rest)
     }
 
     /// Roles in one line of text.

@@ -20,7 +20,7 @@ enum UserPage {
             \(Words.head("\(account.displayName.text)", "<p>Signs in as <code>\(account.name.text)</code></p>"))
             \(AccountWords.alert(message))
             \(own)\(foreign)
-            \(Words.panel("Account", id: "about", facts(account)))
+            \(Words.panel("Account", id: "about", facts(account, visit)))
             \(try TiesPanel.html(account, confirms: mayControl, visit, site))
             \(try roles(account, visit, site))
             \(mayControl ? Words.panel("What you can do", id: "actions", HTML(actions(account, isOwn: isOwn, visit))) : "")
@@ -38,9 +38,9 @@ enum UserPage {
         return account
     }
 
-    private static func facts(_ account: Account) -> HTML {
+    private static func facts(_ account: Account, _ visit: Visit) -> HTML {
         """
-        <dl class="facts"><dt>Roles</dt><dd>\(RoleWords.chips(account.grants))</dd>
+        <dl class="facts"><dt>Roles</dt><dd>\(RoleWords.chips(account.grants, for: visit))</dd>
         <dt>State</dt><dd>\(UsersPage.state(account))</dd>
         <dt>Second factor</dt><dd>\(UsersPage.factor(account))</dd>
         <dt>Since</dt><dd>\(Words.moment(account.madeAt))</dd></dl>

@@ -20,7 +20,7 @@ enum UsersPage {
             let you: HTML = account.id == visit.person?.id ? " <span class=\"note\">you</span>" : ""
             return """
                 <tr><th scope="row"><a href="\(path(of: account.id))" dir="auto">\(account.displayName.text)</a>\(you)</th>
-                <td data-name="Signs in as"><code>\(account.name.text)</code></td><td data-name="Roles">\(RoleWords.chips(account.grants))</td>
+                <td data-name="Signs in as"><code>\(account.name.text)</code></td><td data-name="Roles">\(RoleWords.chips(account.grants, for: visit))</td>
                 <td data-name="State">\(state(account))</td>
                 <td data-name="Second factor">\(factor(account))</td></tr>
                 """
@@ -51,7 +51,7 @@ enum UsersPage {
             switch invitation.purpose {
             case .newAccount(let name, let displayName, let roles):
                 grants = roles
-                about = "<b dir=\"auto\">\(displayName.text)</b> <code>\(name.text)</code>: \(RoleWords.chips(roles))"
+                about = "<b dir=\"auto\">\(displayName.text)</b> <code>\(name.text)</code>: \(RoleWords.chips(roles, for: visit))"
             case .newPassword(let id):
                 let account = accounts.first { $0.id == id }
                 grants = account?.grants ?? []
