@@ -20,7 +20,7 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case alreadyAdministered
     /// Whoever asked may not do this.
     case notPermitted
-    /// Whoever asked may hold the account, too, so they cannot confirm it.
+    /// The person may hold the account, too, so they cannot confirm it.
     case tied
     /// The link was used, withdrawn, has lapsed or never existed: which of these is not told.
     case invitationNotValid

@@ -49,7 +49,7 @@ struct AccountTiesTests {
         #expect(AccountTies(ties, at: after(7 * 86_400)).haveOneHand(c, try AccountName("b")))
     }
 
-    /// An administrator, another one, and an approver; nobody is tied.
+    /// An administrator, another one, and an approver, without ties.
     private struct Office {
         let folder: AccountFolder
         let ada: Actor, ben: Actor, carl: Actor
@@ -73,7 +73,7 @@ struct AccountTiesTests {
         }
     }
 
-    @Test("a link ties from the moment that it is used: an unused one, and one of the terminal, ties nobody")
+    @Test("a link ties from the moment that it is used: an unused one, and one of the terminal, makes no tie")
     func links() throws {
         let office = try Office()
         let (store, grants) = (office.folder.store, Set([RoleGrant(.approver, .app("shop"))]))

@@ -28,7 +28,7 @@ struct ActivityPageTests {
         (.passwordResetOffered, "eva", "offered eva a new password"), (.invitationAccepted, nil, "used a link, and chose a password"),
         (.invitationWithdrawn, "eva", "withdrew the invitation of eva"),
         (.renamed(before: "Eva", after: "Eva R"), "eva", "renamed eva from Eva to Eva R"), (.disabled, "eva", "disabled eva"),
-        (.enabled, "eva", "enabled eva"), (.confirmed, "eva", "confirmed that nobody else holds the account eva"),
+        (.enabled, "eva", "enabled eva"), (.confirmed, "eva", "confirmed that only its person holds the account eva"),
         (.removed, "eva", "removed eva"),
         (
             .rolesChanged(before: [], after: [RoleGrant(.viewer, .allApps)]), "eva",

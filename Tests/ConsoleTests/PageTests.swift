@@ -98,7 +98,7 @@ struct PageTests {
         #expect(try await !Self.text("/system", folder, as: "other").contains("shop"))
     }
 
-    @Test("an error page says what is wrong with volley.yaml to those who see the state of all apps, and to nobody else")
+    @Test("an error page says what is wrong with volley.yaml to people that see the state of all apps, and to no others")
     func errors() async throws {
         let folder = try TestFolder()
         let signIn = FixedSignIn.usual

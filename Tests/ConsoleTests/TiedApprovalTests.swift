@@ -13,7 +13,7 @@ import Testing
 struct TiedApprovalTests {
     typealias Office = OrderPageTests.Office
 
-    /// An office in which ada, who administers, has written the campaign and planned it; and who it is that approves.
+    /// An office with a planned run, whose text ada, an administrator, has written.
     private struct Scene {
         let office: Office
         let run: any RecordedRun
@@ -36,7 +36,7 @@ struct TiedApprovalTests {
 
         func id(of name: String) throws -> AccountID { try #require(try office.site.accounts.account(named: AccountName(name))).id }
 
-        /// A new password for a colleague, chosen by whoever has the link.
+        /// A new password for a colleague, chosen by the person that has the link.
         func takeOver(_ name: String) throws {
             let link = try office.site.accounts.offerNewPassword(of: id(of: name), by: ada, at: .now())
             _ = try SignInDesk(office.site.accounts).accept(
@@ -70,7 +70,7 @@ struct TiedApprovalTests {
             let seen = try server.request("GET", "/users/\(number)", session: root).body
             #expect(seen.contains("action=\"/users/\(number)/confirm\""))
             #expect(try server.form("/users/\(number)/confirm", session: root).status == 303)
-            #expect(try server.request("GET", "/activity", session: root).body.contains("confirmed that nobody else holds the account"))
+            #expect(try server.request("GET", "/activity", session: root).body.contains("confirmed that only its person holds the account"))
             #expect(try !server.request("GET", "/account", session: ap).body.contains("Counts as one person"))
             let after = try server.request("GET", "/runs/\(scene.id)", session: ap).body
             #expect(after.contains("action=\"/runs/\(scene.id)/approve\""))
@@ -97,6 +97,6 @@ struct TiedApprovalTests {
             #expect(refused.status == 403 && refused.body.contains("ou cannot confirm this account"))
         }
         #expect(scene.refusal("ap") != nil)
-        #expect(scene.refusal("root") == nil, "who has no tie approves")
+        #expect(scene.refusal("root") == nil, "a person without a tie approves")
     }
 }

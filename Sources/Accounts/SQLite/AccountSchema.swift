@@ -100,7 +100,7 @@ enum AccountSchema {
             holder TEXT NOT NULL, account TEXT NOT NULL,    -- names: they outlive the accounts
             deed TEXT NOT NULL,                             -- invited, password_reset, promoted, enabled, second_factor_removed
             at INTEGER NOT NULL,
-            confirmed_by TEXT, confirmed_at INTEGER         -- by whom it was ended; NULL: the terminal, and: not ended
+            confirmed_by TEXT, confirmed_at INTEGER         -- the administrator that ended it; NULL: the terminal, and: not ended
         );
         CREATE INDEX tie_by_time ON tie (at);
         """

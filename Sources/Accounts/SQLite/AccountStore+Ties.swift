@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// Which accounts may be in one hand, and who says that they are not.
+/// Which accounts may be in one hand, and how that ends.
 extension AccountStore {
     /// The ties that count now and that were not confirmed away.
     public func ties(at now: Timestamp) throws -> AccountTies { try read { try TieRecords.ties(at: now, $0) } }

@@ -77,7 +77,7 @@ public struct AccountTies: Hashable, Sendable {
         /// When the two count as two again, if nothing else happens.
         public var until: Timestamp
 
-        /// What the approver reads, as it stands behind a colon, with what to do.
+        /// What the approver reads after a colon, with what to do.
         public var sentence: String {
             "until \(until.minuteText) your account counts as one person with \(other), because \(tie.holder) \(tie.deed.words) \(tie.account); "
                 + "ask an approver without such a tie, or an administrator without one to confirm the account \(tie.account)"

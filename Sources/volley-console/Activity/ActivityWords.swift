@@ -30,7 +30,7 @@ enum ActivityWords {
             "renamed \(who) from <span dir=\"auto\">\(shown(before))</span> to <span dir=\"auto\">\(shown(after))</span>"
         case .disabled: "disabled \(who)"
         case .enabled: "enabled \(who)"
-        case .confirmed: "confirmed that nobody else holds the account \(who)"
+        case .confirmed: "confirmed that only its person holds the account \(who)"
         case .removed: "removed \(who)"
         case .rolesChanged(let before, let after): "changed the roles of \(who) from \(roles(before)) to \(roles(after))"
         case .rolesClaimed(let before, let after):

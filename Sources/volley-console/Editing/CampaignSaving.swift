@@ -89,7 +89,7 @@ final class CampaignSaving: Sendable {
         guard draft.isCampaign else { return unreadable(draft) }
         guard visit.may(.edit, app: draft.app?.value) else {
             guard let app = draft.app else {
-                return [Diagnostic("the campaign names no app, so nobody could say who may see it", remedy: "Write a line `app: …` first.")]
+                return [Diagnostic("the campaign names no app, so it is not known which people may see it", remedy: "Write a line `app: …` first.")]
             }
             return [foreign(app)]
         }
@@ -103,12 +103,12 @@ final class CampaignSaving: Sendable {
         guard draft.mayHaveTimes, !needsApproval, !visit.may(.controlSending, app: draft.app?.value) else { return [] }
         return [
             Diagnostic(
-                "this campaign would be sent at its times without anybody's approval, and you may not send",
+                "this campaign would be sent at its times without an approval, and you may not send",
                 remedy: "Leave out 'schedule', or ask an approver to save it.")
         ]
     }
 
-    /// Of a text that cannot be read, nothing can be said: what it sends, or to whom.
+    /// A text that cannot be read does not tell what it would send, nor to which devices.
     private static func unreadable(_ draft: CampaignDraft) -> [Diagnostic] {
         draft.findings.filter { $0.severity == .error }.nonEmpty
             ?? [Diagnostic("this is no campaign", remedy: "It begins, for example, with: name: spring-sale.")]

@@ -30,7 +30,7 @@ enum TiesPanel {
         if confirms, !ties.haveOneHand(mine, account.name) {
             return """
                 <form class="action" method="post" action="\(UsersPage.path(of: account.id))/confirm"><h3>Confirm the account</h3>
-                <p>Make sure that the person has the account, and that nobody else can sign in to it. Then it may approve again.</p>
+                <p>Make sure that the person has the account, and that no other person can sign in to it. Then it may approve again.</p>
                 \(Form.token(visit))<p><button>Confirm the account</button></p></form>
                 """
         }

@@ -50,7 +50,7 @@ struct Doors: RouterMiddleware {
     }
 
     /// A page with the navigation for people who are signed in. Where that cannot be found out now, it is a page for anyone.
-    /// - Parameter page: makes it for a visit; nil where nobody is signed in.
+    /// - Parameter page: makes it for a visit; nil without a person that is signed in.
     private func document(
         _ page: @escaping @Sendable (Visit?) -> Page, _ request: Request, _ context: ConsoleContext
     ) async -> HTML {

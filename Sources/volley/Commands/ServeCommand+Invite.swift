@@ -45,7 +45,7 @@ extension ServeCommand {
         let now = Timestamp.now()
         guard let account = try store.account(named: AccountName(name)) else {
             throw Diagnostic(
-                "nobody has an account '\(TextFormat.inLine(name))'", remedy: "Accounts are listed under Users in the console.")
+                "there is no account '\(TextFormat.inLine(name))'", remedy: "Accounts are listed under Users in the console.")
         }
         let wasTied = try store.ties(at: now).all.contains { $0.account == account.name }
         try store.confirm(account.id, by: .terminal, at: now)

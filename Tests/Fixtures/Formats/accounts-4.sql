@@ -48,7 +48,7 @@ CREATE TABLE tie (                                  -- what may have put two acc
             holder TEXT NOT NULL, account TEXT NOT NULL,    -- names: they outlive the accounts
             deed TEXT NOT NULL,                             -- invited, password_reset, promoted, enabled, second_factor_removed
             at INTEGER NOT NULL,
-            confirmed_by TEXT, confirmed_at INTEGER         -- by whom it was ended; NULL: the terminal, and: not ended
+            confirmed_by TEXT, confirmed_at INTEGER         -- the administrator that ended it; NULL: the terminal, and: not ended
         );
 INSERT INTO "tie" VALUES(1,'ben','anna','enabled',1796040000000,NULL,NULL);
 CREATE TABLE used_step (                            -- steps of one-time passwords: none works twice
