@@ -14,11 +14,24 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
+    /// The place of a byte of a text, which was read from `file`. Lines end in LF, CRLF or CR.
+    public init(file: String, utf8Offset: Int, in bytes: [UInt8]) {
+        let before = bytes.prefix(utf8Offset)
+        var (line, start) = (1, 0)
+        for place in before.indices where before[place] == 0x0A || before[place] == 0x0D {
+            if before[place] == 0x0D, place + 1 < bytes.count, bytes[place + 1] == 0x0A { continue }
+            (line, start) = (line + 1, place + 1)
+        }
+        let column = 1 + before[start...].reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+        self.init(file: file, line: line, column: column)
+    }
+
     /// `file:line:column`
     public var description: String { "\(file):\(line):\(column)" }
 }
 
-/// One mistake, explained to the person who made it: where it is, what is wrong, what to do next.
+/// One mistake, explained to the person who made it: where it is, what is wrong, what to do next. Invisible characters in its words are
+/// named, `<U+200B>`.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the mistake stops the command.
     public enum Severity: String, Hashable, Sendable { case error, warning }
@@ -47,8 +60,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         self.severity = severity
         self.position = position
         self.file = position.file
-        self.message = message
-        self.remedy = remedy
+        self.message = TextFormat.namingInvisible(message)
+        self.remedy = remedy.map(TextFormat.namingInvisible)
         self.remedies = remedies
     }
 
@@ -59,8 +72,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         self.severity = severity
         self.position = nil
         self.file = file
-        self.message = message
-        self.remedy = remedy
+        self.message = TextFormat.namingInvisible(message)
+        self.remedy = remedy.map(TextFormat.namingInvisible)
         self.remedies = remedies
     }
 

@@ -90,7 +90,7 @@ public enum FilePaths {
             default: "/._-".utf8.contains(byte)
             }
         }
-        return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing("'", with: quote))'"
+        return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing(scalar: "'", with: quote))'"
     }
 
     /// Whether something is there that this process may look up; a link that leads nowhere does not count.

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Reads exactly one JSON value (RFC 8259); white space around it is allowed, anything else is an error.
+    /// Reads exactly one JSON value (RFC 8259); white space around it and byte order marks in front are allowed, anything else is an error.
     /// - Parameter maximumDepth: how deeply arrays and objects may nest, so that hostile input cannot exhaust the stack.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(Mistake) {
         var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
@@ -22,6 +22,7 @@ private struct JSONParser {
     init(bytes: [UInt8], maximumDepth: Int) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        index = TextEncoding.markBytes(bytes)
     }
 
     mutating func parseDocument() throws(Mistake) -> JSONValue {
@@ -32,8 +33,10 @@ private struct JSONParser {
         return value
     }
 
-    private mutating func parseValue() throws(Mistake) -> JSONValue {
+    /// - Parameter isFurther: after a comma in an array.
+    private mutating func parseValue(isFurther: Bool = false) throws(Mistake) -> JSONValue {
         guard index < bytes.count else { throw failure("the JSON ends too early") }
+        if isFurther, bytes[index] == UInt8(ascii: "]") { throw slip(.furtherValue, at: index) }
         switch bytes[index] {
         case UInt8(ascii: "{"): return try nested { (parser) throws(Mistake) in try parser.parseObject() }
         case UInt8(ascii: "["): return try nested { (parser) throws(Mistake) in try parser.parseArray() }
@@ -62,7 +65,9 @@ private struct JSONParser {
         if consume(UInt8(ascii: "}")) { return .object([]) }
         while true {
             skipSpace()
-            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw failure("expected a name in quotes") }
+            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
+                throw slip(members.isEmpty ? .name : .furtherName, at: index)
+            }
             let name = try parseString()
             skipSpace()
             guard consume(UInt8(ascii: ":")) else { throw failure("expected ':'") }
@@ -81,7 +86,7 @@ private struct JSONParser {
         if consume(UInt8(ascii: "]")) { return .array([]) }
         while true {
             skipSpace()
-            values.append(try parseValue())
+            values.append(try parseValue(isFurther: !values.isEmpty))
             skipSpace()
             if consume(UInt8(ascii: ",")) { continue }
             guard consume(UInt8(ascii: "]")) else { throw failure("expected ',' or ']'") }
@@ -150,20 +155,19 @@ private struct JSONParser {
         let start = index
         _ = consume(UInt8(ascii: "-"))
         let whole = digits()
-        guard whole > 0 else { throw Mistake("expected a JSON value", at: start) }
-        guard whole == 1 || bytes[index - whole] != UInt8(ascii: "0") else {
-            throw Mistake("a number must not begin with 0", at: start)
-        }
+        // A zero in front of other digits, or of the x of a hexadecimal number.
+        let isPadded = whole > 0 && bytes[index - whole] == UInt8(ascii: "0") && (whole > 1 || isNext("xX"))
+        guard whole > 0, !isPadded else { throw slip(.value, at: start) }
         var isWhole = true
         if consume(UInt8(ascii: ".")) {
             isWhole = false
-            guard digits() > 0 else { throw failure("expected a digit") }
+            guard digits() > 0 else { throw slip(.value, at: start) }
         }
         if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
             isWhole = false
             index += 1
             if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
-            guard digits() > 0 else { throw failure("expected a digit") }
+            guard digits() > 0 else { throw slip(.value, at: start) }
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if isWhole, let value = Int64(text) { return .integer(value) }
@@ -180,7 +184,7 @@ private struct JSONParser {
     private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(Mistake) -> JSONValue {
         let end = index + word.utf8CodeUnitCount
         let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected) }
-        guard matches else { throw failure("expected a JSON value") }
+        guard matches else { throw slip(.value, at: index) }
         index = end
         return value
     }
@@ -193,6 +197,14 @@ private struct JSONParser {
 
     private mutating func skipSpace() {
         while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
+    }
+
+    private func isNext(_ bytes: StaticString) -> Bool {
+        index < self.bytes.count && bytes.withUTF8Buffer { $0.contains(self.bytes[index]) }
+    }
+
+    private func slip(_ need: JSONSlip.Need, at place: Int) -> Mistake {
+        place < bytes.count ? Mistake(JSONSlip.words(bytes[place...], for: need), at: place) : Mistake("the JSON ends too early", at: place)
     }
 
     private func failure(_ message: String) -> Mistake { Mistake(message, at: index) }

@@ -60,7 +60,7 @@ public struct RecipientBatch: Sendable {
     /// - Parameter service: the number of the service that takes its push.
     public mutating func append(_ recipient: Recipient, at slot: Int, service: UInt8 = 0) {
         func end(_ text: String) -> Int {
-            bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
+            bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing(scalar: "\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
             return bytes.count
         }
         var ends = Ends(

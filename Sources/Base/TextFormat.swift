@@ -38,7 +38,7 @@ public enum TextFormat {
     /// A name from outside (a file's, for example) inside a message or a line of a log: as `printable`, but line ends and tabs are escaped,
     /// too, so that no name looks like a message of its own.
     public static func inLine(_ name: String) -> String {
-        printable(name).replacing("\n", with: escape("\n")).replacing("\t", with: escape("\t"))
+        printable(name).replacing(scalar: "\n", with: escape("\n")).replacing(scalar: "\t", with: escape("\t"))
     }
 
     /// C0, DEL and C1.

@@ -103,7 +103,17 @@ extension CertificateSource {
             ? Diagnostic(
                 "the file needs a passphrase, but there is none", file: file,
                 remedy: "Name the environment variable that holds it as '\(words.passphrase):' under '\(certificateName):', and set it.")
-            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that '\(words.passphrase):' names.")
+            : Diagnostic(
+                "the passphrase is wrong\(invisibleEnd)", file: file,
+                remedy: "Check the environment variable that '\(words.passphrase):' names.")
+    }
+
+    /// What a person does not see of the passphrase: a line end that came along with it, for example.
+    private var invisibleEnd: String {
+        let ends = [passphrase?.unicodeScalars.first, passphrase?.unicodeScalars.last].compactMap(\.self)
+        return ends.first(where: Blank.isInvisible).map {
+            ", and it begins or ends with an invisible character (\(TextFormat.codePoint($0)))"
+        } ?? ""
     }
 
     private var noKey: Diagnostic {

@@ -1,3 +1,4 @@
+import Base
 import COpenSSL
 
 /// What the armour lines of a PEM text (RFC 7468) show, before anything is decoded.
@@ -11,7 +12,7 @@ struct PEMLabels {
         var labels: [String] = []
         var encrypted = false
         for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            let text = String(decoding: line, as: UTF8.self)
+            let text = String(decoding: line.dropFirst(Self.marginBytes(UnsafeRawBufferPointer(rebasing: line))), as: UTF8.self)
             if text.hasPrefix("-----BEGIN "), let end = text.dropFirst(11).firstRange(of: "-----") {
                 labels.append(String(text.dropFirst(11)[..<end.lowerBound]))
             }
@@ -21,6 +22,18 @@ struct PEMLabels {
         hasEncryptionHeader = encrypted
     }
 
+    /// How many bytes in front of a line do not belong to it: blanks and byte order marks.
+    static func marginBytes(_ line: UnsafeRawBufferPointer) -> Int {
+        var place = 0
+        while place < line.count {
+            let mark = TextEncoding.markBytes(line[place...])
+            guard mark > 0 || line[place] == 0x20 || line[place] == 0x09 else { break }
+            place += max(mark, 1)
+        }
+        return place
+    }
+
+    var isPEM: Bool { !all.isEmpty }
     var hasPrivateKey: Bool { all.contains { $0.hasSuffix("PRIVATE KEY") } }
     var hasCertificate: Bool { all.contains("CERTIFICATE") || all.contains("TRUSTED CERTIFICATE") }
     var isEncrypted: Bool { hasEncryptionHeader || all.contains("ENCRYPTED PRIVATE KEY") }

@@ -16,7 +16,7 @@ public struct PlainSecret: Sendable {
         self.noun = noun
     }
 
-    /// Reads it. White space around it does not count: editors end a file with a line break.
+    /// Reads it. White space around it and byte order marks in front do not count: editors write both.
     /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, or something else.
     public func text() throws(Diagnostic) -> String {
         let bytes: [UInt8]
@@ -26,10 +26,13 @@ public struct PlainSecret: Sendable {
             guard let value = getenv(name) else { throw mistake("which should hold the \(noun), is not set", joint: ", ") }
             bytes = Array(String(cString: value).utf8)
         }
-        let trimmed = bytes.drop(while: Self.isSpace)
+        let trimmed = bytes.dropFirst(TextEncoding.markBytes(bytes)).drop(while: Self.isSpace)
         let end = trimmed.lastIndex { !Self.isSpace($0) }
         guard let end else { throw mistake("is blank") }
         let secret = trimmed[...end]
+        if let hidden = String(decoding: secret, as: UTF8.self).unicodeScalars.first(where: { $0.value > 0x20 && Blank.isInvisible($0) }) {
+            throw mistake("holds an invisible character (\(TextFormat.codePoint(hidden))) next to the \(noun)")
+        }
         guard secret.count <= Self.longest, secret.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw mistake("holds something else than the \(noun), which is one word")
         }

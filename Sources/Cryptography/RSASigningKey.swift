@@ -103,7 +103,7 @@ public final class RSAVerificationKey: @unchecked Sendable {
 /// Reading either half of an RSA key.
 private enum RSAKey {
     static func decode(_ pem: String, file: String?, _ words: KeyFileWords, wantsPrivate: Bool) throws(Diagnostic) -> OpenSSLHandle {
-        let key = try SecretBytes(pem).withBytes { (bytes) throws(Diagnostic) -> OpenSSLHandle in
+        let key = try SecretBytes(pem.utf8).withBytes { (bytes) throws(Diagnostic) -> OpenSSLHandle in
             let labels = PEMLabels(bytes)
             guard !labels.isEncrypted, let key = decode(bytes, labels, wantsPrivate: wantsPrivate) else {
                 throw unreadable(labels, file: file, words, wantsPrivate: wantsPrivate)

@@ -28,7 +28,7 @@ public struct SecretDocument: Sendable {
     /// Reads the document.
     /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, cut off, or something else.
     public func json() throws(Diagnostic) -> JSONValue {
-        let bytes = Self.withoutMark(try bytes())
+        let bytes = try bytes()
         let start = bytes.first { !isSpace($0) }
         if start != UInt8(ascii: "{"), let what = foreign(bytes, start: start) { throw notThis(what) }
         do throws(Mistake) { return try JSONValue(parsing: bytes) } catch {
@@ -66,7 +66,8 @@ public struct SecretDocument: Sendable {
             guard let value = getenv(name) else {
                 throw Diagnostic("the environment variable \(name), which should hold the \(noun), is not set", remedy: remedyToCopy)
             }
-            let bytes = Array(String(cString: value).utf8)
+            let all = String(cString: value).utf8
+            let bytes = Array(all.dropFirst(TextEncoding.markBytes(all)))
             guard bytes.contains(where: { !isSpace($0) }) else {
                 throw Diagnostic("the environment variable \(name), which should hold the \(noun), is empty", remedy: remedyToCopy)
             }
@@ -107,11 +108,9 @@ public struct SecretDocument: Sendable {
     }
 
     private func isPath(_ text: String) -> Bool {
-        !text.contains("\n") && (["/", "./", "../", "~/"].contains(where: text.hasPrefix) || text.hasSuffix(".json"))
+        !text.utf8.contains { $0 == 0x0A || $0 == 0x0D }
+            && (["/", "./", "../", "~/"].contains(where: text.hasPrefix) || text.hasSuffix(".json"))
     }
-
-    /// Without the byte order mark that editors on Windows write.
-    private static func withoutMark(_ bytes: [UInt8]) -> [UInt8] { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes }
 
     private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

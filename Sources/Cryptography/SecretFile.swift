@@ -9,12 +9,12 @@ struct SecretBytes: ~Copyable {
 
     init(capacity: Int) { storage = .allocate(byteCount: capacity, alignment: 1) }
 
-    /// A text's bytes.
-    init(_ text: String) {
-        let bytes = text.utf8
+    /// The bytes of a text, as `normalizeText` leaves them.
+    init(_ bytes: some Collection<UInt8>) {
         storage = .allocate(byteCount: max(1, bytes.count), alignment: 1)
         storage.copyBytes(from: bytes)
         count = bytes.count
+        normalizeText()
     }
 
     deinit {
@@ -27,6 +27,34 @@ struct SecretBytes: ~Copyable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// Removes the byte order marks in front of a text. In PEM, brings every line into the form that OpenSSL reads: editors and tools
+    /// indent lines, end them with CR alone, and leave marks where they put files together.
+    mutating func normalizeText() {
+        remove(first: TextEncoding.markBytes(storage[..<count]))
+        let text = UnsafeRawBufferPointer(rebasing: storage[..<count])
+        guard PEMLabels(text).isPEM else { return }
+        var (from, to) = (0, 0)
+        while from < count {
+            let start = from + PEMLabels.marginBytes(UnsafeRawBufferPointer(rebasing: text[from...]))
+            let end = text[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? count
+            for place in start..<end {
+                storage[to] = storage[place]
+                to += 1
+            }
+            guard end < count else { break }
+            storage[to] = 0x0A
+            to += 1
+            from = end + (storage[end] == 0x0D && end + 1 < count && storage[end + 1] == 0x0A ? 2 : 1)
+        }
+        count = to
+    }
+
+    private mutating func remove(first bytes: Int) {
+        guard bytes > 0, let start = storage.baseAddress else { return }
+        count -= bytes
+        memmove(start, start + bytes, count)
     }
 
     /// Reads until the end of the file, or until the capacity is full.
@@ -53,11 +81,15 @@ enum SecretFile {
             guard case .system(let code) = error else { fatalError("an open file became something else") }
             throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(code))", file: file, remedy: "Check the disk and the file.")
         }
-        guard bytes.count > 0 else {
-            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported.")
-        }
         guard bytes.count < maximumBytes else {
             throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml.")
+        }
+        if let other = bytes.withBytes({ TextEncoding.foreign($0) }) {
+            throw Diagnostic("the \(kind) file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
+        }
+        bytes.normalizeText()
+        guard bytes.count > 0 else {
+            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported.")
         }
         return bytes
     }
@@ -98,7 +130,7 @@ enum SecretFile {
         }
     }
 
-    private static func systemMessage(_ error: Int32) -> String {
+    static func systemMessage(_ error: Int32) -> String {
         guard let text = strerror(error) else { return "error \(error)" }
         return String(cString: text)
     }
@@ -113,6 +145,5 @@ func shellQuoted(_ text: String) -> String {
         }
     }
     guard !safe || text.isEmpty else { return text }
-    let quote = "'\\''"
-    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: quote) + "'"
+    return "'" + text.replacing(scalar: "'", with: "'\\''") + "'"
 }

@@ -20,13 +20,10 @@ public final class VerificationKey: @unchecked Sendable {
     /// - Parameter words: for messages about a text that contains no such key.
     /// - Throws: a `Diagnostic` without a file: not a key, or not one of P-256.
     public convenience init(pem: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
-        var text = pem
-        let result: Result<VerificationKey, Diagnostic> = text.withUTF8 { buffer in
-            do throws(Diagnostic) {
-                return .success(try Self.decode(UnsafeRawBufferPointer(buffer), file: nil, words))
-            } catch { return .failure(error) }
+        let key = try SecretBytes(pem.utf8).withBytes { (buffer) throws(Diagnostic) -> VerificationKey in
+            try Self.decode(buffer, file: nil, words)
         }
-        self.init(copyingPublicHalfOf: try result.get().key.pointer)
+        self.init(copyingPublicHalfOf: key.key.pointer)
     }
 
     /// Reads the same from a file: a public key, or a .p8.

@@ -29,6 +29,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
                 + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
         }
         let keyWarnings = try context.checkCredentials(settings, now: now)
+        try context.checkAuthorities(now: now)
         try context.checkRoutes(settings)
         return CheckResult(
             errors: [],

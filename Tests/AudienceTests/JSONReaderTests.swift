@@ -141,9 +141,14 @@ import Testing
     @Test(
         "a broken array is an error with line and column",
         arguments: [
-            ("[{\"a\":1},\n {\"a\":}]", 2, 7, "expected a value"), ("[{\"a\":1}\n{\"a\":2}]", 2, 1, "expected ',' or ']'"),
+            ("[{\"a\":1},\n {\"a\":}]", 2, 7, "a value is missing"), ("[{\"a\":1}\n{\"a\":2}]", 2, 1, "expected ',' or ']'"),
             ("[{\"a\":1}", 1, 9, "not closed"), ("[{\"a\":1}] x", 1, 11, "something follows"), ("{\"a\":1}", 1, 1, "not a JSON array"),
-            ("[{\"a\":1},]", 1, 10, "expected a value"), ("[\n{\"小\":\"x", 2, 8, "ends within"),
+            ("[{\"a\":1},]", 1, 10, "a comma before the ']'"), ("[{\"a\":NaN}]", 1, 7, "NaN is not a number of JSON: write null"),
+            ("[{\"a\":-Infinity }]", 1, 7, "-Infinity is not a number of JSON: write null"),
+            ("[{\"a\":1,}]", 1, 9, "a comma before the '}'"),
+            ("[{\"b\":[.5]}]", 1, 8, ".5 is not a number of JSON: write 0.5"), ("[{\"a\":0x1F}]", 1, 7, "write 31"),
+            ("[{'a':1}]", 1, 3, "double quotes"), ("[{\"a\":1, // x\n}]", 1, 10, "no comments"), ("[{\"a\":tru", 1, 11, "ends within"),
+            ("[\n{\"小\":\"x", 2, 8, "ends within"),
         ])
     func brokenArray(text: String, line: Int, column: Int, message: String) throws {
         for chunkSize in [1, 5, 4096] {

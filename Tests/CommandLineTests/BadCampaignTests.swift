@@ -59,6 +59,25 @@ struct BadCampaignTests {
         #expect(folder.files(in: "runs").isEmpty)
     }
 
+    @Test("do not hide a broken certificate in a file of authorities, wherever volley.yaml names it")
+    func authorities() throws {
+        let folder = try ProjectFolder()
+        try folder.write("campaign.yaml", Self.head + Self.tail)
+        try folder.write("ca.pem", "# Example\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        let server = "environment: {url: \"https://localhost:2197\", ca: ca.pem}"
+        for place in [
+            "notices: [{webhook: \"https://hooks.example.com/v\", ca: ca.pem}]\n",
+            "console: {oidc: {issuer: \"https://a.example\", client_id: v, ca: ca.pem, roles: {claim: g, map: {m: administrator}}}}\n",
+            "  other: {topic: a.b, \(server), key: {file: k.p8, id: ABC123DEFG, team: DEF123GHIJ}}\n",
+        ] {
+            try folder.write("volley.yaml", project + (project.hasSuffix("\n") ? "" : "\n") + place)
+            let result = try folder.volley("check", "campaign.yaml")
+            #expect(
+                result.status == 2 && result.errors.contains("ca.pem:2:1: the certificate that begins here is damaged"), "\(result.errors)")
+        }
+    }
+
     @Test("that are not UTF-8 are refused")
     func encoding() throws {
         let folder = try ProjectFolder()

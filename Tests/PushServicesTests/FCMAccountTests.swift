@@ -85,6 +85,12 @@ struct FCMAccountTests {
         #expect(mistake.remedy?.hasSuffix(".") == true)
     }
 
+    @Test("a private key may end its lines as on Windows, or as on old Macs", arguments: ["\r\n", "\r"])
+    func lineEnds(_ end: String) throws {
+        let pem = Self.pem.replacing("\n", with: end)
+        #expect(try FCM.assertion.read(Self.file { $0["private_key"] = .string(pem) }).privateKeyPEM == pem)
+    }
+
     @Test("missing and damaged values are named, and the key is never shown")
     func damaged() throws {
         for name in ["client_email", "private_key_id", "private_key", "project_id"] {

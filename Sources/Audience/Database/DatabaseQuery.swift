@@ -177,7 +177,7 @@ struct PreparedQuery {
     }
 
     private static func expression(_ column: PostgresColumn) -> String {
-        let name = "\"\(column.name.replacing("\"", with: "\"\""))\""
+        let name = "\"\(column.name.replacing(scalar: "\"", with: "\"\""))\""
         return switch column.type {
         case Types.boolean: "\(name)::text AS \(name)"
         case Types.bytes: "encode(\(name), 'hex') AS \(name)"

@@ -2,16 +2,18 @@ import Base
 
 /// What the first bytes of a file show.
 enum FileEncoding {
-    /// Bytes to look at.
-    static let markSize = LeanCloudExport.bsonMarkSize
+    /// Bytes to look at, so that all readers of a file see the same.
+    static let markSize = max(LeanCloudExport.bsonMarkSize, 4 * TextEncoding.mark.count)
 
     /// Refuses files that are not UTF-8 text at all.
-    /// - Returns: where the text begins: after a byte order mark.
+    /// - Returns: where the text begins: after the byte order marks.
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
         if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Check whether the export finished.") }
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        let bytes = UnsafeBufferPointer(rebasing: bytes.prefix(markSize))
+        if LeanCloudExport.isBSON(bytes) { throw LeanCloudExport.bson(file) }
+        if let other = TextEncoding.foreign(bytes) {
             throw Diagnostic(
-                "the file is encoded as UTF-16", file: file,
+                "the file is encoded as \(other)", file: file,
                 remedy: "Save or export it as UTF-8; spreadsheet programs call that 'CSV UTF-8'.")
         }
         if bytes.starts(with: [0x1F, 0x8B]) {
@@ -20,7 +22,6 @@ enum FileEncoding {
         if bytes.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
             throw Diagnostic("this is a zip archive or a spreadsheet", file: file, remedy: "Export it as CSV, UTF-8.")
         }
-        if LeanCloudExport.isBSON(bytes) { throw LeanCloudExport.bson(file) }
-        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        return TextEncoding.markBytes(bytes)
     }
 }

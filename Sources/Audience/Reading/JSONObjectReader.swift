@@ -66,7 +66,7 @@ struct JSONObjectReader {
         self.limit = limit
         position = start
         flaw = nil
-        try skipValue(depth: 0)
+        try skipValue(depth: 0, isFurther: true)
         return position
     }
 
@@ -95,9 +95,10 @@ struct JSONObjectReader {
         if !laterKeysSeen.isEmpty { laterKeysSeen.removeAll(keepingCapacity: true) }
         skipSpace()
         if try consume(UInt8(ascii: "}")) { return position }
-        var last = -1
+        var (last, count) = (-1, 0)
         while true {
-            let key = try readKey(after: last)
+            let key = try readKey(after: last, isFurther: count > 0)
+            count += 1
             skipSpace()
             guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
             skipSpace()
@@ -132,8 +133,8 @@ struct JSONObjectReader {
     }
 
     /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for unused, -2 - cell for a used one.
-    private mutating func readKey(after last: Int) throws(JSONStop) -> Int {
-        guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
+    private mutating func readKey(after last: Int, isFurther: Bool) throws(JSONStop) -> Int {
+        guard try peek() == UInt8(ascii: "\"") else { throw try slip(isFurther ? .furtherName : .name) }
         let (start, count, isEscaped) = try readString()
         if !keys.isEmpty, !isEscaped {
             let guess = last < 0 ? firstKey : keys[last].next
@@ -226,8 +227,10 @@ struct JSONObjectReader {
         position += 1
         skipSpace()
         if try consume(UInt8(ascii: "}")) { return Cell(base) }
+        var isFurther = false
         while true {
-            let name = try skipName()
+            let name = try skipName(isFurther: isFurther)
+            isFurther = true
             if try isNext(UInt8(ascii: "\"")) {
                 let (start, count, isEscaped) = try readString()
                 let text = Cell(base + start, count: count, form: isEscaped ? .escaped : .delimited)
@@ -264,9 +267,9 @@ struct JSONObjectReader {
     /// Skips a name, its colon, and the white space around them.
     /// - Returns: the name as it is written.
     @discardableResult
-    private mutating func skipName() throws(JSONStop) -> Cell {
+    private mutating func skipName(isFurther: Bool = false) throws(JSONStop) -> Cell {
         skipSpace()
-        guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
+        guard try peek() == UInt8(ascii: "\"") else { throw try slip(isFurther ? .furtherName : .name) }
         let (start, count, _) = try readString()
         skipSpace()
         guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
@@ -279,12 +282,14 @@ struct JSONObjectReader {
         let start = position
         skipSpace()
         if try consume(UInt8(ascii: "]")) { return Cell(base) }
+        var isFurther = false
         while true {
             skipSpace()
             let byte = try peek()
             if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { note("a tag is a list or an object", at: position) }
-            try skipValue(depth: 2)
+            try skipValue(depth: 2, isFurther: isFurther)
             skipSpace()
+            isFurther = true
             if try consume(UInt8(ascii: ",")) { continue }
             let end = position
             guard try consume(UInt8(ascii: "]")) else { throw broken("expected ',' or ']'") }
@@ -293,7 +298,8 @@ struct JSONObjectReader {
     }
 
     /// Skips one value, checking that it is JSON.
-    private mutating func skipValue(depth: Int) throws(JSONStop) {
+    /// - Parameter isFurther: after a comma in an array.
+    private mutating func skipValue(depth: Int, isFurther: Bool = false) throws(JSONStop) {
         switch try peek() {
         case UInt8(ascii: "\""): _ = try readString()
         case UInt8(ascii: "t"): try skipWord("true")
@@ -301,6 +307,7 @@ struct JSONObjectReader {
         case UInt8(ascii: "n"): try skipWord("null")
         case UInt8(ascii: "["): try skipNested(depth: depth, closing: UInt8(ascii: "]"), hasNames: false)
         case UInt8(ascii: "{"): try skipNested(depth: depth, closing: UInt8(ascii: "}"), hasNames: true)
+        case UInt8(ascii: "]") where isFurther: throw try slip(.furtherValue)
         default: try skipNumber()
         }
     }
@@ -310,10 +317,12 @@ struct JSONObjectReader {
         position += 1
         skipSpace()
         if try consume(closing) { return }
+        var isFurther = false
         while true {
-            if hasNames { try skipName() } else { skipSpace() }
-            try skipValue(depth: depth + 1)
+            if hasNames { try skipName(isFurther: isFurther) } else { skipSpace() }
+            try skipValue(depth: depth + 1, isFurther: isFurther && !hasNames)
             skipSpace()
+            isFurther = true
             if try consume(UInt8(ascii: ",")) { continue }
             guard try consume(closing) else { throw broken("expected ',' or '\(Character(Unicode.Scalar(closing)))'") }
             return
@@ -323,7 +332,7 @@ struct JSONObjectReader {
     private mutating func skipWord(_ word: StaticString) throws(JSONStop) {
         let start = position
         for index in 0..<word.utf8CodeUnitCount {
-            guard try peek() == word.utf8Start[index] else { throw .broken(offset: start, message: "expected a value") }
+            guard try peek() == word.utf8Start[index] else { throw try slip(.value, at: start) }
             position += 1
         }
     }
@@ -333,17 +342,18 @@ struct JSONObjectReader {
         if try peek() == UInt8(ascii: "-") { position += 1 }
         let first = try peek()
         let count = skipDigits()
-        guard count > 0 else { throw .broken(offset: start, message: "expected a value") }
-        guard count == 1 || first != UInt8(ascii: "0") else { throw .broken(offset: start, message: "a number must not begin with 0") }
+        guard count > 0 else { throw try slip(.value, at: start) }
+        // A zero in front of other digits, or of the x of a hexadecimal number.
+        if first == UInt8(ascii: "0"), try count > 1 || peek() | 0x20 == UInt8(ascii: "x") { throw try slip(.value, at: start) }
         if try isNext(UInt8(ascii: ".")) {
             position += 1
-            guard skipDigits() > 0 else { throw try atEnd(broken("expected a digit")) }
+            guard skipDigits() > 0 else { throw try slip(.value, at: start) }
         }
         if try peek() | 0x20 == UInt8(ascii: "e") {
             position += 1
             let sign = try peek()
             if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
-            guard skipDigits() > 0 else { throw try atEnd(broken("expected a digit")) }
+            guard skipDigits() > 0 else { throw try slip(.value, at: start) }
         }
     }
 
@@ -432,5 +442,15 @@ struct JSONObjectReader {
 
     private func broken(_ message: String) -> JSONStop { .broken(offset: position, message: message) }
 
-    private func atEnd(_ stop: JSONStop) throws(JSONStop) -> JSONStop { position < limit ? stop : .incomplete }
+    /// What is written where something else is needed. A word that reaches the end of what is in memory may continue there.
+    private func slip(_ need: JSONSlip.Need, at place: Int? = nil) throws(JSONStop) -> JSONStop {
+        let start = place ?? position
+        guard start < limit else { throw .incomplete }
+        let isSign = ",]}".utf8.contains(base[start])
+        var end = start
+        while end < limit, end - start < JSONSlip.mostBytes, end == start || JSONSlip.continues(base[end]) { end += 1 }
+        guard end < limit || isSign || end - start == JSONSlip.mostBytes else { throw .incomplete }
+        let text = UnsafeBufferPointer(start: base + start, count: end - start)
+        return .broken(offset: start, message: JSONSlip.words(text, for: need))
+    }
 }

@@ -43,6 +43,6 @@ struct MetricsText {
     }
 
     static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        value.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"").replacing(scalar: "\n", with: "\\n")
     }
 }

@@ -182,7 +182,7 @@ struct YAMLWriter {
         let isOneLine = text.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0)
         }
-        if style == .singleQuoted, isOneLine { return "'" + text.replacing("'", with: "''") + "'" }
+        if style == .singleQuoted, isOneLine { return "'" + text.replacing(scalar: "'", with: "''") + "'" }
         return "\"" + text.unicodeScalars.map(escaped).joined() + "\""
     }
 

@@ -28,14 +28,12 @@ struct YAMLSource {
                 "the file is larger than 1 MB, too large for a campaign or volley.yaml", file: file,
                 remedy: "Name device exports under 'devices'; do not give one in place of a campaign.")
         }
-        guard !Self.looksLikeUTF16(bytes) else {
-            throw Diagnostic(
-                "the file is written in UTF-16, not in UTF-8", file: file,
-                remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
+        if let other = TextEncoding.foreign(bytes) {
+            throw Diagnostic("the file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
         }
         if let mistake = Self.otherDocument(bytes) { throw Diagnostic(mistake.message, file: file, remedy: mistake.remedy) }
         self.file = file
-        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        self.bytes = bytes.starts(with: TextEncoding.mark) ? Array(bytes.dropFirst(TextEncoding.mark.count)) : bytes
         (lineStarts, endColumn) = try Self.checkCharacters(of: self.bytes, file: file)
     }
 
@@ -70,12 +68,6 @@ struct YAMLSource {
         return nil
     }
 
-    private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count >= 2 else { return false }
-        if bytes[0] == 0xFF && bytes[1] == 0xFE || bytes[0] == 0xFE && bytes[1] == 0xFF { return true }
-        return (bytes[0] == 0) != (bytes[1] == 0)
-    }
-
     /// Finds the lines, and the first character that the file must not hold.
     private static func checkCharacters(of bytes: [UInt8], file: String) throws(Diagnostic) -> (lineStarts: [Int], endColumn: Int) {
         var lineStarts = [0]
@@ -93,7 +85,9 @@ struct YAMLSource {
             }
             if byte < 0x20 || byte > 0x7E {
                 guard let scalar = scalar(at: offset, in: bytes) else { throw notUTF8(byte: byte, at: place) }
-                if let mistake = mistake(about: scalar) { throw Diagnostic(mistake.message, at: place, remedy: mistake.remedy) }
+                if let mistake = mistake(about: scalar, isFirst: offset == 0) {
+                    throw Diagnostic(mistake.message, at: place, remedy: mistake.remedy)
+                }
                 offset += UTF8.width(scalar)
             } else {
                 offset += 1
@@ -113,11 +107,11 @@ struct YAMLSource {
     private static func notUTF8(byte: UInt8, at place: SourcePosition) -> Diagnostic {
         Diagnostic(
             "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is not a character here", at: place,
-            remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
+            remedy: TextEncoding.remedy)
     }
 
     /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 no longer has.
-    private static func mistake(about scalar: Unicode.Scalar) -> Mistake? {
+    private static func mistake(about scalar: Unicode.Scalar, isFirst: Bool) -> Mistake? {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
         case 0x85, 0x2028, 0x2029:
@@ -126,7 +120,9 @@ struct YAMLSource {
                 remedy: "Delete it, and press Enter where a new line should begin; it often comes with text copied from a word processor.")
         case 0xFEFF:
             return Mistake(
-                "there is an invisible byte order mark (U+FEFF) in the middle of the file",
+                isFirst
+                    ? "the file begins with two byte order marks (U+FEFF), which are invisible"
+                    : "there is an invisible byte order mark (U+FEFF) in the middle of the file",
                 remedy: "Delete it; it often appears where two files were put together.")
         case 0..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF:
             return Mistake(

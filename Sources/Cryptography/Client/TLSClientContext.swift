@@ -9,8 +9,6 @@ public final class TLSClientContext {
     let pointer: OpaquePointer
     /// The protocol on which ALPN must agree; nil if a server need not support ALPN.
     let requiredProtocol: String?
-    /// Bytes: all authorities of a system are a quarter of this.
-    private static let largestAuthorityFile = 1 << 20
     /// The newest session that the server offered for resumption; used once (RFC 8446 appendix C.4).
     private var session: OpaquePointer?
 
@@ -78,9 +76,8 @@ public final class TLSClientContext {
     /// OpenSSL does not get the file's name: it would wait if a named pipe had replaced the file.
     /// - Returns: how many certificates of the file are trusted now.
     private func addAuthorities(of file: String) -> Int {
-        guard let bytes = try? RegularFile.bytes(of: file, atMost: Self.largestAuthorityFile) else { return 0 }
         defer { ERR_clear_error() }
-        return bytes.withUnsafeBytes { bytes in
+        return CertificateAuthorityFile.pem(of: file).withUnsafeBytes { bytes in
             guard let source = OpenSSLHandle.reader(bytes) else { return 0 }
             var count = 0
             while let certificate = PEM_read_bio_X509_AUX(source.pointer, nil, nil, nil) {

@@ -1,5 +1,6 @@
 import Base
 import CCurl
+import Cryptography
 import Glibc
 
 /// Whether libcurl is ready. Initializes it once in a process, as libcurl requires before any handle is made.
@@ -61,9 +62,8 @@ struct CurlAuthority {
 
     /// Reads the file. A file that cannot be read is an authority that has issued no certificate, so nothing is trusted.
     init(file: String) {
-        let read = try? RegularFile.bytes(of: file, atMost: 1 << 20)
         // libcurl does not accept an empty text.
-        pem = (read ?? []) + Array("\n".utf8)
+        pem = CertificateAuthorityFile.pem(of: file) + Array("\n".utf8)
     }
 
     fileprivate func apply(to easy: UnsafeMutableRawPointer) {

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Cryptography
 import PushServices
 import Runs
 import Workspace
@@ -31,6 +32,28 @@ extension CampaignContext {
                 try AppCredentials.check(settings, ofService: number, now: now)
             }
         }
+    }
+
+    /// Checks the files of certificate authorities that volley.yaml names elsewhere: for other apps, notices, signing in to the console. A
+    /// file for another app that is not on this machine is not needed here.
+    /// - Throws: `Diagnostics`: those that cannot be used.
+    func checkAuthorities(now: Timestamp) throws(Diagnostics) {
+        let others = project.apps.flatMap(\.services).compactMap { service -> SourceText? in
+            if case .server(_, let authority?) = service.environment { authority } else { nil }
+        }
+        let optional = others + [project.console?.provider?.certificateAuthority].compactMap(\.self)
+        let needed = (project.notices + app.notices).compactMap { target -> SourceText? in
+            if case .webhook(_, _, let authority?) = target.way { authority } else { nil }
+        }
+        var mistakes: [Diagnostic] = [], seen: Set<String> = []
+        for (isNeeded, name) in needed.map({ (true, $0) }) + optional.map({ (false, $0) }) {
+            let path = FilePaths.anchored(FilePaths.resolve(name.value, besideFile: project.file))
+            guard isNeeded || FilePaths.exists(path), seen.insert(path).inserted else { continue }
+            do throws(Diagnostic) { try CertificateAuthorityFile.check(path, now: now) } catch {
+                mistakes.append(placed(error, at: name.position))
+            }
+        }
+        if !mistakes.isEmpty { throw Diagnostics(mistakes) }
     }
 
     /// Places a mistake of a key, certificate or authority where volley.yaml names that file.

@@ -42,7 +42,7 @@ final class QueriedExport {
     ) throws -> [Diagnostic] {
         let columns = try query.columns(cancellation)
         let export = try QueriedExport(query, catalog)
-        var header = Array((columns.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: ",") + "\n").utf8)
+        var header = Array((columns.map { "\"\($0.replacing(scalar: "\"", with: "\"\""))\"" }.joined(separator: ",") + "\n").utf8)
         try SpoolFile(path: export.path).write(&header)
         var audience = audience
         export.supply(&audience)

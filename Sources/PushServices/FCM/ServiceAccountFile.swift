@@ -72,7 +72,8 @@ enum ServiceAccountFile {
         guard text.hasSuffix("-----END PRIVATE KEY-----") else {
             throw Mistake("'private_key' of the service account's file is cut off: its last line is missing", remedy: newKey)
         }
-        guard text.contains("\n") else {
+        // By bytes: a String takes CR LF for one Character, which is not "\n".
+        guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
             throw Mistake(
                 "'private_key' of the service account's file has lost the ends of its lines",
                 remedy: "Store the file's text unchanged, with \\n in 'private_key'.")

@@ -145,7 +145,7 @@ enum RunFile {
         while root != "/", let above = identity(RunDiagnostics.folder(of: root)), above.device == identity(root)?.device {
             root = RunDiagnostics.folder(of: root)
         }
-        return "find '\(root)' -xdev -samefile '\(whole.replacing("'", with: "'\\''"))'"
+        return "find '\(root)' -xdev -samefile '\(whole.replacing(scalar: "'", with: "'\\''"))'"
     }
 
     /// Bytes; 0 when there is no such file.

@@ -58,7 +58,7 @@ public struct ZoneDatabase: Sendable {
     }
 
     private func lines(_ bytes: [UInt8], separator: Character = " ") -> [[String]] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.split(separator: separator).map(String.init) }
+        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.split(separator: separator).map(String.init) }
     }
 
     private func mistake(_ name: String) -> Mistake {

@@ -34,7 +34,9 @@ final class ProviderSignIn: Sendable {
         let authority = settings.certificateAuthority.map(path)
         if let authority {
             do throws(Diagnostic) { try CertificateAuthorityFile.check(authority) } catch {
-                throw Diagnostic(error.message, file: authority, remedy: "Check `ca` below `console: {oidc: …}` in volley.yaml.")
+                var mistake = error
+                mistake.remedy = "\(error.remedy ?? "") It is `ca` below `console: {oidc: …}` in volley.yaml."
+                throw mistake
             }
         }
         self.secret = secret

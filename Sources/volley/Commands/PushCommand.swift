@@ -175,13 +175,18 @@ extension PushCommand.Message {
             console.show(warnings)
             return payload
         }
+        let read = try FilePaths.read(file)
+        let bytes: [UInt8]
+        do { bytes = try TextEncoding.withoutMarks(read) } catch { throw Diagnostic(error, file: file) }
         do {
-            let payload = ContentNode(try JSONValue(parsing: try FilePaths.read(file)), at: place)
-            guard case .object = payload else { throw Diagnostic("the payload is not a JSON object", file: file) }
+            let payload = ContentNode(try JSONValue(parsing: bytes), at: place)
+            guard case .object = payload else {
+                throw Diagnostic("the payload is not a JSON object", file: file, remedy: "It begins with { and ends with }.")
+            }
             return payload
         } catch let error as Mistake {
             throw Diagnostic(
-                "the payload is not JSON: byte \(error.utf8Offset + 1): \(error.message)", file: file,
+                "the payload is not JSON: \(error.message)", at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes),
                 remedy: "A file with YAML must be named .yaml.")
         }
     }

@@ -8,7 +8,7 @@ func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".json" : ".jsonl")
     let outcome = try scanEveryWay(input, file.path)
     guard let reference = ReferenceJSON(input, file.path) else { return }
-    let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
+    let text = Array(input.content.dropFirst(TextEncoding.markBytes(input.content.prefix(12))))
     if !input.usesSecondFormat {
         guard !zip(text, text.dropFirst()).contains(where: { $0 == 0 && $1 == 0 }) else {
             return try require(outcome.result == nil, "zero bytes, and read")
