@@ -39,6 +39,27 @@ import Testing
         #expect(listed?.message.contains("'0000…0008', 'user1'") == true, "\(listed?.message ?? "")")
     }
 
+    @Test(
+        "a column whose name only looks like the wanted one is named with the character that differs and its place",
+        arguments: [
+            ("\u{200B}token", 1, "an invisible character (U+200B) at position 1"), ("alias,token\u{A0}", 2, "(U+00A0) at position 6"),
+            ("tok\u{AD}en", 1, "(U+00AD) at position 4"), ("t\u{43E}ken", 1, "U+043E, which looks like 'o', at position 2"),
+            ("ｔoken", 1, "U+FF54, which looks like 't', at position 1"), ("a,\"\u{FEFF}token\"", 2, "(U+FEFF) at position 1"),
+            ("\u{202A}device_token\u{202C}", 1, "(U+202A) at position 1"),
+        ])
+    func disguised(header: String, column: Int, how: String) throws {
+        let mistake = try #require(query(header).mistakes().first)
+        let remedy = try #require(mistake.remedy)
+        #expect(remedy.hasPrefix("The name of column \(column) looks like '") && remedy.contains(how), "\(remedy)")
+        let invisible = header.unicodeScalars.first { $0.value > 0x7F && Blank.isInvisible($0) }
+        #expect(
+            invisible.map {
+                mistake.message.contains(
+                    "<U+\(String($0.value, radix: 16, uppercase: true).count < 3 ? "00" : "")\(String($0.value, radix: 16, uppercase: true))>"
+                )
+            } ?? true, "\(mistake.message)")
+    }
+
     @Test("selecting and excluding need their columns")
     func neededColumns() {
         let changes: [(String, (inout AudienceQuery) -> Void)] = [

@@ -45,6 +45,33 @@ enum Spelling {
             ? "apart from capitals or blanks" : "apart from capitals, blanks, hyphens, apostrophes or the form of its letters"
     }
 
+    /// How a name that a person takes for another one differs from it, for a message: `an invisible character (U+200B) at position 1`. nil for
+    /// the same name, and for one that looks different.
+    static func disguise(of name: String, as wanted: String) -> String? {
+        guard name != wanted else { return nil }
+        var plain = String.UnicodeScalarView()
+        var found: String?
+        for (place, scalar) in name.unicodeScalars.enumerated() {
+            if isOddBlank(scalar) || scalar.value > 0x7F && scalar.properties.isDefaultIgnorableCodePoint {
+                found = found ?? "an invisible character (\(code(scalar))) at position \(place + 1)"
+                continue
+            }
+            let meant = doubles[scalar] ?? halfWidth(scalar)
+            if meant != scalar { found = found ?? "\(code(scalar)), which looks like '\(meant)', at position \(place + 1)" }
+            plain.append(meant)
+        }
+        return String(plain) == wanted ? found : nil
+    }
+
+    /// Letters of other scripts that look like Latin ones, small letters as far as they differ, capitals. Source: Unicode, UTS 39, confusables.
+    private static let doubles: [Unicode.Scalar: Unicode.Scalar] = {
+        let pairs =
+            "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅS" + "οoνvρpιiαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + "ıiɑaɡg"
+        let scalars = Array(pairs.unicodeScalars)
+        return Dictionary(
+            stride(from: 0, to: scalars.count - 1, by: 2).map { (scalars[$0], scalars[$0 + 1]) }, uniquingKeysWith: { first, _ in first })
+    }()
+
     /// Whether a text holds an invisible character, which no one writes on purpose.
     static func hasInvisible(_ text: String) -> Bool { text.unicodeScalars.contains(where: isOddBlank) }
 

@@ -125,9 +125,22 @@ struct ColumnResolver {
         return Diagnostic(
             "the export has no column of \(services.targetNouns), \(columns.service == nil ? names.joined(separator: " or ") : columns.quotedTokens): its columns are \(list)",
             file: file,
-            remedy: columns.service == nil
-                ? "Name the columns in volley.yaml: `columns: {\(services.map { "\($0.target.column): NAME" }.joined(separator: ", "))}`."
-                : "Name the column in volley.yaml: `columns: {token: NAME}`.")
+            remedy: disguised(services.flatMap { columns.candidates(forTargets: $0.target.column) })
+                ?? (columns.service == nil
+                    ? "Name the columns in volley.yaml: `columns: {\(services.map { "\($0.target.column): NAME" }.joined(separator: ", "))}`."
+                    : "Name the column in volley.yaml: `columns: {token: NAME}`."))
+    }
+
+    /// What to do about a column whose name looks like a wanted one and is another; nil if there is none.
+    private func disguised(_ names: [String]) -> String? {
+        for (place, name) in header.enumerated() {
+            for wanted in names {
+                guard let how = Spelling.disguise(of: name, as: wanted) else { continue }
+                return
+                    "The name of column \(place + 1) looks like '\(wanted)', but it holds \(how). Type it again in the export's first line, or where the export is made."
+            }
+        }
+        return nil
     }
 
     /// A column of the header, otherwise one by its standard name.
@@ -141,7 +154,7 @@ struct ColumnResolver {
         let nearest = nearestName(to: name.value, among: header.filter { !$0.isEmpty } + standard)
         return Diagnostic(
             "\(file) has no column '\(name.value)'", at: name.position,
-            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
+            remedy: disguised([name.value]) ?? nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
     }
 
     /// A condition on the column of tags.
@@ -175,11 +188,11 @@ struct ColumnResolver {
         if let name = columns.names[standard] {
             return Diagnostic(
                 "\(file) has no column \(names)\(purpose): its columns are \(list)", at: name.position,
-                remedy: nearest.map { "Did you mean '\($0)'?" })
+                remedy: disguised(candidates) ?? nearest.map { "Did you mean '\($0)'?" })
         }
         return Diagnostic(
             "the export has no column \(names)\(purpose): its columns are \(list)", file: file,
-            remedy: "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
+            remedy: disguised(candidates) ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
     }
 
     /// Names that volley.yaml gives to columns that are useful but not required, where the export lacks them.
@@ -197,7 +210,7 @@ struct ColumnResolver {
     private func absent(_ name: SourceText) -> Diagnostic {
         .warning(
             .columnNotFound, message: "\(file) has no column '\(name.value)'", at: name.position,
-            remedy: nearestName(to: name.value, among: header).map { "Did you mean '\($0)'?" })
+            remedy: disguised([name.value]) ?? nearestName(to: name.value, among: header).map { "Did you mean '\($0)'?" })
     }
 
     /// The column that devices' own clocks need and the export lacks.
@@ -206,7 +219,7 @@ struct ColumnResolver {
         let nearest = nearestName(to: name, among: header.filter { !$0.isEmpty })
         return .warning(
             .timezoneNotFound, message: "\(file) has no column '\(name)', so fallback_timezone applies to all of its devices", at: position,
-            remedy: "Name the column in volley.yaml: `columns: {timezone: \(nearest ?? "NAME")}`.")
+            remedy: disguised([name]) ?? "Name the column in volley.yaml: `columns: {timezone: \(nearest ?? "NAME")}`.")
     }
 
     /// A column that looks like time zones where quiet hours would use it.
@@ -221,7 +234,7 @@ struct ColumnResolver {
             message:
                 "\(file) has no column 'timezone', but it has '\(name)': the quiet hours follow the schedule's clock for all of its devices",
             at: position,
-            remedy: "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(name)}`.")
+            remedy: disguised(["timezone"]) ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(name)}`.")
     }
 
     /// Columns whose names appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
