@@ -1,12 +1,19 @@
-/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML.
+/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added.
 public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
     case garbled
     /// `Zo&euml;`
     case entity
+    /// `'Anna'`, `“Anna”`
+    case quoted
 
     /// The first flaw of a cell, in UTF-8; nil for nearly all cells.
     @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
+        if let first = cell.first, first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") || first == 0xE2 || first == 0xC2,
+            isQuoted(cell)
+        {
+            return .quoted
+        }
         for index in cell.indices {
             let byte = cell[index]
             // U+00C3, and characters above U+EFFF, begin with these bytes.
@@ -14,6 +21,20 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
             if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
         }
         return nil
+    }
+
+    /// Whether quotes of any form enclose the whole cell.
+    @usableFromInline static func isQuoted(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        var text = String(decoding: cell, as: UTF8.self).unicodeScalars.drop(while: Blank.isInvisible)
+        while text.last.map(Blank.isInvisible) ?? false { text.removeLast() }
+        guard text.count > 2, let first = text.first, let last = text.last else { return false }
+        switch first {
+        case "\"", "'": return last == first && !text.dropFirst().dropLast().contains(first)
+        case "\u{201C}", "\u{201D}", "\u{201E}": return last == "\u{201D}" || last == "\u{201C}"
+        case "\u{2018}", "\u{2019}", "\u{201A}": return last == "\u{2019}" || last == "\u{2018}"
+        case "\u{AB}": return last == "\u{BB}"
+        default: return false
+        }
     }
 
     @usableFromInline static func flaw(_ bytes: UnsafeBufferPointer<UInt8>) -> CellFlaw? {

@@ -33,7 +33,7 @@ import Testing
     }
 
     private static let pieces: [[UInt8]] =
-        ["a", "b", "\"", "\"", ",", ",", "\n", "\r", "\r\n", " ", "小", "xyz", "\"\"", "\"a,b\"", "12345678"]
+        ["a", "b", "\"", "\"", ",", ",", "\n", "\r", "\r\n", " ", "\t", ", \"", "\" ,", "小", "xyz", "\"\"", "\"a,b\"", "12345678"]
         .map { Array($0.utf8) } + [[0xFF], [0]]
 
     @Test("random hostile text reads as the slow reader reads it, whatever the chunks", arguments: 0..<8)
@@ -95,6 +95,33 @@ import Testing
     func quoting() throws {
         let rows = try read(Array("a,b\n\"Berlin, \"\"Mitte\"\"\",\"two\r\nlines\"\n".utf8))
         #expect(rows.map(\.cells) == [["Berlin, \"Mitte\"", "two\r\nlines"]])
+    }
+
+    @Test(
+        "blanks around a quoted cell do not belong to it, in the header as in rows",
+        arguments: [",", ";", "\t"], ["", " ", "  ", "\t"])
+    func blanksAroundQuotes(separator: String, blank: String) throws {
+        guard blank != separator else { return }
+        func line(_ cells: [String]) -> String { cells.map { "\(blank)\"\($0)\"\(blank)" }.joined(separator: separator) }
+        let text = line(["token", "na\(separator)me"]) + "\n" + line(["x", "An\"\"n\(separator)a"]) + "\r\n" + line(["", "two\nlines"])
+        for chunkSize in [1, 2, 3, 7, 4096] {
+            let rows = try read(Array(text.utf8), separator == "\t" ? "a.tsv" : "a.csv", chunkSize: chunkSize)
+            #expect(rows.map(\.cells) == [["x", "An\"n\(separator)a"], ["", "two\nlines"]])
+        }
+    }
+
+    @Test("text next to a quoted cell makes the row unreadable, with blanks as without; a quote within text is text")
+    func quotesAndBlanks() throws {
+        let rows = try read(Array("a,b\n1, \"x\" y\n2, \"x\"y\n3, 5\" x\n4, x \"y\"\n".utf8))
+        #expect(rows.map(\.cells) == [nil, nil, ["3", "5\" x"], ["4", "x \"y\""]])
+    }
+
+    @Test("several byte order marks in front are not text")
+    func marks() throws {
+        for marks in 0...4 {
+            let rows = try read(Array((String(repeating: "\u{FEFF}", count: marks) + "a,b\n1,2\n").utf8), chunkSize: 1)
+            #expect(rows.map(\.cells) == [["1", "2"]])
+        }
     }
 
     @Test("a row with too few or too many fields is unreadable and names its line")

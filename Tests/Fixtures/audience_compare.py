@@ -135,6 +135,8 @@ class Seed:
             line[at] = '"' + line[at].strip('"').replace('"', '""') + '"z'
         elif kind == 4 and not line[at].startswith('"'):
             line[at] += 'a"b'
+        elif kind == 5:
+            line[at] = " " + line[at]
         return line
 
     def objects(self, rows, lines):

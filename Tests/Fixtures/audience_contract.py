@@ -55,12 +55,12 @@ def read_line(line):
 
 
 def read_table(text):
-    """decided: an empty line is no row; text after a closing quote makes a bad row; a quote that is never closed makes bad rows
+    """decided: an empty line is no row; blanks may stand before a quoted cell; text after a closing quote makes a bad row; a quote that is never closed makes bad rows
     of all the lines that are left, and so does one whose cell holds a whole row of another device."""
     taken, rows = [], []
     separator = guess_separator(text)
     reader = csv.reader((taken.append(line) or line for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)),
-                        delimiter=separator, strict=True)
+                        delimiter=separator, strict=True, skipinitialspace=True)
     header = [cell.strip() for cell in next(line for line in reader if line)]
     token_at = next(header.index(name) for name in ("token", "device_token") if name in header)
     taken.clear()

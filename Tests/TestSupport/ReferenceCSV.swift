@@ -65,18 +65,21 @@ public struct ReferenceCSV {
         let (startIndex, startLine) = (index, line)
         var cells: [[UInt8]] = []
         var areQuoted: [Bool] = []
+        var firstCount = 0
         var isBroken = false
         repeat {
-            areQuoted.append(next == UInt8(ascii: "\""))
+            areQuoted.append(opensQuoted)
+            let cellIndex = index
             guard let cell = field(&isBroken) else {
                 isRefused = hasZeroBytes(from: startIndex)
                 let endsLine = bytes.last == 0x0A || bytes.last == 0x0D
                 return Row(line: startLine, cells: nil, lines: line - startLine + (endsLine && line > startLine ? 0 : 1))
             }
+            if cells.isEmpty { firstCount = index - cellIndex }
             cells.append(cell)
             if let header, holdsRow(cell, header.count) { isBroken = true }
         } while takeSeparator()
-        isRefused = hasZeroBytes(from: startIndex) || !isBroken && isHeader(cells, header)
+        isRefused = hasZeroBytes(from: startIndex) || !isBroken && isHeader(cells, header, firstCount, isFirstQuoted: areQuoted[0])
         let lines = line - startLine + 1
         _ = takeLineEnd()
         let texts = cells.compactMap { String(validating: $0, as: UTF8.self) }
@@ -103,7 +106,8 @@ public struct ReferenceCSV {
     }
 
     /// Whether the cells are the header's in any order, even after the cells of a row without a line end.
-    private func isHeader(_ cells: [[UInt8]], _ header: [String]?) -> Bool {
+    /// - Parameter firstCount: bytes of the first cell as written. Next to a name, only a mark, quotes and a blank or so are expected.
+    private func isHeader(_ cells: [[UInt8]], _ header: [String]?, _ firstCount: Int, isFirstQuoted: Bool) -> Bool {
         guard let header, header.count > 1, header.contains(where: { !$0.isEmpty }), !header.contains(where: { $0.contains("\"") }) else {
             return false
         }
@@ -111,22 +115,31 @@ public struct ReferenceCSV {
             return false
         }
         let texts = cells.map { String(decoding: $0, as: UTF8.self) }
-        if cells.count == header.count { return ([withoutMark(texts[0])] + texts.dropFirst().map(trim)).sorted() == header.sorted() }
+        if cells.count == header.count {
+            let first = isFirstQuoted ? texts[0] : bare(texts[0])
+            let mayBeName = header.contains { (0...6).contains(firstCount - $0.utf8.count) || firstCount > 62 && $0.utf8.count > 56 }
+            return mayBeName && ([first] + texts.dropFirst().map(trim)).sorted() == header.sorted()
+        }
         guard cells.count == 2 * header.count - 1 else { return false }
         let last = texts.suffix(header.count - 1).map(trim)
         return header.indices.contains { index in
             var others = header
             let first = others.remove(at: index)
             return !first.isEmpty && last.sorted() == others.sorted()
-                && texts[header.count - 1].utf8.reversed().starts(with: first.utf8.reversed())
+                && trim(texts[header.count - 1]).utf8.reversed().starts(with: first.utf8.reversed())
         }
     }
 
-    private func withoutMark(_ text: String) -> String {
-        guard text.unicodeScalars.first == "\u{FEFF}" else { return text }
-        let rest = String(text.unicodeScalars.dropFirst())
+    /// Without byte order marks, blanks and quotes.
+    private func bare(_ text: String) -> String {
+        let rest = trim(String(String.UnicodeScalarView(text.unicodeScalars.drop { $0 == "\u{FEFF}" })))
         return rest.utf8.count > 1 && rest.first == "\"" && rest.last == "\"" ? String(rest.dropFirst().dropLast()) : rest
     }
+
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 && separator != 0x09 }
+
+    /// Whether a quote opens the next cell, perhaps after blanks.
+    private var opensQuoted: Bool { bytes[index...].first { !isBlank($0) } == UInt8(ascii: "\"") }
 
     private mutating func takeSeparator() -> Bool {
         guard next == separator else { return false }
@@ -138,8 +151,9 @@ public struct ReferenceCSV {
     private mutating func field(_ isBroken: inout Bool) -> [UInt8]? {
         var cell: [UInt8] = []
         let startLine = line
-        let isQuoted = next == UInt8(ascii: "\"")
+        let isQuoted = opensQuoted
         if isQuoted {
+            while let byte = next, isBlank(byte) { index += 1 }
             index += 1
             while true {
                 guard let byte = next else { return nil }
@@ -152,6 +166,7 @@ public struct ReferenceCSV {
                 index += 1
             }
         }
+        while isQuoted, let byte = next, isBlank(byte) { index += 1 }
         // More line breaks than a spreadsheet cell can hold.
         if line - startLine > 253 { isBroken = true }
         while let byte = next, byte != separator, byte != 0x0A, byte != 0x0D {

@@ -52,6 +52,10 @@ struct CellFlaws: Sendable {
                     .warning(
                         .markupInText, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
                         remedy: "Export the text itself.")
+                case .quoted:
+                    .warning(
+                        .markupInText, message: "\(hold) a text in quotes, which people would read with it: \(list)", at: column.position,
+                        remedy: "Export the text without them; in a CSV file, a quote (\") belongs right after the separator.")
                 }
             }
     }

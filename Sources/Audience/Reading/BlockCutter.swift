@@ -49,15 +49,19 @@ enum BlockCutter: Sendable {
     /// Fields of a line that is a record by itself; nil when a quote stays open or text follows one.
     private func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>, separator: UInt8) -> Int? {
         let quote = UInt8(ascii: "\"")
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 && separator != 0x09 }
         var (count, place) = (1, line.startIndex)
         while place < line.endIndex {
-            if line[place] == quote {
+            let opening = line[place...].firstIndex { !isBlank($0) } ?? place
+            if line[opening] == quote {
+                place = opening
                 repeat {
                     place += 1
                     while place < line.endIndex, line[place] != quote { place += 1 }
                     guard place < line.endIndex else { return nil }
                     place += 1
                 } while place < line.endIndex && line[place] == quote
+                while place < line.endIndex, isBlank(line[place]) { place += 1 }
                 guard place == line.endIndex || line[place] == separator || line[place] == 0x0D else { return nil }
             }
             while place < line.endIndex, line[place] != separator { place += 1 }

@@ -195,6 +195,8 @@ struct CellRow {
         case .plain: break
         case .array, .arrayOfTexts: return
         case .delimited:
+            // Blanks may surround the quotes, too.
+            trim(&cell)
             let isQuoted = unquote(&cell)
             trim(&cell)
             if isQuoted { takeOutOfFormula(&cell) }

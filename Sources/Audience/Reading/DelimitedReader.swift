@@ -10,8 +10,8 @@ import PushServices
 /// are read.
 ///
 /// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, as the header shows; lines may end in LF, CRLF or CR; blank lines are
-/// not rows; a quote inside an unquoted field is an ordinary character. Stricter than most readers: text after a closing quote makes the
-/// row unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes
+/// not rows; blanks may surround a quoted cell (`token, "Anna"`); any other quote inside an unquoted field is an ordinary character. Stricter
+/// than most readers: text after a closing quote makes the row unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes
 /// and a second header end the reading: such a file is faulty.
 /// The tests contain a slow, obvious reader with the same results.
 struct DelimitedReader: RowReader, ~Copyable {
@@ -254,14 +254,15 @@ struct DelimitedReader: RowReader, ~Copyable {
         var flaw: String?
         var position = buffer.start
         while true {
-            if buffer.base[position] == Self.quote {
+            if let opening = Self.openingQuote(buffer.base, at: position, separator: separator) {
                 let linesBefore = linesInside
-                guard let after = endOfQuoted(position) else { return unclosedQuote() }
+                guard var after = endOfQuoted(opening) else { return unclosedQuote() }
                 if linesInside > linesBefore {
-                    let text = UnsafeBufferPointer(start: buffer.base + position + 1, count: after - position - 2)
+                    let text = UnsafeBufferPointer(start: buffer.base + opening + 1, count: after - opening - 2)
                     let cell = QuotedCell(text: text, lineBreaks: linesInside - linesBefore, targets: targets)
                     flaw = flaw ?? cell.flaw(separator: separator, columnCount: columnCount)
                 }
+                while Self.isBlank(buffer.base[after], separator: separator) { after += 1 }
                 // A carriage return at the very end may be half of a line's end; a quote there half of a doubled one.
                 if after >= buffer.end, !buffer.isAtEnd { return .needsMore }
                 let byte = buffer.base[after]
@@ -318,11 +319,26 @@ struct DelimitedReader: RowReader, ~Copyable {
             found &= found &- 1
             if count < capacity { ends[count] = Int32(truncatingIfNeeded: place) }
             count += 1
-            if base[place] != separator || base[place + 1] == Self.quote {
+            // Nearly every cell begins with a greater byte than a quote or a blank.
+            let isEnd = base[place] != separator
+            if isEnd || base[place + 1] <= Self.quote && Self.openingQuote(base, at: place + 1, separator: separator) != nil {
                 (fieldCount, maskStart, mask) = (count, block, found)
                 return place
             }
         }
+    }
+
+    /// Where the quote is that opens a cell at `start`, perhaps after blanks; nil for a cell without one. The line feed at the buffer's end
+    /// stops the search.
+    @inline(__always) private static func openingQuote(_ base: UnsafeMutablePointer<UInt8>, at start: Int, separator: UInt8) -> Int? {
+        var place = start
+        while isBlank(base[place], separator: separator) { place += 1 }
+        return base[place] == quote ? place : nil
+    }
+
+    /// White space within a line that separates no columns.
+    @inline(__always) private static func isBlank(_ byte: UInt8, separator: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 && separator != 0x09
     }
 
     /// The place after the closing quote of the field that opens at `start`; nil when it is not in the buffer.

@@ -44,7 +44,8 @@ struct HeaderLine {
             } else {
                 isBlank = false
             }
-            isFieldStart = false
+            // A quote may open a cell after blanks.
+            isFieldStart = isFieldStart && byte == 0x20
         }
         self.isComplete = isComplete
         let most = counts.max() ?? 0

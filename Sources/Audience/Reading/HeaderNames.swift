@@ -8,7 +8,6 @@ struct HeaderNames: Sendable {
     /// Bit n: the first field of a header may be n bytes long, or, of the last bit, longer.
     private let lengths: UInt64
 
-    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let quote = UInt8(ascii: "\"")
 
     /// nil where it does no harm, as with a single column, and where it is a row, not a header.
@@ -16,10 +15,8 @@ struct HeaderNames: Sendable {
         guard header.count > 1, header.contains(where: { !$0.isEmpty }) else { return nil }
         guard !header.contains(where: { targets.recognizes($0) || $0.utf8.contains(Self.quote) }) else { return nil }
         names = header
-        // As is, in quotes, and both after a byte order mark.
-        lengths = header.reduce(0) { bits, name in
-            [0, 2, 3, 5].reduce(bits) { $0 | 1 << UInt64(min(name.utf8.count + $1, 63)) }
-        }
+        // As is, in quotes, after a byte order mark, next to a blank.
+        lengths = header.reduce(0) { bits, name in (0...6).reduce(bits) { $0 | 1 << UInt64(min(name.utf8.count + $1, 63)) } }
     }
 
     /// How many fields a header has, and how many it has where it is appended to a row without a line end.
@@ -47,9 +44,9 @@ struct HeaderNames: Sendable {
             ? missing[0].elementsEqual(start) : !missing[0].isEmpty && start.suffix(missing[0].count).elementsEqual(missing[0])
     }
 
-    /// A field without byte order mark and quotes.
+    /// A field without byte order mark, blanks around it and quotes.
     private func inside(_ field: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let text = field.starts(with: Self.mark) ? UnsafeBufferPointer(rebasing: field.dropFirst(Self.mark.count)) : field
+        let text = trimmed(UnsafeBufferPointer(rebasing: field.dropFirst(TextEncoding.markBytes(field))))
         guard text.count > 1, text.first == Self.quote, text.last == Self.quote else { return text }
         return UnsafeBufferPointer(rebasing: text[1..<text.count - 1])
     }

@@ -10,10 +10,11 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".tsv" : ".csv")
     let outcome = try scanEveryWay(input, file.path)
     let marks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8)]
-    guard !marks.contains(where: { input.content.starts(with: $0) }) else {
+    let isForeign = TextEncoding.foreign(input.content) != nil
+    guard !isForeign, !marks.contains(where: { input.content.starts(with: $0) }) else {
         return try require(outcome.result == nil, "no UTF-8, and read")
     }
-    let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
+    let text = Array(input.content.dropFirst(TextEncoding.markBytes(input.content.prefix(12))))
     // Other separators of the header's names are found by a separate rule, which has its own tests.
     let head = text.drop { $0 == 0x0A || $0 == 0x0D }.prefix { $0 != 0x0A && $0 != 0x0D }
     let isQuoted = head.contains(UInt8(ascii: "\""))
