@@ -12,16 +12,29 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     return best?.name
 }
 
-/// Whether one is the other with a sign or word of negation in front.
+/// Whether one is the other with a sign or word of negation in front, or they begin or end with words that mean the opposite of one another.
 private func isOpposite(_ left: String, right: String) -> Bool {
+    // `none` is meant by slips of it only, not by `one`.
+    if [left, right].contains("none"), !left.hasPrefix("n") || !right.hasPrefix("n") { return true }
+    for (one, other) in opposites where one != other {
+        for (a, b) in [(one, other), (other, one)] {
+            if left.hasPrefix(a), right.hasPrefix(b), left.dropFirst(a.count) == right.dropFirst(b.count) { return true }
+            if left.hasSuffix(a), right.hasSuffix(b), left.dropLast(a.count) == right.dropLast(b.count) { return true }
+        }
+    }
     let (short, long) = left.utf8.count < right.utf8.count ? (left, right) : (right, left)
     guard long.hasSuffix(short), !short.isEmpty else { return false }
     return [
-        "!", "-", "~", "^", "not ", "not_", "not-", "not", "no_", "no-", "no ", "no", "non-", "non_", "non", "un", "in", "dis", "ex-",
-        "opt-out-",
+        "!", "! ", "!=", "!= ", "<>", "<> ", "≠", "≠ ", "-", "~", "^", "not ", "not_", "not-", "not", "not in ", "no_", "no-", "no ", "no",
+        "non-", "non_", "non ", "non", "un", "in", "im", "il", "ir", "dis", "ex-", "fe", "anti", "anti-", "anti_", "opt-out-", "without ",
+        "without_", "without-", "except ", "kein ", "keine ", "nicht ", "nicht_", "nicht-",
     ]
     .contains(String(long.dropLast(short.count)))
 }
+
+private let opposites = [
+    ("in", "ex"), ("en", "dis"), ("in", "out"), ("on", "off"), ("up", "down"), ("yes", "no"), ("true", "false"), ("with", "without"),
+]
 
 /// Damerau-Levenshtein distance in its restricted form (optimal string alignment).
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {

@@ -34,7 +34,7 @@ struct CronField: Sendable {
     /// `*`, `5`, `1-5`, `mon-fri`, each optionally with `/step`.
     private func part(_ text: Substring, at offset: Int) throws(Mistake) -> UInt64 {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let range = try range(halves[0], at: offset)
+        let range = try range(halves[0], at: offset, of: text)
         guard halves.count == 2 else { return Self.bits(range, step: 1) }
         let stepOffset = offset + halves[0].utf8.count + 1
         guard halves[0].contains("-") || halves[0] == "*" else {
@@ -53,7 +53,8 @@ struct CronField: Sendable {
 
     private var lastWritten: Int { values.upperBound == 7 ? 6 : values.upperBound }
 
-    private func range(_ text: Substring, at offset: Int) throws(Mistake) -> ClosedRange<Int> {
+    /// - Parameter part: the range with its step, if it has one.
+    private func range(_ text: Substring, at offset: Int, of part: Substring) throws(Mistake) -> ClosedRange<Int> {
         if text == "*" { return values.lowerBound...lastWritten }
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let first = try value(ends[0], at: offset)
@@ -62,12 +63,26 @@ struct CronField: Sendable {
         // A week may end with Sunday: fri-sun.
         if values.upperBound == 7, last == 0, first > 0 { last = 7 }
         guard first <= last else {
-            throw Mistake(
-                "the range '\(text)' runs backwards",
-                remedy: "Write \(ends[0])-\(written(lastWritten, like: ends[0])),\(written(values.lowerBound, like: ends[1]))-\(ends[1]).",
-                at: offset)
+            throw Mistake("the range '\(part)' runs backwards", remedy: "Write \(forwards(part, ends, from: first, to: last)).", at: offset)
         }
         return first...last
+    }
+
+    /// The values of a range that runs past the highest one, as two ranges; with a step, as a list.
+    private func forwards(_ part: Substring, _ ends: [Substring], from first: Int, to last: Int) -> String {
+        let step = part.split(separator: "/", maxSplits: 1).dropFirst().first.flatMap { Self.number($0) } ?? 1
+        // 7 is Sunday, the first day of the next week.
+        let start = first > lastWritten ? values.lowerBound : first
+        if step > 1 {
+            let count = lastWritten - values.lowerBound + 1
+            return stride(from: start, through: last < start ? last + count : last, by: step)
+                .map { written(($0 - values.lowerBound) % count + values.lowerBound, like: ends[0]) }.joined(separator: ",")
+        }
+        func range(_ from: Int, _ to: Int, like text: Substring) -> String {
+            from == to ? written(from, like: text) : "\(written(from, like: text))-\(written(to, like: text))"
+        }
+        if start <= last { return range(start, last, like: ends[1]) }
+        return "\(range(start, lastWritten, like: ends[0])),\(range(values.lowerBound, last, like: ends[1]))"
     }
 
     private func written(_ value: Int, like text: Substring) -> String {

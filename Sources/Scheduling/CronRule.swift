@@ -50,19 +50,52 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func checkCount(_ fields: [Substring], of text: String) throws(Mistake) {
-        if text.hasPrefix("@") {
-            let meaning = ["@hourly": "0 * * * *", "@daily": "0 9 * * *", "@weekly": "0 9 * * mon", "@monthly": "0 9 1 * *"]
-            throw Mistake(
-                "'\(text.prefix(60))' does not say at what time of the day",
-                remedy: "Write for example \"\(meaning[text] ?? "0 9 * * mon")\".")
-        }
+        if fields.first?.hasPrefix("@") == true { throw word(fields.joined(separator: " ")) }
         guard fields.count != 5 else { return }
+        let remedy: String
+        if let rule = withoutSeconds(fields) {
+            remedy = "Write \"\(rule)\": minute, hour, day of the month, month and day of the week, without seconds."
+        } else {
+            remedy =
+                (fields.count > 5
+                    ? "Leave out seconds and year, and write days of the week as names, because schedulers number them differently: "
+                    : "Write ")
+                + "minute, hour, day of the month, month and day of the week. For example, \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
+        }
         throw Mistake(
-            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five",
-            remedy: fields.count == 6
-                ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
-                : "Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
-        )
+            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five", remedy: remedy)
+    }
+
+    /// The words of Vixie's cron for whole rules. Source: crontab(5). Each of them means a midnight, but `@hourly` and `@reboot`.
+    private static func word(_ text: String) -> Mistake {
+        let shown = "'\(text.prefix(60))'"
+        func midnight(_ days: String) -> Mistake {
+            Mistake("\(shown) means midnight", remedy: "Write \"0 0 \(days)\" for midnight, or \"0 9 \(days)\" for 09:00.")
+        }
+        switch text.lowercased() {
+        case "@hourly": return Mistake("\(shown) is not written in five fields", remedy: "Write \"0 * * * *\".")
+        case "@daily", "@midnight": return midnight("* * *")
+        case "@weekly": return midnight("* * sun")
+        case "@monthly": return midnight("1 * *")
+        case "@yearly", "@annually": return midnight("1 1 *")
+        default:
+            return Mistake(
+                "\(shown) does not say when to send",
+                remedy:
+                    "Write minute, hour, day of the month, month and day of the week. For example, \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
+            )
+        }
+    }
+
+    /// A rule of a scheduler whose rules begin with the second, if it means the same in cron: from the full minute on, and without numbers for
+    /// days of the week, as Quartz counts them from 1 for Sunday.
+    private static func withoutSeconds(_ fields: [Substring]) -> String? {
+        guard fields.count == 6 || fields.count == 7 && (fields[6] == "*" || fields[6] == "?"), fields[0] == "0" || fields[0] == "00" else {
+            return nil
+        }
+        let rest = fields[1...5].map { $0 == "?" ? "*" : String($0) }
+        let rule = rest.joined(separator: " ")
+        return rest[4].utf8.allSatisfy { !(0x30...0x39).contains($0) } && (try? CronRule(rule)) != nil ? rule : nil
     }
 
     /// A free minute is usually a slip: `* 9 * * mon` matches sixty times. If every minute is intended, a step says so.

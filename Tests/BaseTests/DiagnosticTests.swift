@@ -93,7 +93,9 @@ import Testing
         "a name that means the opposite is never suggested",
         arguments: [
             ("!vip", "vip"), ("not vip", "vip"), ("unsubscribed", "subscribed"), ("subscribed", "unsubscribed"), ("no_push", "push"),
-            ("inactive", "active"), ("non-buyer", "buyer"),
+            ("inactive", "active"), ("non-buyer", "buyer"), ("!= silver", "silver"), ("<> silver", "silver"), ("≠silver", "silver"),
+            ("include", "exclude"), ("enabled", "disabled"), ("opt_in", "opt_out"), ("one", "none"), ("female", "male"),
+            ("without vip", "with vip"), ("notify_on", "notify_off"),
         ])
     func opposites(_ name: String, _ opposite: String) { #expect(nearestName(to: name, among: [opposite]) == nil) }
 

@@ -156,7 +156,7 @@ struct MistakesInScheduleTests {
         ),
     ]
 
-    private static let warnings: [MistakeCase] = [
+    static let warnings: [MistakeCase] = [
         one(
             "days of the month and of the week that unite", "repeat: \"0 9 1-7 * mon\", timezone: Europe/Berlin",
             "20: warning: cron adds days of the week to days of the month: this is sent on days 1-7 of a month, and also on every mon. To send only on days 1 to 7 that are also that day of the week, write \"0 9 */31,1-7 * mon\": where a field begins with *, both must hold. [days-united]"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("notices and monitoring in volley.yaml")
 struct NoticeSettingTests {
-    private static let apps = "apps: {shop: {topic: a.b, environment: simulator}}\n"
+    static let apps = "apps: {shop: {topic: a.b, environment: simulator}}\n"
 
     @Test("webhooks and commands, for all apps and for one, with the events they want")
     func read() throws {

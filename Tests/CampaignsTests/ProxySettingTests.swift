@@ -5,7 +5,7 @@ import Testing
 
 @Suite("proxies in volley.yaml")
 struct ProxySettingTests {
-    private let apps = "apps: {shop: {topic: a.b, environment: simulator}, news: {topic: a.c, environment: simulator, proxy: none}}\n"
+    static let apps = "apps: {shop: {topic: a.b, environment: simulator}, news: {topic: a.c, environment: simulator, proxy: none}}\n"
 
     private func text(_ setting: ProxySetting?) -> String {
         switch setting {
@@ -18,7 +18,7 @@ struct ProxySettingTests {
 
     @Test("one at the top level counts for every app that says nothing itself")
     func inherited() throws {
-        let (project, warnings) = try readProject("proxy: http://proxy:3128\n" + apps)
+        let (project, warnings) = try readProject("proxy: http://proxy:3128\n" + Self.apps)
         #expect(warnings.isEmpty)
         #expect(text(project.proxy) == "http://proxy:3128 at volley.yaml:1:8")
         #expect(project.apps.map { text($0.proxy) } == ["http://proxy:3128 at volley.yaml:1:8", "none"])
@@ -42,7 +42,7 @@ struct ProxySettingTests {
 
     @Test("a password in the file is taken, with a warning that does not show it")
     func passwordInFile() throws {
-        let (project, warnings) = try readProject("proxy: http://volley:s3cret@proxy:3128\n" + apps)
+        let (project, warnings) = try readProject("proxy: http://volley:s3cret@proxy:3128\n" + Self.apps)
         #expect(text(project.proxy).hasPrefix("http://volley:s3cret@proxy:3128"))
         #expect(
             warnings.map(\.description) == [
@@ -55,7 +55,7 @@ struct ProxySettingTests {
 
     @Test("each mistake is said at its place, with what to do and without a password", arguments: mistakes)
     func mistake(_ mistake: MistakeCase) {
-        let text = found { () throws(Diagnostics) in try readProject(mistake.yaml + apps) }
+        let text = found { () throws(Diagnostics) in try readProject(mistake.yaml + Self.apps) }
         #expect(text == mistake.expected)
         #expect(!text.contains("cret"))
     }

@@ -95,7 +95,9 @@ struct CronTests {
             ("0 9,, * * *", 4, "an hour is missing"),
             ("0 9 30 feb *", 4, "'30 feb' is not a date of any year, so this would never be sent"),
             ("0 9 31 4,6,9,11 *", 4, "'31 4,6,9,11' is not a date of any year, so this would never be sent"),
-            ("@daily", 0, "'@daily' does not say at what time of the day"), ("", 0, "'' has 0 fields instead of five"),
+            ("@daily", 0, "'@daily' means midnight"), ("@hourly", 0, "'@hourly' is not written in five fields"),
+            ("@reboot", 0, "'@reboot' does not say when to send"), ("@every 5m", 0, "'@every 5m' does not say when to send"),
+            ("", 0, "'' has 0 fields instead of five"),
             ("-1 9 * * *", 0, "a minute is missing"), ("0 99999 * * *", 2, "'99999' is not an hour"),
             ("0 9 * * mon-", 12, "a day of the week is missing"),
         ])
@@ -114,7 +116,72 @@ struct CronTests {
         #expect(remedy("5/15 * * * *") == "Write 5-59/15, or */15.")
         #expect(remedy("0 9 * * Monday") == "Write mon.")
         #expect(remedy("0 9 30 feb *") == "Correct the day or the month.")
+        #expect(remedy("0 9 * * 7-2") == "Write 0-2.")
+        #expect(remedy("0 9 * * 6-1") == "Write 6,0-1.")
+        #expect(remedy("0 9 * * sat-mon") == "Write sat,sun-mon.")
+        #expect(remedy("0 9 * nov-feb *") == "Write nov-dec,jan-feb.")
+        #expect(remedy("0 22-6/3 * * *") == "Write 22,1,4.")
+        #expect(remedy("0 9 * * fri-tue/2") == "Write fri,sun,tue.")
         // A week may end with Sunday.
         #expect(try CronRule("0 9 * * fri-sun").matches(local("2026-11-22 09:00")))
+    }
+
+    @Test(
+        "the first rule that a remedy proposes means what was written",
+        arguments: [
+            ("@hourly", "0 * * * *"), ("@daily", "0 0 * * *"), ("@midnight", "0 0 * * *"), ("@weekly", "0 0 * * 0"),
+            ("@monthly", "0 0 1 * *"), ("@yearly", "0 0 1 1 *"), ("@ANNUALLY", "0 0 1 1 *"), ("0 0 9 ? * MON-FRI", "0 9 * * 1-5"),
+            ("0 30 8 1 * ?", "30 8 1 * *"), ("00 0 9 * * * *", "0 9 * * *"), ("0 */5 * * * *", "*/5 * * * *"),
+        ])
+    func wholeRules(_ text: String, _ meant: String) throws {
+        let remedy = try #require(#expect(throws: Mistake.self) { try CronRule(text) }?.remedy)
+        let proposed = try CronRule(String(#require(remedy.firstMatch(of: /"([^"]+)"/)).output.1))
+        #expect(try nextTimes(of: proposed) == nextTimes(of: CronRule(meant)))
+    }
+
+    @Test(
+        "a rule of another scheduler that may mean other days is not translated",
+        arguments: ["0 0 9 ? * 2", "0 0 9 * * 2#1", "30 0 9 * * mon", "0 9 1 1 * 2027", "0 0 9 L * ?", "* * * * * *"])
+    func notTranslated(_ text: String) throws {
+        let remedy = try #require(#expect(throws: Mistake.self) { try CronRule(text) }?.remedy)
+        #expect(remedy.hasPrefix("Leave out seconds and year") && remedy.contains("For example"))
+    }
+
+    @Test("the proposal for a range that runs backwards names the values that were meant", arguments: 0..<40)
+    func backwards(seed: Int) throws {
+        var random = SplitMix(seed: UInt64(seed))
+        for (field, kind) in CronField.all.enumerated() {
+            let highest = kind.values.upperBound
+            let first = Int.random(in: kind.values.lowerBound + 1...highest, using: &random)
+            let last = Int.random(in: kind.values.lowerBound..<first, using: &random)
+            let step = Int.random(in: 1...4, using: &random)
+            let range = "\(first)-\(last)" + (step > 1 ? "/\(step)" : "")
+            var fields = ["0", "9", "*", "*", "*"]
+            fields[field] = range
+            // A week may end with Sunday.
+            guard let mistake = Self.mistake(fields.joined(separator: " ")) else { continue }
+            fields[field] = String(try #require(mistake.remedy?.firstMatch(of: /Write ([0-9,-]+)\./)).output.1)
+            let count = (highest == 7 ? 6 : highest) - kind.values.lowerBound + 1
+            let start = first == 7 && highest == 7 ? 0 : first
+            let wanted = stride(from: start, through: last < start ? last + count : last, by: step)
+                .reduce(UInt64(0)) { $0 | 1 << UInt64(($1 - kind.values.lowerBound) % count + kind.values.lowerBound) }
+            #expect(try kind.bits(fields[field][...], at: 0) == wanted, "\(range) became \(fields[field])")
+        }
+    }
+
+    private static func mistake(_ text: String) -> Mistake? {
+        do throws(Mistake) {
+            _ = try CronRule(text)
+            return nil
+        } catch { return error }
+    }
+
+    private func nextTimes(of rule: CronRule) throws -> [String] {
+        var (times, start) = ([String](), try local("2026-01-01 00:00"))
+        while times.count < 20, let next = rule.next(from: start) {
+            times.append(next.words)
+            start = LocalTime(minutes: next.minutes + 1)
+        }
+        return times
     }
 }

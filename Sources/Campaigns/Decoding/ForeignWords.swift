@@ -122,8 +122,10 @@ enum ForeignWords {
     /// How many of the tags a device must have, as other tools say it.
     private static let quantifiers = [
         "and": "all", "every": "all", "each": "all", "all_of": "all", "allof": "all", "has_all": "all",
-        "or": "any", "is": "any", "in": "any", "has": "any", "any_of": "any", "anyof": "any", "one_of": "any", "include": "any",
-        "includes": "any", "contains": "any", "some": "any", "not": "none", "not_in": "none", "is_not": "none", "none_of": "none",
+        "or": "any", "is": "any", "in": "any", "has": "any", "any_of": "any", "anyof": "any", "one_of": "any", "one": "any",
+        "include": "any",
+        "includes": "any", "contains": "any", "some": "any", "either": "any", "not": "none", "not_in": "none", "is_not": "none",
+        "none_of": "none",
         "noneof": "none", "without": "none", "except": "none", "exclude": "none", "excludes": "none", "nor": "none", "no": "none",
     ]
 

@@ -11,7 +11,7 @@ enum ShrinkNotation {
         if ["no", "none", "never", "false", "disabled", "unlimited"].contains(text.lowercased()) || text.lowercased() == off {
             throw Mistake(
                 "\(quoted(text)) is neither a share nor 'off'",
-                remedy: "Write shrinks_at_most: off to send however small the audience is now, or a share, for example: 50%.")
+                remedy: "To send however small the audience is now, write shrinks_at_most: off; otherwise a share, for example: 50%.")
         }
         if (try? Percentage.share(text)) == 0 {
             throw Mistake(

@@ -1,0 +1,186 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Campaigns
+
+/// Follows what messages propose: each `Write …`, `Did you mean …?` and `for example: …` is put into the file at the message's place, and the
+/// file is read again.
+@Suite("Remedies that are followed")
+struct RemedyFollowingTests {
+    /// A file, and how it is read.
+    struct Followed: Sendable, CustomTestStringConvertible {
+        var title: String
+        var yaml: String
+        var read: @Sendable (String) -> [Diagnostic]
+
+        var testDescription: String { title }
+    }
+
+    private static func diagnostics<Value>(_ read: () throws(Diagnostics) -> (Value, [Diagnostic])) -> [Diagnostic] {
+        do throws(Diagnostics) { return try read().1 } catch { return error.all }
+    }
+
+    @Sendable private static func part(_ yaml: String) -> [Diagnostic] {
+        diagnostics { () throws(Diagnostics) in try readPart(yaml) }
+    }
+
+    @Sendable private static func campaign(_ yaml: String) -> [Diagnostic] {
+        diagnostics { () throws(Diagnostics) in try readCampaign(yaml) }
+    }
+
+    @Sendable private static func project(_ yaml: String) -> [Diagnostic] {
+        diagnostics { () throws(Diagnostics) in try readProject(yaml) }
+    }
+
+    /// Every campaign and volley.yaml with a mistake that other tests have.
+    static let all: [Followed] = {
+        let parts =
+            MistakesInAudienceTests.mistakes + MistakesInContentTests.mistakes + MistakesInDeliveryTests.mistakes
+            + MistakesInKeysTests.mistakes + MistakesInScheduleTests.mistakes + MistakesInScheduleTests.warnings
+            + MistakesInVariantsTests.mistakes + AllowTests.mistakes
+        let whole = MistakesInYAMLStructureTests.mistakes + MistakesInYAMLTextsTests.mistakes
+        let projects =
+            MistakesInProjectTests.mistakes.map(\.yaml)
+            + (NoticeSettingTests.mistakes.map { $0.yaml + NoticeSettingTests.apps })
+            + (ProxySettingTests.mistakes.map { $0.yaml + ProxySettingTests.apps })
+        return parts.map { Followed(title: $0.title, yaml: $0.yaml, read: part) }
+            + whole.map { Followed(title: $0.title, yaml: $0.yaml, read: campaign) }
+            + projects.map { Followed(title: String($0.prefix(60)), yaml: $0, read: project) }
+    }()
+
+    @Test("each proposal of a message removes the mistake and brings no other", arguments: all)
+    func follow(_ file: Followed) {
+        let before = file.read(file.yaml)
+        for mistake in before {
+            for proposal in Proposal.all(in: mistake) {
+                guard let yaml = proposal.applied(to: file.yaml, at: mistake) else { continue }
+                let after = file.read(yaml)
+                let old = Set(before.map(\.message))
+                let remains = after.contains { $0.message == mistake.message && $0.position?.line == mistake.position?.line }
+                let worse = after.filter { $0.severity == .error && !old.contains($0.message) }
+                #expect(!remains && worse.isEmpty, "\(mistake)\n\(proposal)\n\(yaml)\n\(worse.map(\.description))")
+            }
+        }
+    }
+
+    @Test("most proposals can be followed mechanically")
+    func coverage() {
+        var (followed, proposed) = (0, 0)
+        for file in Self.all {
+            for mistake in file.read(file.yaml) {
+                let proposals = Proposal.all(in: mistake)
+                proposed += proposals.count
+                followed += proposals.count { $0.applied(to: file.yaml, at: mistake) != nil }
+            }
+        }
+        #expect(followed > 150, "\(followed) of \(proposed)")
+    }
+}
+
+/// What a message proposes to write.
+struct Proposal: CustomStringConvertible {
+    /// The key of `key: value`; nil for something that replaces what the message quotes.
+    var key: String?
+    var text: String
+
+    var description: String { key.map { "\($0): \(text)" } ?? text }
+
+    /// The proposals of a message: alternatives, each of which must do.
+    static func all(in mistake: Diagnostic) -> [Proposal] {
+        guard let remedy = mistake.remedy else { return [] }
+        return (entries(remedy) + names(remedy) + rules(remedy) + (entries(remedy).isEmpty ? words(remedy) : [])).filter {
+            // An example of something that only its author can name.
+            !["…", "NAME", "FILE", "REASON"].contains(where: $0.text.contains)
+        }
+    }
+
+    /// `Write timezone: Europe/Berlin.`, `for example: expires: 4h.`
+    private static func entries(_ remedy: String) -> [Proposal] {
+        let form =
+            /(?:[Ww]rite|[Aa]dd|[Ff]or example|such as|as in)[:,]? (?:for example,? )?([a-z_]+): (.+?)(?=\.$|\. |;|, with |, and in| for | or [a-z_]+: |, or |$)/
+        return remedy.matches(of: form).flatMap { match in
+            alternatives(String(match.output.2)).map { Proposal(key: String(match.output.1), text: $0) }
+        }
+    }
+
+    /// `Did you mean 'timezone'?`
+    private static func names(_ remedy: String) -> [Proposal] {
+        remedy.matches(of: /Did you mean '([^']+)'/).map { Proposal(text: String($0.output.1)) }
+    }
+
+    /// `Write "0 9 * * mon"`
+    private static func rules(_ remedy: String) -> [Proposal] {
+        remedy.matches(of: /(?:[Ww]rite|or) "([^"]+)"/).map { Proposal(text: String($0.output.1)) }
+    }
+
+    /// `Write 5000/s, 5000/min or 5000/h.`, `for example: 20% or 0.5%.`
+    private static func words(_ remedy: String) -> [Proposal] {
+        let form = /(?:Write|write|for example|one of these):? ([^ ,;"'{]*[0-9*%][^ ,;"'{]*(?:(?:, | or )[^ ,;"'{]+)*?)(?:\.|;|$)/
+        return remedy.matches(of: form).flatMap { alternatives(String($0.output.1)) }.map { Proposal(text: $0) }
+    }
+
+    private static func alternatives(_ text: String) -> [String] {
+        text.hasPrefix("{") || text.hasPrefix("[") || text.hasPrefix("\"")
+            ? [text] : text.split(separator: " or ").flatMap { $0.split(separator: ", ") }.map(String.init)
+    }
+
+    /// The file with the proposal in it; nil where that takes a person.
+    func applied(to yaml: String, at mistake: Diagnostic) -> String? {
+        guard let place = mistake.position else { return nil }
+        var lines = yaml.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard place.line <= lines.count else { return nil }
+        let line = Array(lines[place.line - 1].unicodeScalars)
+        guard place.column <= line.count + 1 else { return nil }
+        guard let changed = key.map({ entry($0, line, place.column - 1) }) ?? value(mistake, line, place.column - 1) else { return nil }
+        lines[place.line - 1] = changed
+        return lines.joined(separator: "\n")
+    }
+
+    private func value(_ mistake: Diagnostic, _ line: [Unicode.Scalar], _ column: Int) -> String? {
+        guard let old = mistake.message.firstMatch(of: /'([^']+)'/)?.output.1 else { return nil }
+        for start in [column, column + 1] where start <= line.count && line[start...].starts(with: old.unicodeScalars) {
+            let end = start + old.unicodeScalars.count
+            return Self.string(line[..<start]) + text + Self.string(line[end...])
+        }
+        return nil
+    }
+
+    private func entry(_ key: String, _ line: [Unicode.Scalar], _ column: Int) -> String? {
+        let name = Array("\(key):".unicodeScalars)
+        let starts = line.indices.filter { start in
+            start <= column && line[start...].starts(with: name) && (start == 0 || " {,".unicodeScalars.contains(line[start - 1]))
+        }
+        guard let start = starts.last else { return nil }
+        guard let end = Self.end(of: line, from: start + name.count) else { return nil }
+        return Self.string(line[..<start]) + "\(key): \(text)" + Self.string(line[end...])
+    }
+
+    /// Where the value of an entry ends on its line; nil if it may continue on the next one.
+    private static func end(of line: [Unicode.Scalar], from start: Int) -> Int? {
+        let isFlow = line[..<start].count { $0 == "{" || $0 == "[" } > line[..<start].count { $0 == "}" || $0 == "]" }
+        guard isFlow else {
+            let hasValue = line[start...].contains { $0 != " " }
+            return hasValue && !"|>{[".unicodeScalars.contains(line[start...].first { $0 != " " } ?? " ") ? line.count : nil
+        }
+        var (depth, quote) = (0, nil as Unicode.Scalar?)
+        for place in start..<line.count {
+            let scalar = line[place]
+            if let open = quote {
+                if scalar == open { quote = nil }
+                continue
+            }
+            switch scalar {
+            case "'", "\"": quote = scalar
+            case "{", "[": depth += 1
+            case "}", "]", ",":
+                if depth == 0 { return place }
+                if scalar != "," { depth -= 1 }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(scalars)) }
+}
