@@ -71,19 +71,19 @@ struct MistakesInAudienceTests {
             "no selector",
             "audience:\n  where: {language: en}\n",
             """
-            campaign.yaml:2:3: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:2:3: the audience selects no devices. Add tags, aliases or registration_ids; to send to all devices, write everyone: true.
             """),
         MistakeCase(
             "everyone: false alone",
             "audience: {everyone: false}\n",
             """
-            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids; to send to all devices, write everyone: true.
             """),
         MistakeCase(
             "an empty list of tags alone",
             "audience: {tags: []}\n",
             """
-            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids; to send to all devices, write everyone: true.
             """),
         MistakeCase(
             "only tags to leave out",
@@ -226,7 +226,7 @@ struct MistakesInAudienceTests {
             "a limit for shrinking that is off in another word",
             "audience: {tags: [a], shrinks_at_most: no}\n",
             """
-            campaign.yaml:1:40: 'no' is neither a share nor 'off'. Write shrinks_at_most: off to send however small the audience is now, or a share, for example: 50%.
+            campaign.yaml:1:40: 'no' is neither a share nor 'off'. To send however small the audience is now, write shrinks_at_most: off; otherwise a share, for example: 50%.
             """),
         MistakeCase(
             "a limit for shrinking of nothing",

@@ -85,7 +85,7 @@ struct OwnAudienceTests {
             "campaign.yaml:1:16: there is no service '极光' that chooses devices. Did you mean 'jpush'?"),
         MistakeCase(
             "no names", "audience: {by: jpush}\n",
-            "campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids, or write everyone: true to send to all devices."
+            "campaign.yaml:1:11: the audience selects no devices. Add tags, aliases or registration_ids; to send to all devices, write everyone: true."
         ),
         MistakeCase(
             "what needs to know the devices",

@@ -3,6 +3,8 @@ import Base
 /// Collects every mistake of one reading, so that a person repairs a file in one go.
 final class Findings {
     private(set) var all: [Diagnostic] = []
+    private var misplaced: Set<String> = []
+    private var missing: [String: [Diagnostic]] = [:]
 
     func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
         all.append(Diagnostic(message, at: place, remedy: remedy))
@@ -12,13 +14,30 @@ final class Findings {
         all.append(.warning(name, message: message, at: place, remedy: remedy, remedies))
     }
 
+    /// A key is missing, unless it is found elsewhere.
+    func missing(_ key: String, _ message: String, at place: SourcePosition, remedy: String) {
+        guard !misplaced.contains(key) else { return }
+        error(message, at: place, remedy: remedy)
+        if let mistake = all.last { missing[key, default: []].append(mistake) }
+    }
+
+    /// A key in the wrong place, which was reported, is not reported as missing, too.
+    func noteMisplaced(_ key: String) {
+        misplaced.insert(key)
+        for mistake in missing.removeValue(forKey: key) ?? [] { all.removeAll { $0 == mistake } }
+    }
+
     func error(_ mistake: Mistake, at place: SourcePosition) {
         error(mistake.message, at: place, remedy: mistake.remedy)
     }
 
-    /// The mistake that ended the reading. If its line was already reported, this one only follows from that, and is left out.
+    /// The mistake that ended the reading. If its line or the one above was already reported, this one only follows from that, and is left
+    /// out.
     func fatal(_ diagnostic: Diagnostic) {
-        let isKnown = all.contains { $0.severity == .error && $0.position != nil && $0.position?.line == diagnostic.position?.line }
+        let isKnown = all.contains { error in
+            guard error.severity == .error, let line = error.position?.line, let last = diagnostic.position?.line else { return false }
+            return line == last || line == last - 1
+        }
         if !isKnown { all.append(diagnostic) }
     }
 

@@ -50,6 +50,12 @@ struct KeyGroup: Sendable {
 struct FileKeys: Sendable {
     var groups: [KeyGroup]
 
+    /// Whether other keys stand below a key.
+    func takesGroup(_ key: String) -> Bool {
+        groups.contains { $0.name == key }
+            || ["languages", "data", "where", "variants", "payload", "apps", "databases", "cells"].contains(key)
+    }
+
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func mistake(about key: String, in group: KeyGroup) -> (mistake: Mistake, meant: String?) {
         if group.valid == ProjectKeys.namedServices.valid, let meant = PushServices.meant(by: key)?.name {

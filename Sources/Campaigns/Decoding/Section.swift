@@ -15,6 +15,8 @@ struct Section {
     private let values: [String: YAMLEntry]
     /// Keys that misspelt ones probably mean: they are not reported as missing as well.
     private let meant: Set<String>
+    /// Whether a key was reported that means none of the group's: it may be meant for a missing one, which is then not reported, too.
+    let hasStrangeKey: Bool
 
     /// Opens a group and reports its unknown keys; nil, and reported, when the node is not a group.
     /// - Parameter example: the group as a person might write it, for the remedy.
@@ -25,13 +27,42 @@ struct Section {
         self.findings = findings
         self.entries = entries
         values = Dictionary(entries.map { ($0.key.value, $0) }) { first, _ in first }
-        var meant: Set<String> = []
-        for entry in entries where !group.holds(entry.key.value) {
-            let unknown = file.mistake(about: entry.key.value, in: group)
+        var meant: Set<String> = [], withheld: Set<String> = []
+        var (hasStrangeKey, isBelowStrange) = (false, false)
+        // The empty group directly above, whose keys may have lost their indentation.
+        var emptied: String?
+        for entry in entries {
+            let key = entry.key.value
+            if group.holds(key) {
+                emptied = entry.value.isNull && file.takesGroup(key) ? key : nil
+                isBelowStrange = false
+                continue
+            }
+            if isBelowStrange { continue }
+            let unknown = file.mistake(about: key, in: group)
+            if let owner = emptied, unknown.meant == nil {
+                if withheld.insert(owner).inserted { findings.error(Self.lost(key, from: owner), at: entry.key.position) }
+                meant.insert(owner)
+                continue
+            }
             findings.error(unknown.mistake, at: entry.key.position)
-            if let key = unknown.meant { meant.insert(key) }
+            if let key = unknown.meant {
+                meant.insert(key)
+            } else {
+                hasStrangeKey = true
+                findings.noteMisplaced(key)
+                // What follows an empty key without more indentation was meant to be below it.
+                isBelowStrange = entry.value.isNull
+            }
         }
-        self.meant = meant
+        (self.meant, self.withheld, self.hasStrangeKey) = (meant, withheld, hasStrangeKey)
+    }
+
+    /// The mistake of a key that has no more indentation than the empty group above it.
+    static func lost(_ key: String, from owner: String) -> Mistake {
+        Mistake(
+            "\(quoted(key)) has no more indentation than \(quoted(owner)), which is empty without it",
+            remedy: "Put two more blanks before \(quoted(key)), and before the other lines that belong to \(quoted(owner)).")
     }
 
     /// The entries of a group with keys of any name; nil, and reported, when the node is not a group.
@@ -66,9 +97,9 @@ struct Section {
     /// The value of a key that must be there; nil, and reported, when it is not.
     func required(_ key: String, example: String) -> YAMLNode? {
         if let node = node(key) { return node }
-        guard !meant.contains(key) else { return nil }
-        findings.error(
-            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " \(group.location)"), at: position,
+        guard !meant.contains(key), !hasStrangeKey else { return nil }
+        findings.missing(
+            key, "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " \(group.location)"), at: position,
             remedy: "Add it, for example: \(example).")
         return nil
     }

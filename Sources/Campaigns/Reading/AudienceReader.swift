@@ -106,11 +106,11 @@ struct AudienceReader {
             return
         }
         let isMisspelt = selectors.contains { section.mentions($0) && !section.has($0) }
-        guard !selects, !isMisspelt, !section.truthIsUnclear("everyone") else { return }
+        guard !selects, !isMisspelt, !section.hasStrangeKey, !section.truthIsUnclear("everyone") else { return }
         let onlyNone = nodes.contains(where: isOnlyNone)
         section.findings.error(
             onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects no devices", at: section.position,
-            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids, or write everyone: true to send to all devices.")
+            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids; to send to all devices, write everyone: true.")
     }
 
     /// An empty list of names, or a group of empty ones.

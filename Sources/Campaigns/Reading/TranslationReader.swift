@@ -19,7 +19,7 @@ struct TranslationReader {
         guard let entries = Section.entries(of: node, name: "languages", example: Self.example, findings: findings) else { return [] }
         if entries.isEmpty { findings.error("'languages' is empty", at: node.position, remedy: "For example: \(Self.example).") }
         var first: [String: SourceText] = [:]
-        return entries.compactMap { entry in
+        return withoutLost(entries).compactMap { entry in
             guard check(entry.key, &first) else { return nil }
             let example = "\(entry.key.value): {body: \"…\"}"
             guard
@@ -31,6 +31,27 @@ struct TranslationReader {
             content.position = entry.key.position
             return Translation(language: entry.key, content: content)
         }
+    }
+
+    /// Leaves out languages whose texts have no more indentation than they, which is one mistake.
+    private func withoutLost(_ entries: [YAMLEntry]) -> [YAMLEntry] {
+        func isText(_ entry: YAMLEntry) -> Bool {
+            CampaignKeys.translation.holds(entry.key.value) && LanguageTag.normalized(entry.key.value) == nil
+        }
+        var kept: [YAMLEntry] = []
+        var isBelowEmpty = false
+        for (place, entry) in entries.enumerated() {
+            let isTextItself = isText(entry)
+            if isTextItself, isBelowEmpty { continue }
+            isBelowEmpty = !isTextItself && entry.value.isNull && place + 1 < entries.count && isText(entries[place + 1])
+            if isBelowEmpty {
+                let text = entries[place + 1].key
+                findings.error(Section.lost(text.value, from: entry.key.value), at: text.position)
+            } else {
+                kept.append(entry)
+            }
+        }
+        return kept
     }
 
     /// Whether a key is a language tag, and the first of its kind.

@@ -121,6 +121,8 @@ struct YAMLComposer: ~Copyable {
                 findings.error(
                     "the key \(quoted(name.value)) appears twice; the first is in line \(first.line), column \(first.column)",
                     at: name.position, remedy: "Keep one of them.")
+                // An empty one is not reported as empty, too.
+                if let place = entries.firstIndex(where: { $0.key.value == name.value && $0.value.isNull }) { entries[place].value = value }
             } else {
                 places[name.value] = name.position
                 entries.append(YAMLEntry(key: name, value: value))
@@ -173,11 +175,22 @@ struct YAMLComposer: ~Copyable {
     private static let textKeys: Set = ["title", "subtitle", "body", "description", "reason"]
 
     private static func remedy(_ key: String, parts: [String]) -> String {
+        let parts = withoutBrackets(parts)
         let list = "\(key): [\(parts.joined(separator: ", "))]"
         if listKeys.contains(key) { return "For several write \(list)." }
         let quoted = "\(key): \"\(parts.joined(separator: ", "))\""
         return textKeys.contains(key)
             ? "Put the text in quotes: \(quoted)." : "For several values write \(list); for one with a comma, \(quoted)."
+    }
+
+    /// `in (gold, silver)`, as a query has it.
+    private static func withoutBrackets(_ parts: [String]) -> [String] {
+        guard var first = parts.first, var last = parts.last, parts.count > 1, let open = first.firstIndex(of: "("), last.hasSuffix(")"),
+            ["", "in", "one of", "any of"].contains(first[..<open].lowercased().trimmingSpaces())
+        else { return parts }
+        first = String(first[first.index(after: open)...]).trimmingSpaces()
+        last = String(last.dropLast()).trimmingSpaces()
+        return [first] + parts.dropFirst().dropLast() + [last]
     }
 
     /// What is between commas, up to the end of the group or of what can belong to the text.

@@ -11,6 +11,9 @@ struct TemplateParser {
     private var nodes: [TemplateNode] = []
     private var refused: Set<String> = []
     private var unreachable: [Diagnostic] = []
+    /// Whether a block was not read, so that nothing is known about which '{% if %}' an '{% else %}' or '{% endif %}' belongs to.
+    private var hasUnreadBlock = false
+    private var isTooDeep = false
 
     private struct OpenChoice {
         var start: Int
@@ -44,16 +47,19 @@ struct TemplateParser {
         }
         let (pieces, mistakes) = TemplateScanner.scan(scalars, isShown: isShown)
         found = mistakes
-        for piece in pieces where open.count <= Self.maximumDepth && found.count < Self.mostMistakes {
+        hasUnreadBlock = mistakes.contains { isBlock(at: $0.index) }
+        for piece in pieces where !isTooDeep && found.count < Self.mostMistakes {
             switch piece.kind {
             case .text: append(text(piece.range))
             case .output: readOutput(piece)
             case .block: readBlock(piece)
             }
         }
-        if found.count >= Self.mostMistakes { return [] }
+        if found.count >= Self.mostMistakes || isTooDeep { return [] }
         while let choice = open.last {
-            report("'{% if %}' has no '{% endif %}'", at: choice.start, remedy: "Write '{% endif %}' where its text ends.")
+            if !hasUnreadBlock {
+                report("'{% if %}' has no '{% endif %}'", at: choice.start, remedy: "Write '{% endif %}' where its text ends.")
+            }
             endChoice()
         }
         return nodes
@@ -108,13 +114,7 @@ struct TemplateParser {
             if !open.isEmpty { endChoice() }
         case "endif":
             refuse(rest, behind: "endif", remedy: "Write '{% endif %}' alone.")
-            if open.isEmpty {
-                report(
-                    "this '{% endif %}' has no '{% if %}'", at: piece.start,
-                    remedy: "Remove it, or write the '{% if … %}' before it.")
-            } else {
-                endChoice()
-            }
+            if open.isEmpty { reportOrphan(word, at: piece.start) } else { endChoice() }
         default: refuseBlock(word, rest, at: start)
         }
     }
@@ -142,17 +142,14 @@ struct TemplateParser {
         let condition = readCondition(rest, of: "if", start: piece.start)
         if open.count == Self.maximumDepth {
             report("conditions nest deeper than \(Self.maximumDepth) levels here", at: piece.start, remedy: "Join them with 'and'.")
+            isTooDeep = true
         }
         open.append(OpenChoice(start: piece.start, before: nodes, condition: condition))
         nodes = []
     }
 
     private mutating func nextBranch(_ piece: TemplatePiece, _ condition: TemplateCondition?, isElse: Bool, word: String) {
-        guard var choice = open.last else {
-            return report(
-                "this '{% \(word) %}' has no '{% if %}'", at: piece.start, remedy: "Remove it, or write the '{% if … %}' before it."
-            )
-        }
+        guard var choice = open.last else { return reportOrphan(word, at: piece.start) }
         if choice.hasElse {
             report(
                 isElse ? "'{% else %}' appears twice" : "'{% elsif %}' comes after '{% else %}'", at: piece.start,
@@ -173,6 +170,17 @@ struct TemplateParser {
         nodes = choice.before + [.choice(choice.branches)]
     }
 
+    private mutating func reportOrphan(_ word: String, at index: Int) {
+        guard !hasUnreadBlock else { return }
+        report("this '{% \(word) %}' has no '{% if %}'", at: index, remedy: "Remove it, or write the '{% if … %}' before it.")
+    }
+
+    /// Whether the signs at a place were meant to begin a block: `{%`, `{ %`, `｛％`.
+    private func isBlock(at index: Int) -> Bool {
+        let signs = scalars[index...].prefix(3).filter { !TemplateTokenizer.isSpace($0) }.prefix(2)
+        return signs.count == 2 && "{｛".unicodeScalars.contains(signs[0]) && "%％".unicodeScalars.contains(signs[1])
+    }
+
     // MARK: - Unknown blocks
 
     private mutating func refuseBlock(_ word: String, _ rest: ArraySlice<Unicode.Scalar>, at index: Int) {
@@ -183,6 +191,7 @@ struct TemplateParser {
         if name == "when", refused.contains("case") { return }
         if let remedy = TemplateLanguage.refusedBlocks[name] {
             refused.insert(name)
+            hasUnreadBlock = true
             return report("templates have no '{% \(word) %}'", at: index, remedy: remedy)
         }
         if name == "endraw" || name == "endcomment" {
@@ -192,6 +201,7 @@ struct TemplateParser {
         let isLowercase = name != word && TemplateLanguage.blockWords.contains(name)
         let meant = isLowercase ? name : TemplateLanguage.blockSynonyms[name] ?? nearestName(to: name, among: TemplateLanguage.blockWords)
         guard let meant else {
+            hasUnreadBlock = true
             let isColumn = self.word(of: rest).isEmpty || self.word(of: rest).hasPrefix("|")
             return report(
                 "templates have no '{% \(word) %}'", at: index,

@@ -119,21 +119,23 @@ struct TemplateScanner {
     }
 
     /// The place of a tag's end: the first one outside quotes or, if a quote is never closed, the first one. Nil if another tag begins
-    /// before it.
+    /// before it. A quote that is not closed in this tag may find its end in the text behind it, so that the search runs into another tag.
     private func closing(_ end: String, from start: Int) -> Int? {
         var quote: Unicode.Scalar?
+        var hasQuote = false
         for place in start..<max(start, scalars.count) {
             if let open = quote {
                 if scalars[place] == open { quote = nil }
             } else if scalars[place] == "'" || scalars[place] == "\"" {
                 quote = scalars[place]
+                hasQuote = true
             } else if starts(with: end, at: place) {
                 return place
             } else if starts(with: "{{", at: place) || starts(with: "{%", at: place) {
-                return nil
+                break
             }
         }
-        guard quote != nil, let place = find(end, from: start), nextTag(from: start) > place else { return nil }
+        guard hasQuote, let place = find(end, from: start), nextTag(from: start) > place else { return nil }
         return place
     }
 
