@@ -233,9 +233,12 @@ simulate-breakages: setup ## Break the delivery machine on purpose, in one way a
 	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) --product volley-simulate $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
 
 WEEK_MINUTES ?= 10
+# Each makes 168 runs of WEEK_DEVICES in the week: with six it is a thousand.
+WEEK_CAMPAIGNS ?= 1
+WEEK_DEVICES ?= 2000
 
 week: build ## Let `volley schedule` live through a week in WEEK_MINUTES=10 by a fast clock, and see that nothing grows
-	@/usr/bin/python3 Tests/Journeys/week.py $(RELEASE) $(WEEK_MINUTES)
+	@/usr/bin/python3 Tests/Journeys/week.py $(RELEASE) $(WEEK_MINUTES) $(WEEK_CAMPAIGNS) $(WEEK_DEVICES)
 
 bench: setup ## Compare Volley's speed with other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))

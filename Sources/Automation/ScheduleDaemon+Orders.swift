@@ -89,6 +89,7 @@ extension ScheduleDaemon {
         case .remains(let remains): tell(orders.found(nonce, remains, at: .now()))
         }
         sendingOrders.removeValue(forKey: nonce)?.join()
+        returnMemory()
     }
 
     /// Records what could not be recorded before, and what has lapsed.

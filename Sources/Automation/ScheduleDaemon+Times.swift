@@ -1,4 +1,5 @@
 import Base
+import CLinux
 import Campaigns
 import Planning
 import Reports
@@ -60,10 +61,14 @@ extension ScheduleDaemon {
         case .sent(_, .success(let sent)) where sent.end == .interrupted: break
         case .sent(let key, let result):
             sending.removeValue(forKey: key)?.join()
+            returnMemory()
             try handleEnd(key, result, now: now)
         case .order(let nonce, let answer): handle(nonce, answer)
         }
     }
+
+    /// The threads of a run have ended, but the memory that they used is still in their heaps.
+    func returnMemory() { volley_return_memory() }
 
     func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp) throws {
         switch result {

@@ -5,6 +5,7 @@
 #define VOLLEY_LINUX_H
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,19 @@ static inline int volley_end_with_parent(void) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     return getppid() != supervisor;
 }
+
+/// Limits the memory that threads leave behind. By default the C library makes up to eight heaps a core for the threads of a process, and a heap
+/// keeps what its threads freed: a process that starts threads for each run grows to the most that each of its heaps ever held. An operator's own
+/// settings of the C library stay. One heap a core, from two to eight, sends as fast (docs/performance.md). Call it before the first thread. Source:
+/// mallopt(3).
+static inline void volley_limit_heaps(void) {
+    if (getenv("MALLOC_ARENA_MAX") || getenv("GLIBC_TUNABLES")) return;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    mallopt(M_ARENA_MAX, cores < 2 ? 2 : cores > 8 ? 8 : (int)cores);
+}
+
+/// Gives the system what all heaps hold and nothing uses. Takes milliseconds. Source: malloc_trim(3).
+static inline void volley_return_memory(void) { malloc_trim(0); }
 
 /// The message, and the exit code of the process, before `*mark` is set and after.
 struct volley_last_words {

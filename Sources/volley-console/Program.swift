@@ -19,6 +19,7 @@ enum Entrance {
     /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the thread that asked for it. Other
     /// threads, which get its mask, begin only after the signals are held.
     static func main() {
+        volley_limit_heaps()
         EndSignals.hold()
         if volley_end_with_parent() != 0 { return }
         let end = DispatchSemaphore(value: 0)

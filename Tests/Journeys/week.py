@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """A week of `volley schedule` in some minutes: its clock of the day runs fast (fastclock.c), and it waits as ever. Two campaigns go out every hour and
-every six hours to the built-in simulator. Every minute it is looked at: memory, files, threads, children that nobody waited for. Fails if anything but the number of runs grew. Usage: week.py FOLDER-OF-BINARIES [MINUTES]"""
+every six hours to the built-in simulator. Every minute it is looked at: memory, files, threads, children that nobody waited for. Fails if anything but the number of runs grew, or memory passed 100 MB. Usage: week.py FOLDER-OF-BINARIES [MINUTES [HOURLY-CAMPAIGNS [DEVICES]]];
+with six hourly campaigns it makes a thousand runs."""
 import glob, os, re, signal, subprocess, sys, tempfile, time
 
 binaries, minutes = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 10
+hourly, devices = (int(sys.argv[place]) if len(sys.argv) > place else usual for place, usual in [(3, 1), (4, 2000)])
 speed = round(7 * 86_400 / (minutes * 60))
 folder = tempfile.mkdtemp(prefix="volley-week-")
 library = os.path.join(folder, "fastclock.so")
@@ -18,8 +20,8 @@ def write(name, text):
 write("volley.yaml", "runs: runs\nmonitoring: {prometheus: volley.prom, health: health.json}\n"
       "notices: [{command: [\"true\"]}]\napps:\n  shop:\n    topic: com.example.shop\n"
       "    environment: simulator\n    columns: {token: device_token}\n")
-write("devices.csv", "device_token\n" + "".join(f"{number:064x}\n" for number in range(1, 2001)))
-for name, rule in [("hourly", "0 * * * *"), ("six-hourly", "30 */6 * * *")]:
+write("devices.csv", "device_token\n" + "".join(f"{number:064x}\n" for number in range(1, devices + 1)))
+for name, rule in [(f"hourly-{number}", f"{number * 60 // hourly} * * * *") for number in range(hourly)] + [("six-hourly", "30 */6 * * *")]:
     write(f"{name}.yaml", f"name: {name}\napp: shop\naudience: {{devices: devices.csv, everyone: true}}\n"
           f"content: {{title: Hello, body: World}}\nschedule: {{repeat: \"{rule}\", timezone: UTC, late: send}}\n")
 subprocess.run(["touch", "-d", "2026-01-01", f"{folder}/devices.csv"], check=True)
@@ -70,7 +72,9 @@ begin, end = looks[len(looks) // 3], looks[-1]
 for name, slack in [("memory", max(16, begin["memory"] // 5)), ("files", 2), ("threads", 2), ("zombies", 0)]:
     if end[name] > begin[name] + slack:
         problems.append(f"{name} grew from {begin[name]} to {end[name]}")
-due = 7 * 28
+if end["memory"] > 100:
+    problems.append(f"memory is {end['memory']} MB")
+due = 7 * (24 * hourly + 4)
 if looks[-1]["runs"] < due * 0.9:
     problems.append(f"{looks[-1]['runs']} runs, of about {due}")
 said = text(os.path.join(folder, "log.txt"))

@@ -7,6 +7,7 @@ import Commands
 /// none of these settings.
 enum ProcessSetup {
     static func prepare() {
+        volley_limit_heaps()
         reserveStandardStreams()
         unblockSignals()
         // Asked before `volley_end_with_parent`, which removes the variable.
