@@ -367,7 +367,7 @@ enum Tallies {
     }
 
     static func read(_ text: String) -> [Int: [Outcome: Int]] {
-        guard case .object(let services)? = try? JSONValue(parsing: text) else { return [:] }
+        guard case .object(let services)? = JSONValue(stored: text) else { return [:] }
         var answers: [Int: [Outcome: Int]] = [:]
         for service in services {
             guard let number = Int(service.name), case .object(let outcomes) = service.value else { continue }

@@ -1,4 +1,5 @@
 import Base
+import Runs
 import Postgres
 import Synchronization
 
@@ -62,7 +63,7 @@ struct DividedParts {
     /// - Parameter text: blank for none. What cannot be read counts as none: only `text` writes it.
     init(text: String, limit: Int) {
         parts = PaceParts(pace: max(1, limit))
-        guard let json = try? JSONValue(parsing: text), case .object(let members)? = json["members"] else { return }
+        guard let json = JSONValue(stored: text), case .object(let members)? = json["members"] else { return }
         var known: [String: PaceParts.Part] = [:]
         for member in members {
             guard case .array(let cells) = member.value else { continue }

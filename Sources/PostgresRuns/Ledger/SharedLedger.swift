@@ -120,7 +120,7 @@ package final class SharedLedger: RunLedger {
         ) { cells in
             guard let state = RunState(rawValue: cells.text(0)) else { return }
             row = Row(
-                state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: try? JSONValue(parsing: cells.text(3)),
+                state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: JSONValue(stored: cells.text(3)),
                 startedAt: try cells.optionalMoment(4),
                 endedAt: try cells.optionalMoment(5), conductor: cells.optionalInt(6),
                 conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9),
@@ -189,6 +189,6 @@ enum StoredCause {
 
     static func read(_ text: String) -> StopCause? {
         if text.isEmpty { return nil }
-        return (try? JSONValue(parsing: text)).flatMap(StopCause.init) ?? .described(text)
+        return JSONValue(stored: text).flatMap(StopCause.init) ?? .described(text)
     }
 }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import GRDB
 import GRDBSQLite
 
@@ -75,9 +75,9 @@ extension PreparedStatement.Row {
 }
 
 extension JSONValue {
-    /// JSON of a file; nil if it is none, or has a number beyond 2⁴⁸ (as milliseconds since 1970 the year 10889): Volley stores none, and sums and products
+    /// JSON of a file, or of a row of the store; nil if it is none, or has a number beyond 2⁴⁸ (as milliseconds since 1970 the year 10889): Volley stores none, and sums and products
     /// of smaller ones fit into an `Int`.
-    init?(stored text: String) {
+    package init?(stored text: String) {
         guard let value = try? JSONValue(parsing: text), value.isOfNumbersWithin(-(1 << 48)...(1 << 48)) else { return nil }
         self = value
     }
