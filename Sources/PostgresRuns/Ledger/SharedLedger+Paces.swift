@@ -1,6 +1,6 @@
 import Base
-import Runs
 import Postgres
+import Runs
 import Synchronization
 
 /// Paces that members divide: the rows of one pace are a `PaceParts`, changed by one member at a time.

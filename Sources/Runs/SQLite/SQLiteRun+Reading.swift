@@ -143,9 +143,10 @@ extension SQLiteRun {
         let select = try PreparedStatement(db, sql: RunSchema.selectRecipients, [range.lowerBound, range.upperBound])
         try select.forEachRow { row in
             let id = row.number(0)
-            guard targets.contains(row.text(1), of: id) else { throw noToken(id) }
-            let token = try row.string(1)
-            guard let fields = FieldsCell.decode(String(try row.string(5).prefix { $0 != "\0" })) else { throw noFields(id) }
+            guard let token = try? row.string(1), targets.contains(row.text(1), of: id) else { throw noToken(id) }
+            guard let cells = try? row.string(5), let fields = FieldsCell.decode(String(cells.prefix { $0 != "\0" })) else {
+                throw noFields(id)
+            }
             let recipient = Recipient(
                 token: Target(normalized: token), registrationID: try row.string(2), alias: try row.string(3), language: try row.string(4),
                 variant: try row.string(6), fields: fields)
