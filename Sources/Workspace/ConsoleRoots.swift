@@ -136,8 +136,9 @@ public struct ConsoleRoots: Sendable {
     private func place(of real: String) -> Objection? {
         func lies(in folder: String) -> Bool { real == folder || real.hasPrefix(folder == "/" ? "/" : folder + "/") }
         guard let root = folders.filter(lies).max(by: { $0.utf8.count < $1.utf8.count }) else { return .outside }
-        // Archived campaigns, settings of editors, keys of ssh.
-        if real.dropFirst(root.count).split(separator: "/").contains(where: { $0.hasPrefix(".") }) { return .closed }
+        // Archived campaigns, settings of editors, keys of ssh; but not the folders that Kubernetes mounts, `..data` and `..2026_12_01`.
+        let isHidden = real.dropFirst(root.count).split(separator: "/").contains { $0.hasPrefix(".") && !$0.hasPrefix("..") }
+        if isHidden { return .closed }
         var place = real
         while true {
             if closedPaths.contains(place) || Identity(place).map(closed.contains) ?? false { return .closed }

@@ -112,6 +112,12 @@ struct ConsoleRootsTests {
         for file in ["exports/link.txt", "exports/folder/reached-x.csv", "exports/hard.txt"] {
             #expect(roots.objection(to: "\(house)/\(file)") == .closed, "\(file)")
         }
+        // As Kubernetes mounts a volume.
+        try FileManager.default.createDirectory(atPath: "\(house)/exports/..2026_12_01", withIntermediateDirectories: true)
+        try FilePaths.create("\(house)/exports/..2026_12_01/b.csv", bytes: [])
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/exports/..data", withDestinationPath: "..2026_12_01")
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/exports/b.csv", withDestinationPath: "..data/b.csv")
+        #expect(roots.objection(to: "\(house)/exports/b.csv") == nil)
         #expect(roots.objection(to: "\(house)/exports/out.txt") == .outside && roots.objection(to: "/etc/hostname") == .outside)
         let project = try Project.read(file: "\(house)/volley.yaml").0
         let moved = ConsoleRoots(project, ProjectChoice(runs: "\(house)/exports"))
