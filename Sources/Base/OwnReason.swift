@@ -24,11 +24,16 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     case notSentYet = "NotSentYet"
     /// In reports of a run that was put back from a backup before it had ended, never in its file: not sent to by then.
     case notKnownSinceBackup = "NotKnownSinceBackup"
+    /// In reports of a run that other machines send, never in its file: what they recorded has not been fetched.
+    case notKnownHere = "NotKnownHere"
     /// Any reason that a run file has no space to distinguish.
     case other = "OtherReason"
 
     /// Devices that are unsent for one of these reasons get nothing more, even if their run is resumed.
     public static let final: Set<OwnReason> = [.tooLate, .frequencyCap]
+
+    /// Devices that are unsent for one of these reasons were given back, and may be sent to later in the same run.
+    public static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .cancelled, .quietHours]
 
     /// The outcome that the reason explains; nil if it may be any.
     public var outcome: Outcome? {
@@ -36,7 +41,7 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
         case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet,
             .notKnownSinceBackup:
             .unsent
-        case .connectionLost, .streamReset, .noAnswer, .processEnded, .awaitingAnswer: .unknown
+        case .connectionLost, .streamReset, .noAnswer, .processEnded, .awaitingAnswer, .notKnownHere: .unknown
         case .other: nil
         }
     }

@@ -12,12 +12,18 @@ struct OutcomeGuide {
     let doubtsTokens: Bool
     /// Whether the run was put back from a backup before it had ended.
     let isHeld: Bool
+    /// Whether other machines may have sent more than its file has.
+    let isNotFetched: Bool
     /// Who reads it.
     let face: Face
 
     /// - Parameter services: who took the pushes, at least one.
-    init(services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, face: Face = .terminal) {
+    init(
+        services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, isNotFetched: Bool = false,
+        face: Face = .terminal
+    ) {
         (self.services, self.state, self.doubtsTokens, self.isHeld, self.face) = (services, state, doubtsTokens, isHeld, face)
+        self.isNotFetched = isNotFetched
     }
 
     /// - Parameter service: who took the pushes.
@@ -62,7 +68,7 @@ struct OutcomeGuide {
         case .invalidToken: doubtsTokens ? "the \(noun) was refused" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
-        case .unknown: isUnderway ? "no answer yet" : "no answer came"
+        case .unknown: isNotFetched ? "not known here" : isUnderway ? "no answer yet" : "no answer came"
         case .unsent: isHeld ? "not known since the backup" : isUnderway ? "not sent yet" : "never sent"
         }
     }
@@ -74,7 +80,7 @@ struct OutcomeGuide {
         case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : "App gone"
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
-        case .unknown: isUnderway ? "No answer yet" : "No answer"
+        case .unknown: isNotFetched ? "Not known here" : isUnderway ? "No answer yet" : "No answer"
         case .unsent: isHeld ? "Not known" : isUnderway ? "Not sent yet" : "Never sent"
         }
     }
@@ -100,6 +106,8 @@ struct OutcomeGuide {
         return switch outcome {
         case .unsent where isHeld:
             "Nothing had been sent \(services[0].choosesDevices ? "of it" : "to the device") when the backup was made. What was sent since then is not known."
+        case .unknown where isNotFetched:
+            "Other machines may have sent the push, and what they recorded is not in this file yet."
         case .accepted where services[0].choosesDevices:
             "\(introduction), took the push over, for the devices that it chooses."
         case .unknown where services[0].choosesDevices && !isUnderway:

@@ -60,6 +60,11 @@ extension Report {
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
+        case .cancelled where isNotFetched:
+            return [
+                NextStep(words: "this brings what other machines have recorded:", command: "volley store fetch \(id)"),
+                NextStep(words: "to resume it after all:", command: "volley resume \(id)"),
+            ]
         case .cancelled where forgetting != nil: return isAnythingLeft ? [stepAlone, listOfReached] : []
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]

@@ -22,8 +22,8 @@ struct ServiceReport: Sendable {
     let state: RunState
     /// Whether wrong settings may be why its tokens were refused.
     let doubtsTokens: Bool
-    /// Whether the run was put back from a backup before it had ended.
-    let isHeld: Bool
+    /// Whether the run was put back from a backup before it had ended; whether other machines may have sent more than its file has.
+    let isHeld: Bool, isNotFetched: Bool
 
     /// For people.
     var displayName: String { PushServices.named(name)?.displayName ?? name }
@@ -34,7 +34,9 @@ struct ServiceReport: Sendable {
     var environment: String? { settings.map { Report.words($0.environment) } }
 
     /// What outcomes mean where this service took the pushes.
-    var guide: OutcomeGuide { OutcomeGuide(service: service, state: state, doubtsTokens: doubtsTokens, isHeld: isHeld) }
+    var guide: OutcomeGuide {
+        OutcomeGuide(services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld, isNotFetched: isNotFetched)
+    }
 
     /// Why services of a run that has not finished stopped while others were still sent to, by their names.
     static func stops(of run: any RecordedRun, _ status: RunStatus) throws -> [String: StopCause] {
@@ -64,7 +66,7 @@ extension Report {
                 service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
                 reasons: Self.sorted(reasonCounts(ofService: number)), left: left(figures.services[number], ofService: number),
                 cause: stops.cause(ofService: name), state: stops.state(ofService: name), doubtsTokens: doubtsTokens(ofService: number),
-                isHeld: isHeld)
+                isHeld: isHeld, isNotFetched: isNotFetched)
         }
     }
 

@@ -52,6 +52,8 @@ extension Report {
         case .running:
             return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far\(asFetched)."
         case .paused: return "Paused: \(acceptors) accepted \(share) so far\(asFetched)."
+        case .stopped where isNotFetched: return "Stopped: \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
+        case .cancelled where isNotFetched: return "Cancelled: \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
         case .stopped where count(.unsent) == 0:
             return ["Stopped: \(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         case .stopped: return "Stopped early: \(acceptors) accepted \(share); \(neverSent)."
@@ -69,6 +71,10 @@ extension Report {
     private var neverSent: String {
         let were = TextFormat.counted(count(.unsent), one: "was", many: "were")
         return forgetting == nil && !isShared ? "\(were) never sent" : "\(were) never sent, as far as is known"
+    }
+
+    private var notKnown: String {
+        "\(TextFormat.counted(count(.unknown), one: "is", many: "are")) not known here, as other machines may have sent them"
     }
 
     private var asFetched: String { isShared ? ", as far as that was fetched from the store that machines share" : "" }

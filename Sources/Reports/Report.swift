@@ -21,8 +21,10 @@ public struct Report: Sendable {
     let approval: RunApproval?
     /// What is not known of it since a backup; nil when it was not put back from one.
     let restored: RestoredRun?
-    /// Whether it is sent by several machines, of which the store that they share may know more than its file: that is fetched at the end.
+    /// Whether it is sent by several machines, and the store that they share may know more than its file: that is fetched at the end.
     let isShared: Bool
+    /// The same where whoever is unsent in the file counts as unknown (`RunFigures.asNotFetched`).
+    let isNotFetched: Bool
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?
     /// Push by push, of a test; empty otherwise, and when they were removed.
@@ -49,7 +51,9 @@ public struct Report: Sendable {
         plan = run.plan
         status = try run.status()
         var figures = try run.figures(withGroups: !isSummary)
+        isNotFetched = try run.isNotFetched(status)
         if isSummary { figures.groups = nil }
+        if isNotFetched { figures = figures.asNotFetched }
         self.figures = figures
         evidence = try (0..<run.plan.serviceCount).map {
             RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
@@ -111,7 +115,8 @@ public struct Report: Sendable {
     var guide: OutcomeGuide {
         let services = services.map(\.service)
         return OutcomeGuide(
-            services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens, isHeld: isHeld, face: face)
+            services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens,
+            isHeld: isHeld, isNotFetched: isNotFetched, face: face)
     }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.

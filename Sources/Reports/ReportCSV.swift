@@ -43,13 +43,13 @@ public enum ReportCSV {
     public static func write(
         _ run: any RecordedRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
-        let hasServices = run.plan.serviceCount > 1
+        let hasServices = run.plan.serviceCount > 1, isNotFetched = try run.isNotFetched(run.status())
         var line = LineWriter(
             seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [],
-            unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
+            isNotFetched: isNotFetched, unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
-        let test = FilterTest(filter)
+        let test = FilterTest(filter, isNotFetched: isNotFetched)
         var lines = 0
         try run.forEachStoredResult { result in
             guard test.holds(result) else { return }
@@ -68,17 +68,19 @@ public enum ReportCSV {
 /// A filter as bytes.
 private struct FilterTest {
     private let isWanted: [Bool]
+    private let isNotFetched: Bool
     private let language: [UInt8]?
     private let variant: [UInt8]?
 
-    init(_ filter: ReportCSV.Filter) {
+    init(_ filter: ReportCSV.Filter, isNotFetched: Bool) {
+        self.isNotFetched = isNotFetched
         isWanted = Outcome.allCases.map { filter.outcomes?.contains($0) ?? true }
         language = filter.language.map { $0 == Report.unknownLanguage ? [] : Array($0.utf8) }
         variant = filter.variant.map { Array($0.utf8) }
     }
 
     func holds(_ result: StoredResult) -> Bool {
-        isWanted[result.outcome.rawValue] && (language.map { result.language.elementsEqual($0) } ?? true)
+        isWanted[result.outcome(isNotFetched).rawValue] && (language.map { result.language.elementsEqual($0) } ?? true)
             && (variant.map { result.variant.elementsEqual($0) } ?? true)
     }
 }
@@ -91,13 +93,15 @@ private struct LineWriter {
     private let services: [[UInt8]]
     /// The reasons of recipients of whom nothing is recorded, by the numbers of the services.
     private let unrecorded: [UnrecordedReasons?]
+    private let isNotFetched: Bool
     var bytes: [UInt8] = []
     /// Neighbours mostly share their second, so its text is made once.
     private var second = Int64.min
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(seed: RunSeed, form: CSVForm, services: [String], unrecorded: [UnrecordedReasons?]) {
+    init(seed: RunSeed, form: CSVForm, services: [String], isNotFetched: Bool, unrecorded: [UnrecordedReasons?]) {
+        self.isNotFetched = isNotFetched
         self.seed = seed
         self.form = form
         lineEnd = form.lineEnd
@@ -117,7 +121,7 @@ private struct LineWriter {
         comma()
         CSVCell.append(result.variant, form, to: &bytes)
         comma()
-        bytes.append(contentsOf: names[result.outcome.rawValue])
+        bytes.append(contentsOf: names[result.outcome(isNotFetched).rawValue])
         comma()
         let hasAnswer = result.status > 0
         if hasAnswer { number(result.status) }
@@ -141,6 +145,7 @@ private struct LineWriter {
     }
 
     private func reason(of result: StoredResult) -> String {
+        if result.outcome != result.outcome(isNotFetched) { return OwnReason.notKnownHere.rawValue }
         guard !result.isRecorded else { return result.reason }
         return unrecorded[result.service]?.reason(isClaimed: result.outcome == .unknown).rawValue ?? ""
     }
@@ -158,5 +163,14 @@ private struct LineWriter {
             secondText = Array(moment.description.utf8)
         }
         bytes.append(contentsOf: secondText)
+    }
+}
+
+extension StoredResult {
+    /// The outcome as reports have it: whoever is unsent in a file that does not have all that other machines recorded may have got the push
+    /// (`RunFigures.asNotFetched`).
+    fileprivate func outcome(_ isNotFetched: Bool) -> Outcome {
+        let isOpen = !isRecorded || OwnReason(rawValue: reason).map { OwnReason.givenBack.contains($0) } ?? false
+        return isNotFetched && outcome == .unsent && isOpen ? .unknown : outcome
     }
 }

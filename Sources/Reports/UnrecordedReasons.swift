@@ -14,6 +14,9 @@ struct UnrecordedReasons: Hashable, Sendable {
     /// Of a run that was put back from a backup before it had ended.
     static let sinceBackup = UnrecordedReasons(claimed: .processEnded, unclaimed: .notKnownSinceBackup)
 
+    /// Of a run that other machines send, or have sent, of which this file does not have all.
+    static let notFetched = UnrecordedReasons(claimed: .notKnownHere, unclaimed: .notKnownHere)
+
     /// - Parameters:
     ///   - state: of the run, or of the part of it that goes through a service.
     ///   - isInterrupted: whether Ctrl-C or SIGTERM ended it.
@@ -33,6 +36,7 @@ struct UnrecordedReasons: Hashable, Sendable {
     static func ofServices(of run: any RecordedRun, isHeld: Bool) throws -> [UnrecordedReasons?] {
         if isHeld { return Array(repeating: .sinceBackup, count: run.plan.serviceCount) }
         let status = try run.status()
+        if try run.isNotFetched(status) { return Array(repeating: .notFetched, count: run.plan.serviceCount) }
         let stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
         let services = try? run.plan.settings.get().services
         return (0..<run.plan.serviceCount).map { number in
@@ -45,7 +49,35 @@ struct UnrecordedReasons: Hashable, Sendable {
     func reason(isClaimed: Bool) -> OwnReason { isClaimed ? claimed : unclaimed }
 }
 
+extension RecordedRun {
+    /// Whether other machines may have sent more than this file has. A run whose store has forgotten something is judged by its file alone.
+    func isNotFetched(_ status: RunStatus) throws -> Bool {
+        guard status.state != .planned, try sharedSince() != nil else { return false }
+        if case .ledger(let stop)? = status.cause, stop.isForgetting { return false }
+        return true
+    }
+}
+
 extension RunFigures {
+    /// The same where other machines may have sent to whoever is unsent here and not for good: they are unknown. Languages and variants are left out, as it is
+    /// not known either how theirs divide.
+    var asNotFetched: RunFigures {
+        var figures = self
+        var moved = figures.unrecorded.unclaimed
+        figures.unrecorded.claimed += figures.unrecorded.unclaimed
+        figures.unrecorded.unclaimed = 0
+        for reason in OwnReason.givenBack {
+            guard let count = figures.reasons.removeValue(forKey: reason.rawValue) else { continue }
+            figures.reasons[OwnReason.notKnownHere.rawValue, default: 0] += count
+            moved += count
+        }
+        figures.outcomes[.unsent, default: 0] -= moved
+        figures.outcomes[.unknown, default: 0] += moved
+        figures.groups = nil
+        figures.services = services.map(\.asNotFetched)
+        return figures
+    }
+
     /// Recipients by reason, with those of whom nothing is recorded.
     func reasons(_ unrecorded: UnrecordedReasons?) -> [String: Int] {
         guard let unrecorded else { return reasons }

@@ -78,6 +78,36 @@ import Testing
         }
     }
 
+    @Test("of a run that other machines send, nobody is unsent whom they may have sent to, before that was fetched")
+    func notFetched() throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
+        try run.setState(.running, at: start)
+        try run.noteShared(at: start)
+        try run.claim(0..<6, at: start)
+        func settled(_ id: Int, _ outcome: Outcome, _ own: OwnReason? = nil) -> Settlement {
+            own.map { Settlement(recipient: id, outcome: outcome, own: $0, settledAt: start) }
+                ?? Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, settledAt: start)
+        }
+        try run.record([
+            settled(0, .accepted), settled(1, .accepted), settled(2, .unsent, .interrupted), settled(3, .unsent, .frequencyCap),
+        ])
+        for state in [RunState.running, .stopped, .cancelled] {
+            if state != .running { try run.setState(state, cause: .ledger(.takenOver), at: start.adding(seconds: 60)) }
+            let report = try Report(run)
+            #expect(report.count(.unsent) == 1 && report.count(.unknown) == 7 && report.count(.accepted) == 2, "\(state)")
+            #expect(report.reasonCounts == ["FrequencyCap": 1, "NotKnownHere": 7])
+            #expect(report.nextSteps.allSatisfy { !($0.command ?? "").contains("cancel") })
+            var csv = ""
+            try ReportCSV.write(run) { csv += String(decoding: $0, as: UTF8.self) }
+            #expect(csv.split(separator: "\n").count { $0.contains(",unknown,") && $0.contains(",NotKnownHere,") } == 7)
+            #expect(csv.split(separator: "\n").count { $0.contains(",unsent,") } == 1)
+            let text = report.text(width: 100, colour: false)
+            #expect(text.contains("not known here") && !text.contains("never sent "), "\(text)")
+        }
+        try run.noteFetched()
+        #expect(try Report(run).count(.unsent) == 6)
+    }
+
     @Test("in the console, a report’s page names buttons and people to ask, and no command", arguments: RunState.allCases)
     func console(state: RunState) throws {
         let mixtures: [[Outcome: Int]] = [

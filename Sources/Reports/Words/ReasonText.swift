@@ -37,6 +37,8 @@ extension OwnReason {
             "Their turn has not come yet."
         case .notKnownSinceBackup:
             "They had not been sent to when the backup was made from which the run was put back. Since then they may have got the push."
+        case .notKnownHere:
+            "Other machines may have sent to them, and what those recorded is not in this file yet. `volley store fetch` brings it once the run has ended."
         case .expired:
             "It was too late: the campaign's expiry had passed before their turn came."
         case .tooLate:

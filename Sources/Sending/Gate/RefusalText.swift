@@ -22,8 +22,8 @@ enum RefusalText {
         if step == .retry {
             return Diagnostic(
                 what, file: run.place,
-                remedy: "`volley resume \(id)` goes on and fetches that from the store; so does `volley cancel \(id)`.",
-                [.resume(run: id), .cancel(run: id)])
+                remedy: "`volley resume \(id)` goes on with it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
+                [.resume(run: id), .wait(run: id)])
         }
         return Diagnostic(
             what, file: run.place, remedy: "Name in volley.yaml the store that has it: `store: {postgres: …}`. Then `volley resume \(id)`.",
