@@ -12,7 +12,8 @@ public struct PostgresAddress: Sendable {
 
     /// Debian's authorities, for addresses that name none.
     static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
-    private static let usualConnectSeconds = 15.0
+    /// How long connecting may take where the address has no `connect_timeout`.
+    public static let usualConnectSeconds = 15.0
 
     /// Keywords for all addresses that do not say otherwise. A peer that is gone without a word is noticed within a minute.
     private static let usual = [
@@ -21,12 +22,18 @@ public struct PostgresAddress: Sendable {
     ]
 
     /// Reads a URL (`postgresql://…`) or `host=… dbname=…`.
-    /// - Parameter variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
+    /// - Parameters:
+    ///   - variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
+    ///   - seconds: how long connecting may take where the address does not say.
     /// - Throws: `PostgresError` when it cannot be read, or would allow a connection whose server is not verified.
-    public init(_ text: String, of variable: String) throws(PostgresError) { try self.init(text, of: variable, Self.environment) }
+    public init(_ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds) throws(PostgresError) {
+        try self.init(text, of: variable, connectingWithin: seconds, Self.environment)
+    }
 
     /// - Parameter environment: the value of a variable that libpq reads; nil where it is not set.
-    init(_ text: String, of variable: String, _ environment: (String) -> String?) throws(PostgresError) {
+    init(
+        _ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds, _ environment: (String) -> String?
+    ) throws(PostgresError) {
         guard var given = Self.parsed(text) else { throw Self.unreadable(variable) }
         try Self.checkParts(given, of: variable)
         if !Self.isLocal(given, environment) {
@@ -36,7 +43,7 @@ public struct PostgresAddress: Sendable {
             given["gssencmode"] = "disable"
             if Self.lacksAuthorities(given, environment) { given["sslrootcert"] = Self.systemAuthorities }
         }
-        connectSeconds = given["connect_timeout"].flatMap(Double.init).map { max(2, $0) } ?? Self.usualConnectSeconds
+        connectSeconds = given["connect_timeout"].flatMap(Double.init).map { max(2, $0) } ?? seconds
         parameters = Self.usual.merging(given) { $1 }.merging(["client_encoding": "UTF8"]) { $1 }
     }
 

@@ -251,7 +251,7 @@ extension PostgresConnection {
                 answered.wake()
             }) != nil
         else { return }
-        answered.wait(atMost: 2)
+        answered.wait(atMost: 1)
     }
 }
 

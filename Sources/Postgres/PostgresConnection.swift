@@ -1,15 +1,17 @@
 public import Base
 import CPostgreSQL
 import Glibc
+import Synchronization
 
 /// A connection to a PostgreSQL server, for one thread at a time. Its calls block, but never longer than they were allowed to, and they end when
-/// a cancellation is requested: libpq only ever sends and reads what fits, and waiting is done here. Looking up a host's name is the
-/// exception: it takes as long as the system's resolver does.
+/// a cancellation is requested: libpq only ever sends and reads what fits, and waiting is done here.
 public final class PostgresConnection {
     let handle: OpaquePointer
     private let cancellation: Cancellation
     /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait for reading only.
     private let readiness: Int32
+    /// Called about once a second while the server is waited for, with the seconds for which it has been silent. What it throws ends the wait.
+    public var whileWaiting: ((_ silentSeconds: Double) throws -> Void)?
     /// The names of statements that the server keeps.
     var kept: [String: String] = [:]
     /// Set by libpq while it reads: a commit was acknowledged that no standby has confirmed.
@@ -27,9 +29,49 @@ public final class PostgresConnection {
     }
 
     /// Connects.
-    /// - Parameter cancellation: ends every call of this connection.
-    /// - Throws: `PostgresError`; `CancellationError`; a `Diagnostic` if no more files can be opened.
-    public static func open(_ address: PostgresAddress, _ cancellation: Cancellation) throws -> PostgresConnection {
+    ///
+    /// A thread of its own connects: libpq looks up names with the system's resolver, which nothing can end. A thread that hangs there is left behind, and
+    /// closes what it opened.
+    /// - Parameters:
+    ///   - cancellation: ends every call of this connection.
+    ///   - whileWaiting: see the property.
+    /// - Throws: `PostgresError`; `CancellationError`; a `Diagnostic` if no more files can be opened, or no thread started; what `whileWaiting` throws.
+    public static func open(
+        _ address: PostgresAddress, _ cancellation: Cancellation, whileWaiting: ((_ silentSeconds: Double) throws -> Void)? = nil
+    ) throws -> PostgresConnection {
+        let attempt = Attempt(ended: try Wakeup())
+        try detachThread {
+            attempt.outcome.withLock { $0 = Result { try connected(address, cancellation) } }
+            attempt.ended.wake()
+        }
+        let start = ContinuousClock.now
+        while !cancellation.wait(milliseconds: 1000, orUntil: attempt.ended) {
+            if cancellation.isRequested { throw CancellationError() }
+            let seconds = (.now - start) / .seconds(1)
+            try whileWaiting?(seconds)
+            // The thread ends every other wait by itself.
+            guard seconds < address.connectSeconds + 1 else {
+                throw PostgresError(
+                    .unreachable, "the name of the server was not found in time", remedy: "Check its name, and this machine's name servers."
+                )
+            }
+        }
+        guard let connection = try attempt.outcome.withLock({ $0.take() })?.get() else {
+            preconditionFailure("an attempt ended without an outcome")
+        }
+        connection.whileWaiting = whileWaiting
+        return connection
+    }
+
+    /// What becomes of connecting. The lock is held by the thread that connects, until it has ended.
+    private final class Attempt: Sendable {
+        let ended: Wakeup
+        let outcome = Mutex<Result<PostgresConnection, any Error>?>(nil)
+
+        init(ended: Wakeup) { self.ended = ended }
+    }
+
+    private static func connected(_ address: PostgresAddress, _ cancellation: Cancellation) throws -> PostgresConnection {
         let readiness = volley_open_readiness()
         guard readiness >= 0 else { throw Diagnostic.noMoreFiles(errno) }
         guard let handle = start(address) else {
@@ -100,9 +142,14 @@ public final class PostgresConnection {
             throw PostgresError(.lost, "the connection cannot be watched: \(String(cString: strerror(errno)))")
         }
         if cancellation.isRequested { throw CancellationError() }
+        var silentSeconds = 0.0
         repeat {
+            let start = ContinuousClock.now
             if cancellation.waitForRequest(atMost: max(0, min(1, deadline.secondsLeft)), orReadable: readiness) { return }
             if cancellation.isRequested { throw CancellationError() }
+            // What is longer was a sleep of this process, or of its machine.
+            silentSeconds += min(2, (.now - start) / .seconds(1))
+            try whileWaiting?(silentSeconds)
             idle()
         } while deadline.secondsLeft > 0
         throw PostgresError(.late, "the server did not answer in time")

@@ -3,14 +3,15 @@ import Postgres
 package import Runs
 
 extension Store {
-    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids.
+    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and again, also while the store is away.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func runsToSend(ofApps apps: [String]) throws -> [String] {
         var runs: [String] = []
         try StoreError.explaining {
-            try looking.once { connection in
+            try looking.once(isRepeated: true) { connection in
                 try connection.run(
-                    "SELECT id, app FROM volley_run WHERE is_published AND state IN ('running', 'paused') ORDER BY number", within: 30
+                    "SELECT id, app FROM volley_run WHERE is_published AND state IN ('running', 'paused') ORDER BY number",
+                    within: looking.answerSeconds
                 ) { cells in if apps.contains(cells.text(1)) { runs.append(cells.text(0)) } }
             }
         }
@@ -38,7 +39,7 @@ extension Store {
                     """
                     SELECT 1 FROM volley_run r WHERE r.id = $1 AND r.state IN ('running', 'paused')
                         AND EXISTS (SELECT 1 FROM volley_sender s WHERE s.run = r.number AND s.dead_at IS NULL)
-                    """, [.text(id)], within: 30
+                    """, [.text(id)], within: looking.answerSeconds
                 ) { _ in isBeingSent = true }
             }
         }
@@ -52,7 +53,9 @@ extension Store {
         let before = Timestamp.now()
         try StoreError.explaining {
             try looking.once { connection in
-                try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: 30) { milliseconds = $0.int(0) }
+                try connection.run(
+                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: looking.answerSeconds
+                ) { milliseconds = $0.int(0) }
             }
         }
         let middle = (before.epochMilliseconds + Timestamp.now().epochMilliseconds) / 2

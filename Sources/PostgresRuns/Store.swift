@@ -10,11 +10,15 @@ public final class Store: Sendable {
 
     /// The store at an address, whose tables are there.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if nobody can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
+    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it nobody would hear of that, and the store is waited for
+    ///     ten seconds only.
     /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version.
-    public static func open(_ address: PostgresAddress, asked: Cancellation, isPatient: Bool = false) throws -> Store {
-        let store = try Store(address, asked: asked)
+    public static func open(
+        _ address: PostgresAddress, asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil
+    ) throws -> Store {
+        let store = try Store(address, StorePatience(asked, tell: tell))
         let lane = store.lane()
         try StoreError.explaining {
             if isPatient { try lane.patiently { try StoreSchema.check($0) } } else { try lane.once { try StoreSchema.check($0) } }
@@ -22,10 +26,14 @@ public final class Store: Sendable {
         return store
     }
 
-    init(_ address: PostgresAddress, asked: Cancellation) throws(Diagnostic) {
-        (self.address, patience) = (address, try StorePatience(asked))
+    init(_ address: PostgresAddress, _ patience: StorePatience) {
+        (self.address, self.patience) = (address, patience)
         looking = StoreLane(address, patience)
     }
+
+    /// Whether the store was away for so long, after a person had asked for the end, that it was waited for no longer: what it does not know then is not known
+    /// there.
+    package var isGivenUp: Bool { patience.isOver() }
 
     /// A connection that is opened when it is first needed.
     func lane(answerSeconds: Double = StoreLane.usualAnswerSeconds) -> StoreLane {

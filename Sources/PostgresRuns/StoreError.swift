@@ -17,19 +17,24 @@ enum StoreError {
             case .lost, .late: "the store gave no answer: \(TextFormat.foreign(error.message))"
             case .refused: "the store refuses what Volley asks of it: \(TextFormat.foreign(error.message))"
             }
-        return Diagnostic(what, remedy: error.remedy ?? remedy(error.sqlState))
+        return Diagnostic(what, remedy: remedy(error.sqlState) ?? error.remedy ?? usualRemedy)
     }
 
-    /// SQLSTATEs: appendix A of PostgreSQL's manual.
-    private static func remedy(_ state: String?) -> String {
+    private static let usualRemedy = "Look at the database's log; `volley store check` says what Volley finds there."
+
+    /// SQLSTATEs: appendix A of PostgreSQL's manual. The server's own hints are for those who run it.
+    private static func remedy(_ state: String?) -> String? {
         switch state {
         case "42501": "Give the role its rights: `volley store check` says which are missing."
         case "42P01", "42703": "Its tables are missing, or of another version: run `volley store migrate`."
         case "25006":
             "This server is a standby, or read-only: let the address lead to the primary, for example with target_session_attrs=read-write."
         case "53100": "Its disk is full: make room there."
+        case "53200": "The database's machine has no memory left: give it more, or end other work there."
         case "53300": "It has too many connections: allow more (max_connections); each process that sends needs four."
-        default: "Look at the database's log; `volley store check` says what Volley finds there."
+        case "55P03", "57014": "Another session of the database holds what Volley needs: `pg_locks` and `pg_stat_activity` show which."
+        case "57P01", "57P02", "57P03": "The database is shutting down, or coming up: wait, or start it."
+        default: nil
         }
     }
 }

@@ -23,23 +23,32 @@ final class StoreLane: @unchecked Sendable {
         self.answerSeconds = answerSeconds
     }
 
+    deinit { patience.answered(ObjectIdentifier(self)) }
+
     /// Runs something once.
+    /// - Parameter isRepeated: whether the caller tries again what fails: people are told then if it does for long.
     /// - Throws: `PostgresError`; what `body` throws.
-    func once<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value { try locked { try attempt(body) } }
+    func once<Value>(isRepeated: Bool = false, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try locked { try attempt(isRepeated: isRepeated, body) }
+    }
 
     /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was carried out before without an answer.
     /// - Parameter isOver: whether to try no more.
     /// - Throws: `PostgresError`, for what the database refuses, and when nobody waits any more; what `body` throws.
     func patiently<Value>(until isOver: () -> Bool = { false }, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         try locked {
+            defer { if !patience.isOver() { patience.answered(ObjectIdentifier(self)) } }
             while true {
-                do { return try attempt(body) } catch let error as PostgresError where error.isPassing {
+                do { return try attempt(isRepeated: true, body) } catch let error as PostgresError where error.isPassing {
                     if isOver() || patience.isOver() { throw error }
                     patience.pause(milliseconds: Self.pauseMilliseconds)
                 }
             }
         }
     }
+
+    /// The caller of `once` tries no more.
+    func rest() { patience.answered(ObjectIdentifier(self)) }
 
     private func locked<Value>(_ body: () throws -> Value) throws -> Value {
         // What a mutex returns must be sendable, which a value of the caller's need not be.
@@ -49,22 +58,30 @@ final class StoreLane: @unchecked Sendable {
         return value
     }
 
-    private func attempt<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        let connection = try self.connection ?? open()
+    private func attempt<Value>(isRepeated: Bool, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try patience.admit()
         do {
-            let value = try body(connection)
+            let connection = try self.connection ?? open()
             self.connection = connection
-            patience.answered()
+            let value = try body(connection)
+            patience.answered(ObjectIdentifier(self))
             return value
         } catch {
             // A transaction that was left open ends with its connection.
-            self.connection = error is PostgresError || error is CancellationError ? nil : connection
+            if error is PostgresError || error is CancellationError { connection = nil }
+            if isRepeated, let error = error as? PostgresError, error.isPassing {
+                patience.failed(ObjectIdentifier(self), error)
+            } else if !patience.isOver() {
+                patience.answered(ObjectIdentifier(self))
+            }
             throw error
         }
     }
 
     private func open() throws -> PostgresConnection {
-        let connection = try PostgresConnection.open(address, patience.none)
+        let connection = try PostgresConnection.open(address, patience.none) { [patience, lane = ObjectIdentifier(self)] silentSeconds in
+            try patience.waits(lane, silentSeconds: silentSeconds)
+        }
         // What was answered must be on the disk, whatever the database is set to. A member that stands still in the middle of a transaction would hold its
         // row against those who declare it dead. Warnings tell of commits that no standby confirmed.
         try connection.execute(
@@ -86,20 +103,28 @@ extension PostgresConnection {
             try execute("COMMIT", within: seconds)
             return value
         } catch {
-            _ = try? execute("ROLLBACK", within: seconds)
+            // After an error of the database the connection is closed, which ends the transaction as well.
+            if !(error is PostgresError) { _ = try? execute("ROLLBACK", within: seconds) }
             throw error
         }
     }
 }
 
 extension PostgresError {
-    /// Whether the same statement may succeed later: the database is away, restarts, is a standby as yet, or two transactions got in one another's way.
+    /// Whether the same statement may succeed later, once the database is back or an operator has changed something there: it is away, restarts, has no room
+    /// or no connection left, takes no login, has withdrawn rights, is a standby for now, or two transactions got in one another's way. What is wrong with the
+    /// statement or with the data itself does not pass. SQLSTATEs and their classes: appendix A of PostgreSQL's manual.
     var isPassing: Bool {
         switch cause {
         case .address: false
         case .unreachable, .lost, .late: true
         case .refused(let state):
-            isConnectionLost || ["40001", "40P01", "55P03", "25006", "53300", "25P03", "57014"].contains(state)
+            isConnectionLost || Self.passingClasses.contains(String(state.prefix(2))) || Self.passing.contains(state)
         }
     }
+
+    /// Connections, logins, transactions that were rolled back, resources, objects in use, operators, errors of the system.
+    private static let passingClasses: Set<String> = ["08", "28", "40", "53", "55", "57", "58"]
+    /// Rights, a standby, transactions that stood still, a database or schema that is being restored.
+    private static let passing: Set<String> = ["42501", "25006", "25P03", "3D000", "3F000"]
 }

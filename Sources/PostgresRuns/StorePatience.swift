@@ -1,52 +1,93 @@
 import Base
+import Postgres
 import Synchronization
 
-/// How long the database is waited for while it is away: for ever, as what was sent must be recorded; but once a person has asked for the end, only some
-/// seconds more.
+/// How long the store is waited for while it is away, and who is told (`StoreTrouble`). As what was sent must be recorded, it is waited for as long as it takes,
+/// if anybody hears of that; but once a person has asked for the end, only some seconds more.
 final class StorePatience: Sendable {
-    /// How long it is waited for after a person asked for the end; seconds.
-    static let secondsAfterRequest = 20.0
-
-    private let asked: Cancellation
-    /// Never requested: what is asked of the database is not cut short by a person's Ctrl-C.
+    private let asked: Cancellation?
+    private let tell: (@Sendable (Diagnostic?) -> Void)?
+    /// Never requested: what is asked of the database is not cut short at once by a person's Ctrl-C.
     let none: Cancellation
-    private let state = Mutex(State())
+    private let trouble: Mutex<StoreTrouble>
+    private let silenceSeconds: Double
+    private let start = ContinuousClock.now
 
-    private struct State {
-        var awaySince: ContinuousClock.Instant?
-        var askedSince: ContinuousClock.Instant?
-    }
-
-    /// - Parameter asked: a person's request to end.
+    /// - Parameters:
+    ///   - asked: a person's request to end.
+    ///   - limits: how long what takes.
+    ///   - tell: told why the store does not answer, now and then, and nil once it does.
     /// - Throws: a `Diagnostic` if no more files can be opened.
-    init(_ asked: Cancellation) throws(Diagnostic) {
-        self.asked = asked
+    init(
+        _ asked: Cancellation?, limits: StoreTrouble.Limits = .init(), tell: (@Sendable (Diagnostic?) -> Void)? = nil
+    ) throws(Diagnostic) {
+        (self.asked, self.tell, silenceSeconds) = (asked, tell, limits.silence)
+        trouble = Mutex(StoreTrouble(limits))
         none = try Cancellation()
     }
 
     /// Whether a person asked for the end.
-    var isAsked: Bool { asked.isRequested }
+    var isAsked: Bool { asked?.isRequested ?? false }
 
     /// Waits until a person asks for the end.
-    func rest(atMost seconds: Double) { asked.waitForRequest(atMost: seconds) }
-
-    /// The database answered.
-    func answered() { state.withLock { $0.awaySince = nil } }
-
-    /// The database did not answer, or has to be waited for.
-    /// - Returns: whether it is waited for no longer.
-    func isOver(at now: ContinuousClock.Instant = .now) -> Bool {
-        let isAsked = asked.isRequested
-        return state.withLock { state in
-            let away = state.awaySince ?? now
-            state.awaySince = away
-            guard isAsked else { return false }
-            let since = state.askedSince ?? now
-            state.askedSince = since
-            return (now - max(away, since)) / .seconds(1) > Self.secondsAfterRequest
-        }
-    }
+    func rest(atMost seconds: Double) { (asked ?? none).waitForRequest(atMost: seconds) }
 
     /// Waits before the next try.
     func pause(milliseconds: Int) { _ = none.wait(milliseconds: milliseconds) }
+
+    /// Seconds since this was made.
+    var seconds: Double { (.now - start) / .seconds(1) }
+
+    // MARK: - What connections find
+
+    /// - Throws: `PostgresError` if nothing is tried any more.
+    func admit() throws {
+        let now = seconds
+        if let why = trouble.withLock({ $0.isClosed(at: now) ? $0.why ?? Self.silence : nil }) { throw why }
+    }
+
+    /// A connection was answered, or is used no more.
+    func answered(_ lane: ObjectIdentifier) { pass(trouble.withLock { $0.answered(lane) }) }
+
+    /// A connection was not answered, and tries again.
+    func failed(_ lane: ObjectIdentifier, _ error: PostgresError) {
+        let now = seconds
+        pass(trouble.withLock { $0.failed(lane, error, since: now, at: now) })
+    }
+
+    private static let silence = PostgresError(.late, "the server did not answer in time")
+
+    /// A connection waits for an answer. Where nobody hears of it, the limit of each statement counts instead, unless a person asks for the end.
+    /// - Throws: `PostgresError` once it is waited for no longer.
+    func waits(_ lane: ObjectIdentifier, silentSeconds: Double) throws {
+        guard silentSeconds >= silenceSeconds, tell != nil || isAsked else { return }
+        let now = seconds
+        pass(trouble.withLock { $0.failed(lane, Self.silence, since: now - silentSeconds, at: now) })
+        if isOver() { throw Self.silence }
+    }
+
+    private func pass(_ news: StoreTrouble.News?) {
+        switch news {
+        case .isAway(let error): tell?(StoreError.explained(error))
+        case .isBack: tell?(nil)
+        case nil: break
+        }
+    }
+
+    // MARK: - Whether it is waited for
+
+    /// Whether the store is waited for no longer: what follows gets a moment in all (`StoreTrouble.Limits`).
+    func isOver() -> Bool {
+        let now = seconds, isAsked = isAsked
+        return trouble.withLock { $0.isOver(isAsked: isAsked, isHeard: tell != nil, at: now) }
+    }
+
+    /// Whether a wait for others, which began at a moment (`seconds`), is over as a person has asked for the end.
+    func isSpent(since moment: Double) -> Bool {
+        let now = seconds, isAsked = isAsked
+        return trouble.withLock { $0.isSpent(since: moment, isAsked: isAsked, at: now) }
+    }
+
+    /// Whether some connection is in trouble.
+    var isTroubled: Bool { trouble.withLock { $0.why != nil } }
 }

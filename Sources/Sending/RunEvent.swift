@@ -28,6 +28,8 @@ public enum RunEvent: Sendable {
     case draining
     /// Other machines have something to record yet, or may: told each time that this is looked at.
     case waitingForMachines([String])
+    /// This process stood still, or was cut off from the store, for so long that other machines counted it as gone: it takes part again.
+    case rejoins
     /// Nothing more is sent, and the end of the run is on record.
     case ended(any RecordedRun)
     /// The last entries are being written, and the run file is being closed.
@@ -44,6 +46,8 @@ public enum RunEvent: Sendable {
     case settled([Settlement])
 
     // Warnings.
+    /// The store that machines share cannot be used, told now and then, or can be again. Sending waits for it.
+    case storeAway(Diagnostic), storeBack
     /// Warnings about volley.yaml, keys and certificates.
     case warnings([Diagnostic])
     /// Devices left out because other runs sent them as many pushes as `frequency` allows.

@@ -88,7 +88,7 @@ struct RunToSend {
         let end = try deliver(step, through: gate, attendance)
         let ledgers = closeGateways()
         do {
-            try close(attendance.observer)
+            try close(attendance.observer, after: end)
             if let doubt = try LedgerGap.doubt(about: run) { attendance.observer(.gap(doubt)) }
             let report = try Report(run, chain: RunChain(of: run))
             let check = try before.flatMap { before in
@@ -155,13 +155,14 @@ struct RunToSend {
     }
 
     /// Closes the run into one file, and puts the devices with invalid tokens on the suppression list.
-    func close(_ observer: RunObserver) throws {
+    func close(_ observer: RunObserver, after end: RunEnd) throws {
         observer(.closing)
         defer { observer(.closed) }
         try run.closeIntoOneFile()
         // A test suppresses no device: its answers do not count for the audience.
         guard !run.plan.isTest else { return }
         SuppressionList.suppressGone(of: run, observer)
-        if let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) { observer(.warnings([warning])) }
+        // A person who asks for the end does not wait for the store; what is not exchanged now is exchanged before the next plan.
+        if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) { observer(.warnings([warning])) }
     }
 }

@@ -50,7 +50,7 @@ public struct SendProposal {
         if step == .goOn, let resumption = try resumption() { attendance.observer(.resumes(resumption)) }
         let end = try dispatch.deliver(step, through: gate, attendance)
         for gateway in dispatch.gateways.values { _ = gateway.close() }
-        do { try dispatch.close(attendance.observer) } catch { return (end, error) }
+        do { try dispatch.close(attendance.observer, after: end) } catch { return (end, error) }
         return (end, nil)
     }
 }

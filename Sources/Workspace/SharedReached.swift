@@ -53,6 +53,6 @@ extension Project {
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func sharedReached(_ settings: RunSettings) throws -> SharedReached? {
         guard settings.services.contains(where: { !$0.environment.isSimulator }) else { return nil }
-        return try openStore(asked: .requested()).map { try SharedReached($0) }
+        return try openStore().map { try SharedReached($0) }
     }
 }

@@ -5,12 +5,11 @@ public import Runs
 
 /// What a project has in the store that it shares with other machines. Without `store` in volley.yaml nothing is connected to.
 extension Project {
-    /// Opens the store.
-    /// - Parameter asked: a person's request to end, after which it is waited for some seconds more.
+    /// Opens the store, which is waited for some seconds if it goes away.
     /// - Returns: nil if volley.yaml names none.
     /// - Throws: `Diagnostic`: the store cannot be reached, or its tables are missing or of another version.
-    package func openStore(asked: Cancellation) throws -> Store? {
-        try store.map { try StoreAddress(variable: $0.variable).open(asked: asked) }
+    package func openStore() throws -> Store? {
+        try store.map { try StoreAddress(variable: $0.variable).open(asked: nil) }
     }
 
     /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of the simulator stay on their machine.
@@ -19,7 +18,7 @@ extension Project {
         let services = settings.services.filter { !$0.environment.isSimulator }
         guard let place = store?.variable.position, !services.isEmpty else { return nil }
         do {
-            guard let store = try openStore(asked: .requested()) else { return nil }
+            guard let store = try openStore() else { return nil }
             for service in services {
                 try store.exchange(catalog.suppression(app: app, service: service.service, environment: service.listName))
             }
@@ -34,14 +33,5 @@ extension Project {
             .storeAway,
             message: "suppressed devices and recent pushes could not be exchanged with other machines: \(found.message)", at: place,
             remedy: found.remedy)
-    }
-}
-
-extension Cancellation {
-    /// One that was requested already: the store is waited for some seconds only.
-    static func requested() throws(Diagnostic) -> Cancellation {
-        let cancellation = try Cancellation()
-        cancellation.request()
-        return cancellation
     }
 }

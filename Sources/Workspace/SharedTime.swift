@@ -15,7 +15,7 @@ package struct SharedTime {
     /// - Throws: `Diagnostic`: the store cannot be reached.
     package init?(of run: any RecordedRun, _ settings: RunSettings, in project: Project, until cancellation: Cancellation) throws {
         guard let time = ScheduledTime(run, settings, isScheduler: false), project.store != nil,
-            let store = try project.openStore(asked: .requested())
+            let store = try project.openStore()
         else { return nil }
         let key = time.scheduledRun.key
         firing = SharedFiring(app: run.plan.app, campaign: key.campaign, occurrence: key.occurrence, run: run.plan.id, state: .begun)

@@ -14,8 +14,10 @@ enum Fault: String, CaseIterable, Sendable {
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"
     /// The primary is gone, and the standby for which its commits waited takes over.
     case promoteStandby = "promote-standby"
-    /// What lies between a helper and the database passes nothing on, and closes nothing.
-    case freezeRelay = "freeze-relay"
+    /// What lies between a helper, or home, and the database passes nothing on, and closes nothing.
+    case freezeRelay = "freeze-relay", freezeHomeRelay = "freeze-home-relay"
+    /// Home stands still twice, and while the database restarts.
+    case stopHomeTwice = "stop-home-twice", stopHomeDuringRestart = "stop-home-during-restart"
     case clocksApart = "clocks-apart"
     /// A helper is killed while the database is away.
     case killDuringRestart = "kill-during-restart"
@@ -27,23 +29,24 @@ enum Fault: String, CaseIterable, Sendable {
     /// What the machines need for it.
     func prepare(_ setup: inout Machines.Setup) {
         switch self {
-        case .restartDatabase, .freezeDatabase, .killDuringRestart, .noConnections: setup.hasOwnServer = true
+        case .restartDatabase, .freezeDatabase, .killDuringRestart, .stopHomeDuringRestart, .noConnections: setup.hasOwnServer = true
         case .promoteStandby: setup.hasStandby = true
         case .freezeRelay: setup.relayed = .third
+        case .freezeHomeRelay: setup.relayed = .home
         case .fullDisk: setup.hasSmallDisk = true
         case .clocksApart: setup.clocks = [.home: 3600, .second: -3600]
-        case .none, .killHelper, .killBothHelpers, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .noRights: break
+        case .none, .killHelper, .killBothHelpers, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .stopHomeTwice, .noRights: break
         }
     }
 
     /// How many members it takes away with what they had claimed.
     var deaths: Int {
         switch self {
-        case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections: 0
-        case .killHelper, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .freezeRelay, .killDuringRestart: 1
-        case .killBothHelpers: 2
-        // Nobody can record anything.
-        case .noRights, .fullDisk: 3
+        case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections, .noRights, .fullDisk: 0
+        case .killHelper, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .stopHomeDuringRestart, .freezeRelay, .freezeHomeRelay,
+            .killDuringRestart:
+            1
+        case .killBothHelpers, .stopHomeTwice: 2
         }
     }
 
@@ -56,11 +59,18 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the database refuses what is recorded, so that the run stops, and has to be resumed.
-    var stopsRun: Bool { self == .noRights || self == .fullDisk }
+    /// What home has to say, while the database refuses something and when home takes part again.
+    var words: String? {
+        switch self {
+        case .noRights: "Give the role its rights"
+        case .fullDisk: "make room there"
+        case .freezeDatabase, .noConnections: "Sending waits for the store"
+        default: nil
+        }
+    }
 
-    /// Whether home needs `volley resume` to learn how the run ended.
-    var endsHome: Bool { [.killHome, .killAndResumeHome, .stopHome].contains(self) }
+    /// Whether home is gone, and needs `volley resume` to learn how the run ended.
+    var endsHome: Bool { self == .killHome || self == .killAndResumeHome }
 
     /// Longer than others take to declare a member dead.
     private static let silenceSeconds = 35.0
@@ -74,8 +84,18 @@ enum Fault: String, CaseIterable, Sendable {
         case .killHelper: machines.kill(helper)
         case .killBothHelpers: for name in Machines.Name.helpers { machines.kill(name) }
         case .killHome, .killAndResumeHome: machines.kill(.home)
-        case .stopHelper, .stopHome:
-            let name = self == .stopHome ? .home : helper
+        case .stopHelper, .stopHome, .stopHomeTwice, .stopHomeDuringRestart:
+            let name = self == .stopHelper ? helper : .home
+            machines.signal(name, SIGSTOP)
+            if self == .stopHomeDuringRestart {
+                pass(10)
+                machines.database.server.stop()
+                try machines.database.server.start()
+            }
+            pass(Self.silenceSeconds)
+            machines.signal(name, SIGCONT)
+            guard self == .stopHomeTwice else { break }
+            pass(3)
             machines.signal(name, SIGSTOP)
             pass(Self.silenceSeconds)
             machines.signal(name, SIGCONT)
@@ -89,18 +109,18 @@ enum Fault: String, CaseIterable, Sendable {
             pass(12 + Double(Int.random(in: 0..<10, using: &random)))
             machines.database.server.freeze(false)
         case .promoteStandby: try machines.database.failOver()
-        case .freezeRelay:
+        case .freezeRelay, .freezeHomeRelay:
             machines.database.freezeRelays(true)
             pass(Self.silenceSeconds)
             machines.database.freezeRelays(false)
-        case .noConnections: try withoutConnections(machines) { pass(8) }
+        case .noConnections: try withoutConnections(machines) { pass(9) }
         case .fullDisk:
             try machines.database.fillDisk(true)
-            pass(5)
+            pass(9)
             try machines.database.fillDisk(false)
         case .noRights:
             try machines.database.sql("ALTER TABLE volley_journal OWNER TO postgres")
-            pass(3)
+            pass(9)
             try machines.database.sql("ALTER TABLE volley_journal OWNER TO volley")
         }
     }

@@ -34,9 +34,10 @@ struct History: Sendable, CustomStringConvertible {
         let struck = Date(), left = machines.setup.recipients - machines.answered
         try fault.strike(machines, &random)
         let settled = Date()
-        if fault == .killHome || fault == .stopHome { waitForOthers(machines) }
+        if fault == .killHome { waitForOthers(machines) }
         let status = try finish(machines, &found)
         if ![0, 1].contains(status) { found.append("home ended with \(status)") }
+        if let words = fault.words, left > machines.setup.recipients / 4, !machines.said(.home).contains(words) { found.append("home does not say: \(words)") }
         let judge = try MachineJudge(machines)
         found += judge.findings(limits(machines.setup), recipients: machines.setup.recipients)
         let end = Double(judge.lastAnswer) / 1000, start = (fault == .killDuringRestart ? settled : struck).timeIntervalSince1970
@@ -59,7 +60,7 @@ struct History: Sendable, CustomStringConvertible {
     /// - Returns: the exit code of the last command at home.
     private func finish(_ machines: Machines, _ found: inout [String]) throws -> Int32 {
         var status: Int32 = fault == .killHome || fault == .killAndResumeHome ? 3 : machines.finishHome(within: 250)
-        if fault.endsHome || fault.stopsRun, ![0, 1].contains(status) {
+        if fault.endsHome, ![0, 1].contains(status) {
             try machines.start(.home, "resume", "last")
             status = machines.finishHome(within: 250)
         }

@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import Glibc
 import TestCommands
 
@@ -85,6 +86,33 @@ extension MachineRun {
         try machines.start(.home, "resume", "last")
         // Those that left a pace by the minute have no part of it any more.
         if !machines.wait(atMost: 40, until: { !machines.isRunning(.home) }) { found.append("it does not end") }
+        return found
+    }
+
+    static func declareDead(_ machines: Machines) throws -> [String] {
+        for (name, share) in [(Machines.Name.home, 500), (.second, 800), (.home, 1100)] {
+            machines.wait(atMost: 60) { machines.answered > share }
+            try machines.declareDead(name)
+        }
+        let words = "It takes part again."
+        let isTold = machines.wait(atMost: 40) { machines.said(.home).components(separatedBy: words).count == 3 }
+        return isTold ? [] : ["home does not say twice that it takes part again"]
+    }
+
+    /// Ends the database's server, interrupts home, and has it resumed once the server is back.
+    static func interruptWithoutStore(_ machines: Machines) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 500 }
+        machines.database.server.stop()
+        var found: [String] = []
+        for name in Machines.Name.allCases where !machines.wait(atMost: 10, until: { machines.said(name).contains("cannot be reached") }) {
+            found.append("\(name.rawValue) does not say within ten seconds that the store is away")
+        }
+        machines.signal(.home, SIGINT)
+        let status = machines.finishHome(within: 10)
+        if status != 130 { found.append("home ended with \(status), and not within ten seconds as interrupted") }
+        if !machines.said(.home).contains("could not be told") { found.append("home does not say that the others go on") }
+        try machines.database.server.start()
+        try machines.start(.home, "resume", "last")
         return found
     }
 

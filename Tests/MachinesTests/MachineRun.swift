@@ -10,6 +10,10 @@ enum MachineRun: String, CaseIterable, Sendable {
     case homeKilledBetweenWaves = "home killed between two waves", orders, ordersAtHome = "orders where it was planned"
     case ordersFromCopy = "orders where a copy was fetched", ordersBetweenWaves = "orders between waves"
     case resumed = "several services, interrupted and resumed"
+    /// Home is declared dead twice, as if it had stood still, and a helper once.
+    case declaredDead = "home was declared dead"
+    /// The database is away while home is interrupted.
+    case interruptedWithoutStore = "interrupted while the store is away"
     case cancelledAfterDeath = "cancelled at home after its process was killed"
     case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
@@ -17,7 +21,9 @@ enum MachineRun: String, CaseIterable, Sendable {
 
     private static let pace = 250
     /// Runs in which people interrupt and give orders, but no pace is measured: they may be played beside others.
-    static let withOrders: [MachineRun] = [.ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed]
+    static let withOrders: [MachineRun] = [
+        .ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed, .declaredDead, .interruptedWithoutStore,
+    ]
 
     /// - Returns: everything that is wrong; blank if nothing is.
     func play() -> [String] {
@@ -50,8 +56,8 @@ enum MachineRun: String, CaseIterable, Sendable {
             setup.simulator = ["--latency", "400", "--bad-tokens", file.path]
         // Answers of all machines are outstanding when it is cancelled.
         case .orders, .ordersAtHome, .ordersFromCopy: setup.simulator = ["--latency", "400"]
-        case .restored, .restoredAfterDeath: setup.hasOwnServer = true
-        case .otherKey, .cancelledAfterDeath, .resumedAfterAll: break
+        case .restored, .restoredAfterDeath, .interruptedWithoutStore: setup.hasOwnServer = true
+        case .otherKey, .declaredDead, .cancelledAfterDeath, .resumedAfterAll: break
         }
         return setup
     }
@@ -95,6 +101,13 @@ enum MachineRun: String, CaseIterable, Sendable {
             (expected, limits.unsent) = (3, machines.setup.recipients)
             found += try Self.giveOrdersBetweenWaves(machines)
         case .resumed: found += try Self.interruptAndResume(machines)
+        case .declaredDead:
+            limits.unknown = 3 * Self.pace
+            found += try Self.declareDead(machines)
+        case .interruptedWithoutStore:
+            // What was answered and not recorded is unknown.
+            limits.unknown = 12 * Self.pace
+            found += try Self.interruptWithoutStore(machines)
         case .cancelledAfterDeath:
             (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
             found += try Self.cancelAfterDeath(machines)

@@ -134,6 +134,26 @@ final class Machines {
         Glibc.kill(process.processID, number)
     }
 
+    /// Declares a process dead in the store, as another one would after half a minute: it leaves what it had leased and not claimed.
+    func declareDead(_ name: Name) throws {
+        guard let process = processes[name]?.processID else { return }
+        try database.sql(
+            """
+            BEGIN;
+            UPDATE volley_sender SET dead_at = clock_timestamp() WHERE dead_at IS NULL AND machine LIKE '%process \(process)';
+            INSERT INTO volley_returned (run, first, last)
+                SELECT run, start, last FROM (
+                    SELECT l.run, l.last, greatest(l.first, coalesce((
+                        SELECT max(j.last) FROM volley_journal j
+                        WHERE j.run = l.run AND j.sender = l.sender AND j.kind = 1 AND j.first >= l.first AND j.last <= l.last), 0)) AS start
+                    FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                    WHERE s.dead_at IS NOT NULL AND l.redo IS NULL) o WHERE start < last;
+            DELETE FROM volley_lease l USING volley_sender s WHERE s.number = l.sender AND s.dead_at IS NOT NULL;
+            UPDATE volley_run SET conductor = NULL WHERE conductor IN (SELECT number FROM volley_sender WHERE dead_at IS NOT NULL);
+            COMMIT;
+            """)
+    }
+
     /// Ends a process as a power cut would.
     func kill(_ name: Name) {
         signal(name, SIGKILL)

@@ -189,18 +189,3 @@ struct JournalTests {
         #expect(stored.parts.beat(of: "2", number: 1, used: 0, wants: true) == 90 - left)
     }
 }
-
-@Suite("patience with the store")
-struct StorePatienceTests {
-    @Test("the database is waited for without an end, and for twenty seconds once a person has asked for the end")
-    func patience() throws {
-        let asked = try Cancellation(), patience = try StorePatience(asked), start = ContinuousClock.now
-        #expect(!patience.isOver(at: start) && !patience.isOver(at: start + .seconds(3600)))
-        asked.request()
-        #expect(!patience.isOver(at: start + .seconds(3600)) && !patience.isOver(at: start + .seconds(3619)))
-        #expect(patience.isOver(at: start + .seconds(3621)))
-        patience.answered()
-        #expect(!patience.isOver(at: start + .seconds(3622)), "it was there meanwhile")
-        #expect(patience.isOver(at: start + .seconds(3643)))
-    }
-}

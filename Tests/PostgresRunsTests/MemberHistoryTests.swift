@@ -18,7 +18,7 @@ struct MemberHistoryTests {
             counts.add(world.counts)
         }
         // A simulation in which nothing happens proves nothing.
-        let rare: Set<Situation> = [.refusals, .unprevented, .fences, .cancelled, .unwitnessed]
+        let rare: Set<Situation> = [.rejoins, .refusals, .unprevented, .fences, .cancelled, .unwitnessed]
         for situation in Situation.allCases where !rare.contains(situation) { #expect(counts[situation] > 10, "\(situation)") }
     }
 

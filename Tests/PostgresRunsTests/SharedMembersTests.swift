@@ -233,6 +233,33 @@ struct SharedMembersTests {
         #expect(try bench.home.recordLost(at: Self.noon) == 300)
     }
 
+    @Test(
+        "the machine that has the run's file takes part again after it was declared dead, and its file gets what the others recorded meanwhile"
+    )
+    func homeAgain() throws {
+        let bench = try Bench(of: 1_000), home = bench.home, other = try bench.member()
+        let before = try #require(home.state.withLock { $0.sender })
+        try home.claim(try #require(try home.lease(atMost: 200, of: 0..<1_000)).prefix(100), at: Self.noon)
+        let silent = try #require(try other.beat(answers: [:])?.others.first { $0.number == before })
+        #expect(try other.declareDead(silent.number, beat: silent.beat))
+        #expect(try home.beat(answers: [:]) == nil)
+        try home.rejoin()
+        #expect(home.state.withLock { $0.sender } != before)
+        #expect(try other.recordLost(at: Self.noon) == 100)
+        for member in [home, other] {
+            _ = try member.beat(answers: [:])
+            while let range = try member.lease(atMost: 300, of: 0..<1_000) {
+                try member.claim(range, at: Self.noon)
+                try member.record(range.map { settled($0) })
+                if member === home { break }
+            }
+        }
+        #expect(try home.finish(at: Self.noon) { _ in nil } == nil)
+        try home.fetch()
+        #expect(try bench.file.sharedSince() == nil)
+        #expect(try bench.file.figures().outcomes.filter { $0.value > 0 } == [.accepted: 900, .unknown: 100])
+    }
+
     @Test("what is recorded together is one row of the journal")
     func oneRow() throws {
         let bench = try Bench(of: 100)

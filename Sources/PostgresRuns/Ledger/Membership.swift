@@ -66,6 +66,7 @@ package final class Membership: Sendable {
             thread?.join()
             thread = nil
         }
+        ledger.beating.rest()
         // Otherwise the others find that out by themselves, and allow for more.
         if !paces.isEmpty, !isDead { try? ledger.giveBack(paces) }
     }

@@ -99,7 +99,7 @@ extension SharedLedger {
     /// Runs a transaction that leases, once no roll is called.
     /// - Throws: `NotSending` if this member was declared dead, or the run was stopped while the roll was called.
     func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
-        let me = try join(), lane = claiming.lane
+        let me = try join(), lane = claiming.lane, start = store.patience.seconds
         while true {
             enum Result { case done([LeasedRow]), isDead, waits, isOver(RunState) }
             let result = try StoreError.explaining {
@@ -116,9 +116,9 @@ extension SharedLedger {
             case .done(let rows): return rows
             case .isDead: state.withLock { $0.isFenced = true }
             case .isOver(let state): throw NotSending(isCancelled: state == .cancelled)
-            case .waits: if !store.patience.isOver() { store.patience.pause(milliseconds: Self.rollCallMilliseconds) }
+            case .waits: store.patience.pause(milliseconds: Self.rollCallMilliseconds)
             }
-            if state.withLock({ $0.isFenced }) || store.patience.isOver() { throw NotSending(isCancelled: false) }
+            if state.withLock({ $0.isFenced }) || store.patience.isSpent(since: start) { throw NotSending(isCancelled: false) }
         }
     }
 

@@ -30,6 +30,8 @@ extension SharedLedger {
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
+    /// The same where a person asks for the end while the store refuses something: the others may be unable to record anything there, and beat all the same.
+    private static let leavingInTroubleSeconds = 3.0
     /// A look that takes longer says that the database was away, for members as well; seconds.
     private static let longestLookSeconds = 1.0
 
@@ -44,7 +46,9 @@ extension SharedLedger {
             let next = others.mapValues(\.beat)
             if next != beats || now > lookedAt + Self.longestLookSeconds { (beats, beatenAt) = (next, now) }
             lookedAt = now
-            if others.isEmpty || now > beatenAt + Self.stillSeconds || now > start + Self.leavingSeconds { return }
+            let isHurried = store.patience.isAsked && store.patience.isTroubled
+            let seconds = isHurried ? Self.leavingInTroubleSeconds : Self.leavingSeconds
+            if others.isEmpty || now > beatenAt + Self.stillSeconds || now > start + seconds { return }
             if now > start + 1 { waiting(others.values.map(\.machine).sorted()) }
             store.patience.pause(milliseconds: Self.lookMilliseconds)
         }

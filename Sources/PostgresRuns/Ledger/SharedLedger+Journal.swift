@@ -48,6 +48,7 @@ extension SharedLedger {
         let (sender, life) = state.withLock { ($0.sender, $0.life) }
         guard let me = sender else { throw NotSending(isCancelled: false) }
         let writing = Writing(entry: entry, sender: me, lane: lane.place, life: life ?? "", fence: fence)
+        let start = store.patience.seconds
         while true {
             let isThere = try StoreError.explaining {
                 try lane.append(until: { state.withLock { $0.isFenced } }) { connection, number in
@@ -56,7 +57,7 @@ extension SharedLedger {
             }
             if isThere { return }
             if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
-            if store.patience.isOver() { throw NotSending(isCancelled: false) }
+            if store.patience.isSpent(since: start) { throw NotSending(isCancelled: false) }
             // A process that is about to take part has nobody yet who beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
             // for itself until the others declare it dead.
             if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }

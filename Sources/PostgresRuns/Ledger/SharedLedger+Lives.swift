@@ -76,9 +76,7 @@ extension SharedLedger {
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
-        let me = try join(after: former)
-        // From now on the file knows a member that a store which was restored may not know.
-        if isAtHome { try replica.apply([], marks: [FetchMark(sender: me, lane: 0, number: 0)]) }
+        try enter(after: former)
         let row = try ask { try self.row($0) }
         // This process is a member by now.
         if row.state == .finished || row.state == .cancelled && !isAfterAll || row.forgetting != nil { return }
@@ -88,6 +86,18 @@ extension SharedLedger {
         }
         try begin(life: life, at: now, from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
         state.withLock { $0.news = nil }
+    }
+
+    /// Takes part in the life of the run that goes on, as a new member: after this process was declared dead.
+    package func rejoin() throws {
+        unlock()
+        try enter()
+    }
+
+    /// Joins. From then on the run's file knows a member that a store which was restored may not know.
+    private func enter(after former: String? = nil) throws {
+        let me = try join(after: former)
+        if isAtHome { try replica.apply([], marks: [FetchMark(sender: me, lane: 0, number: 0)]) }
     }
 
     /// Has a time of a schedule begin in the transaction in which the run does.

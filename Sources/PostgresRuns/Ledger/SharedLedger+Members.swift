@@ -181,7 +181,7 @@ extension SharedLedger {
         let row = acknowledged, (comparedLife, isWitness) = state.withLock { ($0.comparedLife, $0.isWitness) }
         state.withLock { $0.memory.beatBegins(of: "\(me)", acknowledged: row) }
         let news = try StoreError.explaining {
-            try beating.once { connection -> MemberNews? in
+            try beating.once(isRepeated: true) { connection -> MemberNews? in
                 let isAlive = try connection.transaction(within: beating.answerSeconds) {
                     // Whether or not the answer arrives: the run stops with the beat that finds something missing.
                     let missing = row.missing(in: try rows(connection)["\(me)"])

@@ -108,7 +108,14 @@ package final class ScheduleService: Sendable {
 
     private func opened() throws -> Store {
         if let store = store.withLock({ $0 }) { return store }
-        let opened = try address.open(asked: givingUp)
+        // A server that is silent keeps a beat from ending for longer than people should wait for a word.
+        let opened = try address.open(asked: givingUp) { [weak self] trouble in
+            guard let self, let trouble else { return }
+            state.withLock { state in
+                state.roll.isLost()
+                state.trouble = trouble
+            }
+        }
         return store.withLock { store in
             if store == nil { store = opened }
             return store ?? opened

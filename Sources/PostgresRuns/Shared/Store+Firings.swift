@@ -193,12 +193,12 @@ extension Store {
     }
 
     /// The life of the database; begins one if there is none.
-    func databaseLife() throws -> Int { try StoreError.explaining { try looking.once { try DatabaseLife.current($0) } } }
+    func databaseLife() throws -> Int { try StoreError.explaining { try looking.once(isRepeated: true) { try DatabaseLife.current($0) } } }
 
     /// - Returns: nil if the service was declared dead.
     func beat(ofService me: Int) throws -> ServiceNews? {
         try StoreError.explaining {
-            try looking.once { connection in
+            try looking.once(isRepeated: true) { connection in
                 let count = try connection.run(
                     "UPDATE volley_service SET beat = beat + 1 WHERE number = $1 AND dead_at IS NULL", [.int(me)],
                     within: Self.firingSeconds)

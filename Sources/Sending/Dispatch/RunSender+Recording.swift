@@ -21,12 +21,16 @@ extension RunSender {
                 try run.record(unrecorded)
                 noteRecorded(unrecorded, state, legs)
                 unrecorded.removeAll(keepingCapacity: true)
+            } catch let end as NotSending {
+                legs.interrupt(.cancelled)
+                if !end.isCancelled { state.fail(.ledger(.takenOver)) }
             } catch {
                 legs.interrupt()
                 state.fail(.ledger(.recordingFailed("\(error)")))
             }
         }
-        var retries = Retries(atMost: 20, milliseconds: 250)
+        // A store was waited for already.
+        var retries = Retries(atMost: team == nil ? 20 : 0, milliseconds: 250)
         while !unrecorded.isEmpty, retries.pause() {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }

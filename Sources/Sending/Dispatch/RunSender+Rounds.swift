@@ -147,7 +147,9 @@ extension RunSender {
     /// Records recipients that were claimed but never handed over as unsent.
     private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
-        do { try run.record(state.completed(settlements)) } catch { state.fail(.ledger(.recordingFailed("\(error)"))) }
+        do { try run.record(state.completed(settlements)) } catch is NotSending { state.fail(.ledger(.takenOver)) } catch {
+            state.fail(.ledger(.recordingFailed("\(error)")))
+        }
     }
 
     /// The most batches between the reader and the sender of a leg. Without a pace they keep the sender busy while the next claim is prepared.

@@ -39,6 +39,9 @@ extension RunSender {
         return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(SendControl.longestRest))))
     }
 
+    /// What people ask for; nil if that cannot be read now.
+    var order: RunOrder? { team?.pendingOrder ?? (try? run.order()) }
+
     /// Carries out the order that another process recorded.
     private func carryOutOrders(_ legs: [LegSending], _ state: SendState) {
         if let loss = run.loss(during: .sending) {
@@ -46,7 +49,7 @@ extension RunSender {
             return state.fail(.ledger(loss))
         }
         team?.steer(legs, state)
-        switch try? run.order() {
+        switch order {
         case .pause: legs.interrupt(.paused)
         case .cancel: legs.interrupt(.cancelled)
         case .goOn, nil: break
@@ -63,8 +66,7 @@ extension RunSender {
             if attendance.cancellation.isRequested { return .interrupted }
             if let loss = run.loss(during: .paused) { return .stopped(.ledger(loss)) }
             if let end = team?.end { return end }
-            team?.carryOrders()
-            switch try? run.order() {
+            switch order {
             case .goOn:
                 attendance.observer(.resumed)
                 return nil

@@ -6,7 +6,13 @@ import Synchronization
 /// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the machine that has the file, or on any other.
 final class OrderMirror: Sendable {
     let file: any RunLedger
-    private let known = Mutex<RunOrder>(.goOn)
+    private let state = Mutex(State())
+
+    private struct State {
+        /// What both said when they last agreed.
+        var known = RunOrder.goOn
+        var pending: RunOrder?
+    }
 
     init(_ file: any RunLedger) { self.file = file }
 
@@ -24,16 +30,30 @@ final class OrderMirror: Sendable {
         return file == known ? .intoFile(store) : .intoStore(file)
     }
 
+    /// What the file asks for and the store does not say yet. This machine stops at once, whether or not the store can be told; it goes on once all may.
+    var pending: RunOrder? { state.withLock { $0.pending } }
+
+    static func pending(_ step: Step?) -> RunOrder? {
+        guard case .intoStore(let order)? = step, order != .goOn else { return nil }
+        return order
+    }
+
     /// Carries what changed since the last call.
-    func carry(_ news: MemberNews?, _ ledger: SharedLedger) {
+    /// - Parameter isAway: whether the store cannot be told anything now.
+    func carry(_ news: MemberNews?, _ ledger: SharedLedger, isAway: Bool) {
         guard let store = news.flatMap({ RunOrder($0.state) }), let file = try? file.order() else { return }
-        let known = known.withLock { $0 }
-        guard let step = Self.step(file: file, store: store, known: known) else { return self.known.withLock { $0 = file } }
+        let step = state.withLock { state in
+            let step = Self.step(file: file, store: store, known: state.known)
+            if step == nil { state.known = file }
+            state.pending = Self.pending(step)
+            return step
+        }
+        guard let step, !isAway else { return }
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
         // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against the file's.
         case .intoStore(let order): try? ledger.give(order, at: .now())
-        case .intoFile(let order): if (try? self.file.give(order, at: .now())) != nil { self.known.withLock { $0 = order } }
+        case .intoFile(let order): if (try? self.file.give(order, at: .now())) != nil { state.withLock { $0.known = order } }
         }
     }
 }

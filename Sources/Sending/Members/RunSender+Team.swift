@@ -8,14 +8,19 @@ extension RunSender {
     /// Whether this process does what is done once for the run.
     var isConducting: Bool { team?.member.isConductor ?? true }
 
-    /// Reasons for which a recipient was given back, so that it is sent to again in the same life, or, of a run that was cancelled, in the next one.
-    private static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .cancelled, .quietHours]
-
-    /// Reasons for which a recipient that is unsent gets nothing any more.
-    private static let closing = Set(OwnReason.allCases).subtracting(givenBack)
+    /// Reasons for which a recipient that is unsent gets nothing any more: who was given back is sent to again in the same life, or, of a run that was
+    /// cancelled, in the next one.
+    private static let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
 
     /// Sends until the run has ended, for all or for this process.
     func sendInTeam(_ team: TeamPlace) throws -> RunEnd {
+        let end = try sentInTeam(team)
+        // What the store does not take once it is given up says nothing about the run.
+        if case .stopped(.ledger) = end, team.ledger.store.isGivenUp { return .interrupted }
+        return end
+    }
+
+    private func sentInTeam(_ team: TeamPlace) throws -> RunEnd {
         do {
             let end = run.plan.waves.isEmpty ? try sendRounds(team) : try sendWaves()
             // Another member may have recorded how the run ended, also at the same moment.
@@ -55,7 +60,7 @@ extension RunSender {
         while true {
             if attendance.cancellation.isRequested { return .interrupted }
             if let end = team.end { return end }
-            if team.member.news?.state == .paused, let end = waitWhilePaused() { return end }
+            if order == .pause, let end = waitWhilePaused() { return end }
             let (end, asked) = try deliver(0..<run.plan.audience, startingAt: start, after: EarlierCalls(), in: &rounds)
             try team.ledger.returnLeases()
             switch (end, asked) {
@@ -77,7 +82,6 @@ extension RunSender {
         if isConducting, try hasNothingLeft(team.ledger) { return true }
         attendance.observer(.tick)
         if try !hasWork(team) { team.member.waitForNews(attendance.cancellation) }
-        team.carryOrders()
         return false
     }
 

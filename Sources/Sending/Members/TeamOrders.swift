@@ -25,7 +25,7 @@ public func isSentByMachines(_ id: String, in choice: ProjectChoice) throws -> B
 /// The project and its store; nil if volley.yaml names none.
 private func projectWithStore(in choice: ProjectChoice) throws -> (project: Project, store: Store)? {
     guard let project = try Project.find(with: choice), let settings = project.store else { return nil }
-    return (project, try StoreAddress(variable: settings.variable).open(asked: try Cancellation()))
+    return (project, try StoreAddress(variable: settings.variable).open(asked: nil))
 }
 
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
@@ -36,7 +36,7 @@ func cancelInStore(_ run: any RecordedRun, in choice: ProjectChoice) throws -> L
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
         !run.isWithoutStore
     else { return nil }
-    guard let ledger = try StoreAddress(variable: settings.variable).open(asked: try Cancellation()).reopen(run) else { return nil }
+    guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run) else { return nil }
     try ledger.cancelAndFetch()
     return try ledger.forgetting()
 }

@@ -13,13 +13,22 @@ final class TeamPlace: Sendable {
     private let commonClock: CommonClock
     private let answers: MemberAnswers
     private let round = Mutex(Round())
+    private let ending: Cancellation
+    /// Rung when a leg is to be opened.
+    private let wanted: Wakeup
+    /// Tells the store what may have to wait for it: the threads that watch over sending must not.
+    private let teller = Mutex<WorkerThread<Void>?>(nil)
 
     /// What the others had recorded as the present round began.
     private struct Round {
         /// By the numbers of services.
         var before: [Int: [Outcome: Int]] = [:]
-        var opened: Set<Int> = []
+        /// The first ids of legs that the others may send, as far as this member says, and of those that the store has yet to be told of.
+        var opened: Set<Int> = [], toOpen: Set<Int> = []
     }
+
+    /// Milliseconds between two looks at the orders of the run's file.
+    private static let lookMilliseconds = 200
 
     /// Joins.
     /// - Parameters:
@@ -32,11 +41,31 @@ final class TeamPlace: Sendable {
         (self.ledger, self.answers) = (ledger, answers)
         commonClock = clock
         mirror = file.map(OrderMirror.init)
+        (ending, wanted) = (try Cancellation(), try Wakeup())
         member = try Membership(ledger, answers: { answers.counts }, dividing: paces)
+        do {
+            let thread = try WorkerThread("tell store") { [self] in
+                while !ending.isRequested {
+                    if ending.wait(milliseconds: Self.lookMilliseconds, orUntil: wanted) { wanted.clear() }
+                    guard !ending.isRequested, !member.isDead else { continue }
+                    mirror?.carry(member.news, ledger, isAway: member.trouble != nil)
+                    if member.trouble == nil { openLegs() }
+                }
+            }
+            teller.withLock { $0 = thread }
+        } catch {
+            member.end()
+            throw error
+        }
     }
 
     /// Takes part no longer.
     func leave() {
+        ending.request()
+        teller.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
         member.end()
         ledger.unlock()
     }
@@ -59,8 +88,8 @@ final class TeamPlace: Sendable {
         clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
-    /// Carries orders between the run's file and the store, where this machine has the file.
-    func carryOrders() { mirror?.carry(member.news, ledger) }
+    /// What the run's file asks for and the store does not say yet; nil for nothing, or if this machine does not have the file.
+    var pendingOrder: RunOrder? { mirror?.pending }
 
     /// Counts what this member has recorded.
     func count(_ settlements: [Settlement]) { answers.add(settlements) }
@@ -128,7 +157,6 @@ final class TeamPlace: Sendable {
             legs.interrupt(.cancelled)
             return state.fail(.ledger(.takenOver))
         }
-        carryOrders()
         guard let news = member.news else { return }
         if news.state.hasEnded, news.state != .cancelled { legs.interrupt(.interrupted) }
         for leg in legs where isStopped(leg.leg, news) { leg.control.interrupt(.interrupted) }
@@ -159,7 +187,19 @@ final class TeamPlace: Sendable {
                 !news.openLegs.contains(whole.ids.lowerBound),
                 round.withLock({ $0.opened.insert(whole.ids.lowerBound).inserted })
             else { continue }
-            do { try ledger.open(whole) } catch { round.withLock { _ = $0.opened.remove(whole.ids.lowerBound) } }
+            round.withLock { _ = $0.toOpen.insert(whole.ids.lowerBound) }
+            wanted.wake()
+        }
+    }
+
+    private func openLegs() {
+        for first in round.withLock({ $0.toOpen }) {
+            guard let leg = ledger.plan.legs.first(where: { $0.ids.lowerBound == first }) else { continue }
+            let isOpen = (try? ledger.open(leg)) != nil
+            round.withLock { round in
+                round.toOpen.remove(first)
+                if !isOpen { round.opened.remove(first) }
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ extension RunToSend {
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func setClock(_ context: SendingContext, by project: Project) throws {
         guard let settings = project.store else { return }
-        let store = try StoreAddress(variable: settings.variable).open(asked: try Cancellation())
+        let store = try StoreAddress(variable: settings.variable).open(asked: nil)
         context.clock.correct(bySeconds: try store.clockOffsetSeconds())
     }
 
@@ -32,32 +32,80 @@ extension RunToSend {
     ///   - former: what the file said before.
     /// - Returns: how it ended, as the file says.
     func sendInTeam(_ stage: RunSender, _ attendance: RunAttendance, for time: SharedFiring?, after former: FormerLife) -> RunEnd {
+        var opened: Store?
         let ledger: SharedLedger, end: RunEnd
         let waiting: ([String]) -> Void = { attendance.observer(.waitingForMachines($0)) }
         do {
             guard let settings = project.store else { return stage.send() }
-            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation, isPatient: true)
+            let store = try StoreAddress(variable: settings.variable).open(asked: attendance.cancellation, isPatient: true) {
+                [observer = attendance.observer] in observer($0.map(RunEvent.storeAway) ?? .storeBack)
+            }
+            opened = store
             // A run that was begun without the store goes on without it.
             if try run.claimCount() > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
             if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
             ledger.begins(time)
-            try ledger.takeUp(
-                life: run.life(), after: former.life, isAfterAll: former.isCancelled, at: attendance.context.clock.now(),
-                waiting: waiting)
-            end = known(try stage.send(through: ledger, file: run), ledger)
-        } catch is NotSending {
-            return stage.recorded(.stopped(.ledger(.takenOver)))
-        } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
+            end = known(try sendAsMember(stage, ledger, after: former, waiting), ledger)
+        } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do {
             try ledger.awaitLastAnswers(waiting: waiting)
             try ledger.fetch()
-        } catch { return stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
         shareReached(ledger, attendance.observer)
         let recorded = stage.recorded(end)
         guard recorded == .cancelled else { return recorded }
         do { try noteForgetting(ledger) } catch { return .stopped(.ledger(.endNotRecorded("\(error)"))) }
         return recorded
+    }
+
+    /// Sends as a member of the run until it has ended, for all or for this process. A process that stood still, or was cut off from the store, and was declared
+    /// dead takes part again, as another member: the others may have gone on, or ended the run.
+    private func sendAsMember(
+        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife, _ waiting: ([String]) -> Void
+    ) throws -> RunEnd {
+        let life = try run.life()
+        var hasBegun = false
+        while true {
+            do {
+                // What others have decided about this life since must not be taken back.
+                if !hasBegun {
+                    try ledger.takeUp(
+                        life: life, after: former.life, isAfterAll: former.isCancelled, at: stage.attendance.context.clock.now(),
+                        waiting: waiting)
+                    hasBegun = true
+                }
+                let end = try stage.send(through: ledger, file: run)
+                guard end == .stopped(.ledger(.takenOver)), !ledger.store.isGivenUp else { return end }
+            } catch is NotSending {}
+            stage.attendance.observer(.rejoins)
+            stage.attendance.cancellation.wait(milliseconds: Self.rejoiningMilliseconds)
+            try ledger.rejoin()
+            if !hasBegun { hasBegun = try ledger.life() == life }
+        }
+    }
+
+    /// Before a member that was declared dead joins again: one that cannot stay must not keep the database busy.
+    private static let rejoiningMilliseconds = 500
+
+    /// How the run ended where a person has asked for the end, and the store is away or others are waited for.
+    /// - Parameter store: nil before it was reached.
+    /// - Returns: nil if something else went wrong.
+    private func ended(by error: any Error, _ stage: RunSender, _ store: Store?) -> RunEnd? {
+        let isGivenUp = store?.isGivenUp ?? true
+        guard stage.attendance.cancellation.isRequested, isGivenUp || error is CancellationError else { return nil }
+        let isShared = (try? run.sharedSince()) != nil
+        if isGivenUp, isShared {
+            let id = run.plan.id
+            stage.attendance.observer(
+                .warnings([
+                    Diagnostic(
+                        "the store could not be told that the run was interrupted: machines that help go on with it once the store answers",
+                        file: run.place, remedy: "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
+                        [.cancel(run: id), .resume(run: id)], severity: .warning)
+                ]))
+        }
+        return stage.recorded(.interrupted)
     }
 }
 

@@ -57,7 +57,9 @@ public final class TeamWork: Sendable {
     /// - Throws: `Diagnostic`: the store cannot be reached, or has no such run.
     public func work(on run: String? = nil) throws {
         guard let variable = project.store?.variable else { return }
-        let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation)
+        let store = try StoreAddress(variable: variable).open(asked: attendance.cancellation) { [observer] in
+            observer($0.map(TeamWorkEvent.storeAway) ?? .storeBack)
+        }
         // Tokens are dated before this machine takes part in anything.
         attendance.context.clock.correct(bySeconds: try store.clockOffsetSeconds())
         if let run {
@@ -65,23 +67,15 @@ public final class TeamWork: Sendable {
             return
         }
         observer(.waiting(apps: project.apps.map(\.name.value)))
-        var threads: [String: WorkerThread<Bool>] = [:], pauses: [String: Int] = [:], isAway = false
+        var threads: [String: WorkerThread<Bool>] = [:], pauses: [String: Int] = [:]
         while !attendance.cancellation.isRequested {
-            do {
-                for id in try store.runsToSend(ofApps: project.apps.map(\.name.value))
-                where threads[id] == nil && pauses[id, default: 0] == 0 {
-                    threads[id] = try WorkerThread("work") { [self] in
-                        do { return try help(with: id, store) } catch {
-                            observer(.refused(run: id, Diagnostic(explaining: error)))
-                            return false
-                        }
-                    }
+            // While the store cannot be asked there is nothing to begin: `storeAway` says so.
+            let runs = (try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []
+            for id in runs where threads[id] == nil && pauses[id, default: 0] == 0 {
+                do { threads[id] = try WorkerThread("work") { [self] in helped(with: id, store) } } catch {
+                    observer(.refused(run: id, error))
+                    pauses[id] = Self.pauseLooks
                 }
-                if isAway { observer(.storeBack) }
-                isAway = false
-            } catch {
-                if !isAway { observer(.storeAway(Diagnostic(explaining: error))) }
-                isAway = true
             }
             for (id, thread) in threads where thread.isFinished {
                 // A run that has ended for all may be resumed at once.
@@ -92,6 +86,13 @@ public final class TeamWork: Sendable {
             attendance.cancellation.wait(milliseconds: Self.lookMilliseconds)
         }
         for thread in threads.values { _ = thread.join() }
+    }
+
+    private func helped(with id: String, _ store: Store) -> Bool {
+        do { return try help(with: id, store) } catch {
+            if !store.isGivenUp { observer(.refused(run: id, Diagnostic(explaining: error))) }
+            return false
+        }
     }
 
     /// Takes part in a run until it has ended.

@@ -121,8 +121,7 @@ extension RunSender {
             attendance.observer(.waitingProgress(progress))
             if let loss = run.loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
             if let end = team?.end { return (end, wasPaused) }
-            team?.carryOrders()
-            switch try? run.order() {
+            switch order {
             case .pause:
                 if let end = waitWhilePaused() { return (end, true) }
                 wasPaused = true

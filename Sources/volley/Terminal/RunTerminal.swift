@@ -55,7 +55,12 @@ final class RunTerminal: Sendable {
         case .resumed: console.say("Continuing.", about: run)
         case .draining:
             console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.", about: run)
-        case .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap:
+        case .storeBack: console.say("The store answers again.", about: run)
+        case .rejoins:
+            console.say(
+                "This process stood still, or was cut off from the store, for longer than half a minute: other machines counted it as gone. "
+                    + "It takes part again.", about: run)
+        case .storeAway, .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap:
             warn(of: event, about: run)
         }
     }
@@ -69,6 +74,8 @@ final class RunTerminal: Sendable {
     private func warn(of event: RunEvent, about run: LogSubject) {
         switch event {
         case .warnings(let warnings): console.show(warnings, about: run)
+        case .storeAway(let trouble):
+            console.warn("\(trouble) Sending waits for the store, and goes on by itself. Ctrl-C ends here.", about: run)
         case .capped(let count):
             console.warn(
                 "\(TextFormat.counted(count, one: "device does", many: "devices do")) not get this push: with what other runs sent or will send, "

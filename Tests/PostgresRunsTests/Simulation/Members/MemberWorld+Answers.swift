@@ -56,9 +56,12 @@ extension MemberWorld {
         members[member].answeredBeatStart = beat.start
         members[member].seen = answer.sight
         noteLook(member, missing: missing, state: answer.sight.state)
-        if member == 0, statement.incarnation == incarnation, beat.number % 5 == 0 { file.take(tables, of: incarnation) }
+        if member == home, statement.incarnation == incarnation, beat.number % 5 == 0 { file.take(tables, of: incarnation) }
         guard answer.lives || answer.sight.state == .ended else { return foundDead(member) }
-        if answer.sight.state == .ended { return members[member].isGone = true }
+        if answer.sight.state == .ended {
+            if member == home { file.take(tables, of: incarnation) }
+            return members[member].isGone = true
+        }
         // It was on record as dead, and that was forgotten: it has given up, and goes.
         if members[member].isFenced {
             if members[member].waiting[3] == nil { send(.leave, from: member, thread: 3) }
@@ -75,7 +78,10 @@ extension MemberWorld {
     /// It says what is missing, if something is, and ends.
     private mutating func foundDead(_ member: Int) {
         members[member].isFenced = true
-        guard members[member].missing > 0, members[member].seen.state != .stopped else { return members[member].isGone = true }
+        guard members[member].missing > 0, members[member].seen.state != .stopped else {
+            members[member].isGone = true
+            return rejoin(member)
+        }
         if members[member].waiting[3] == nil { send(.stop(missing: members[member].missing), from: member, thread: 3) }
     }
 

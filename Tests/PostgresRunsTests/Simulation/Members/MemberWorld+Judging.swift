@@ -41,7 +41,7 @@ struct Truth {
 /// What a history can meet.
 enum Situation: Int, CaseIterable {
     case deaths, burials, freezes, fences, losses, lateCommits, returns, outages, takeovers, lagging, departures, unsent, orders
-    case refusals, stops, unwitnessed, resumptions, cancelled, unprevented
+    case rejoins, refusals, stops, unwitnessed, resumptions, cancelled, unprevented
 }
 
 /// How often things happened: a simulation in which nothing happens proves nothing.
@@ -204,6 +204,11 @@ extension MemberWorld {
         }
         if truth.endedCancelled { counts[.cancelled] += 1 }
         for id in 0..<audience { judge(id) }
+        // A process that nobody has killed or interrupted knows in the end all that the others did, however long it stood still.
+        guard !wasHomeEnded, truth.forgottenEntries == 0 else { return }
+        for id in 0..<audience where truth.accepted[id] && !file.mayBeSent[id] {
+            fail("\(id) was accepted, and the run's file says that it was never sent to")
+        }
     }
 
     private mutating func judge(_ id: Int) {

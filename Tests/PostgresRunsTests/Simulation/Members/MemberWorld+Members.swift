@@ -15,7 +15,10 @@ extension MemberWorld {
     /// A transaction of its own: the member's row, and its presence in this life of the database.
     private mutating func enter(_ member: Int) {
         guard now >= awayUntil else { return }
-        guard tables.state != .ended, tables.state != .stopped else { return members[member].isGone = true }
+        guard tables.state != .ended, tables.state != .stopped else {
+            if member == home { file.take(tables, of: incarnation) }
+            return members[member].isGone = true
+        }
         while tables.rows.count <= member { tables.rows.append(SharedTables.Row(exists: false)) }
         tables.rows[member] = SharedTables.Row()
         lives += 1

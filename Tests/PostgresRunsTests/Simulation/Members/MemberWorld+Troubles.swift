@@ -29,6 +29,7 @@ extension MemberWorld {
         case 6:
             counts[.departures] += 1
             members[member].isLeaving = true
+            if member == home { wasHomeEnded = true }
             if alive < 3 || chance(0.5) { join() }
         case 7: giveOrder()
         default: if alive < 5 { join() }
@@ -62,6 +63,7 @@ extension MemberWorld {
     mutating func doom(_ member: Int) {
         guard !members[member].isGone else { return }
         counts[.deaths] += 1
+        if member == home { wasHomeEnded = true }
         tell("\(members[member].name) is killed")
         if members[member].hasJoined, !members[member].isFenced {
             work(member)

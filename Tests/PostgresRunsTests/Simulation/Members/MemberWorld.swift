@@ -51,6 +51,8 @@ struct MemberWorld {
         case endsUnconditionally
         /// The role of the canary is not given up by the dead.
         case canaryDies
+        /// The process that has the run's file takes part no longer once it was declared dead.
+        case homeStaysAway
     }
 
     enum Record {
@@ -176,6 +178,9 @@ struct MemberWorld {
 
     // The processes, the service, and the truth.
     var members: [SimulatedMember] = []
+    /// The member as which the process takes part that has the run's file; nil once it was killed, or has left.
+    var home: Int? = 0
+    var wasHomeEnded = false
     var truth: Truth
     var counts = Counts()
     var failures: [String] = []
@@ -210,7 +215,8 @@ struct MemberWorld {
         while let entry = queue.next(), entry.at < 1_200, failures.isEmpty {
             now = entry.at
             handle(entry.event)
-            if let over = truth.overAt, now > over + 3 { break }
+            // Who stood still when the run ended finds out later.
+            if let over = truth.overAt, now > over + 3, isHomeAtTheEnd || now > over + 200 { break }
         }
         judge()
     }
@@ -220,6 +226,20 @@ struct MemberWorld {
         sharers.append([])
         owners.append(nil)
         at(now + between(0, 0.5), .tick(members.count - 1))
+    }
+
+    /// Whether the process that has the run's file knows that the run has ended, or is gone.
+    private var isHomeAtTheEnd: Bool { home.map { members[$0].isGone } ?? true }
+
+    /// The process that has the run's file was declared dead: it takes part again, as another member.
+    mutating func rejoin(_ member: Int) {
+        guard home == member else { return }
+        home = nil
+        guard breakage != .homeStaysAway else { return }
+        counts[.rejoins] += 1
+        tell("\(members[member].name) takes part again as m\(members.count)")
+        home = members.count
+        join()
     }
 
     mutating func handle(_ event: Event) {

@@ -1,0 +1,135 @@
+import Base
+import Glibc
+import Postgres
+import Synchronization
+import TestServers
+import Testing
+
+@testable import PostgresRuns
+
+@Suite("a store that cannot be used")
+struct StoreTroubleTests {
+    private final class Lane {}
+
+    private static let full = PostgresError(.refused(sqlState: "53100"), "could not extend file")
+    private static let away = PostgresError(.unreachable, "connection refused")
+
+    @Test("people are told of trouble that lasts, of the same once a minute, of another sooner, and once when all connections are answered")
+    func telling() {
+        let (claims, beats) = (Lane(), Lane()), (claiming, beating) = (ObjectIdentifier(claims), ObjectIdentifier(beats))
+        var trouble = StoreTrouble()
+        #expect(trouble.failed(claiming, Self.full, since: 10, at: 10) == nil)
+        // Beats change a row in place, and need no room: that they are answered says nothing about claims.
+        #expect(trouble.answered(beating) == nil && trouble.why == Self.full)
+        #expect(trouble.failed(claiming, Self.full, since: 14, at: 14) == .isAway(Self.full))
+        #expect(trouble.failed(claiming, Self.full, since: 73, at: 73) == nil)
+        #expect(trouble.failed(claiming, Self.full, since: 74, at: 74) == .isAway(Self.full))
+        #expect(trouble.failed(beating, Self.away, since: 75, at: 75) == nil)
+        #expect(trouble.failed(beating, Self.away, since: 80, at: 80) == .isAway(Self.away))
+        #expect(trouble.failed(claiming, Self.full, since: 90, at: 90) == nil, "told before")
+        #expect(trouble.answered(claiming) == nil)
+        #expect(trouble.answered(beating) == .isBack)
+        #expect(trouble.answered(beating) == nil && trouble.why == nil)
+        _ = (claims, beats)
+    }
+
+    @Test("the store is waited for without an end while people hear of it, some seconds once one has asked for the end, and then no more")
+    func waiting() {
+        let lane = Lane(), claiming = ObjectIdentifier(lane)
+        var trouble = StoreTrouble()
+        _ = trouble.failed(claiming, Self.full, since: 0, at: 0)
+        #expect(!trouble.isOver(isAsked: false, isHeard: true, at: 100_000))
+        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 100_001) && !trouble.isOver(isAsked: true, isHeard: true, at: 100_004.9))
+        #expect(trouble.isOver(isAsked: true, isHeard: true, at: 100_005) && !trouble.isClosed(at: 100_006.9))
+        #expect(trouble.isClosed(at: 100_007))
+        _ = trouble.answered(claiming)
+        #expect(trouble.isOver(isAsked: true, isHeard: true, at: 100_008), "what is left gets its moment only")
+        _ = lane
+    }
+
+    @Test("a database that answers is waited for after a request to end as before; trouble counts from its own beginning")
+    func askedFirst() {
+        let lane = Lane(), claiming = ObjectIdentifier(lane)
+        var trouble = StoreTrouble()
+        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 0) && !trouble.isOver(isAsked: true, isHeard: true, at: 50))
+        _ = trouble.failed(claiming, Self.away, since: 50, at: 50)
+        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 53.9) && trouble.isOver(isAsked: true, isHeard: true, at: 54))
+        _ = lane
+    }
+
+    @Test("where nobody would hear of it, the store is waited for ten seconds")
+    func unheard() {
+        let lane = Lane()
+        var trouble = StoreTrouble()
+        _ = trouble.failed(ObjectIdentifier(lane), Self.away, since: 0, at: 0)
+        #expect(!trouble.isOver(isAsked: false, isHeard: false, at: 9.9) && trouble.isOver(isAsked: false, isHeard: false, at: 10))
+    }
+
+    @Test(
+        "whatever an operator can change is waited for, and what is wrong with the statement or the data is not",
+        arguments: [
+            ("53100", true), ("53200", true), ("53300", true), ("57P01", true), ("57P03", true), ("57014", true), ("28P01", true),
+            ("28000", true), ("42501", true), ("25006", true), ("25P03", true), ("40001", true), ("40P01", true), ("55P03", true),
+            ("58030", true), ("08006", true), ("3D000", true), ("42P01", false), ("42601", false), ("22P02", false), ("23505", false),
+            ("XX001", false),
+        ])
+    func passing(state: String, isPassing: Bool) {
+        #expect(PostgresError(.refused(sqlState: state), "").isPassing == isPassing)
+        #expect(StoreError.explained(PostgresError(.refused(sqlState: state), "why")).remedy?.isEmpty == false)
+    }
+
+    // MARK: - With a database
+
+    /// What was told, in order; nil is that the store is back.
+    private final class Told: Sendable {
+        private let list = Mutex<[Diagnostic?]>([])
+        func add(_ trouble: Diagnostic?) { list.withLock { $0.append(trouble) } }
+        var all: [Diagnostic?] { list.withLock(\.self) }
+
+        func wait(atMost seconds: Double, until isEnough: ([Diagnostic?]) -> Bool) -> Bool {
+            let end = ContinuousClock.now + .seconds(seconds)
+            while !isEnough(all) {
+                if ContinuousClock.now > end { return false }
+                usleep(20_000)
+            }
+            return true
+        }
+    }
+
+    private static let short = StoreTrouble.Limits(silence: 0.5, notice: 0.5, repetition: 60, grace: 0.5, closing: 0.2, unheard: 1)
+
+    @Test("rights that were taken away are told with what to do, and what waits for them goes on once they are back")
+    func rights() throws {
+        let bench = try StoreBench(PostgresServer.shared.get()), told = Told()
+        let store = Store(bench.address, try StorePatience(Cancellation(), limits: Self.short, tell: told.add)), lane = store.lane()
+        let server = try PostgresServer.shared.get()
+        try server.sql("ALTER TABLE \(bench.schema).volley_run OWNER TO postgres")
+        let thread = try WorkerThread("waits") {
+            Result { try lane.patiently { try $0.execute("SELECT count(*) FROM volley_run", within: 10).count } }
+        }
+        #expect(told.wait(atMost: 10) { $0.first??.remedy?.contains("Give the role its rights") ?? false }, "\(told.all)")
+        try server.sql("ALTER TABLE \(bench.schema).volley_run OWNER TO volley")
+        #expect(try thread.join().get() == 1)
+        #expect(told.all.count == 2 && told.all.last == .some(nil))
+    }
+
+    @Test("a server that is silent is told as well, and a request to end takes effect within moments, whatever is asked of it")
+    func silence() throws {
+        let server = try PostgresServer(), bench = try StoreBench(server), told = Told(), asked = try Cancellation()
+        let store = Store(bench.address, try StorePatience(asked, limits: Self.short, tell: told.add))
+        let lanes = [store.lane(), store.lane()]
+        for lane in lanes { try lane.once { _ = try $0.execute("SELECT 1", within: 10) } }
+        server.freeze(true)
+        defer { server.freeze(false) }
+        let threads = try lanes.map { lane in
+            try WorkerThread("waits") { Result { try lane.patiently { _ = try $0.execute("SELECT 1", within: 10) } } }
+        }
+        #expect(told.wait(atMost: 10) { $0.count == 1 && $0[0]?.message.contains("gave no answer") ?? false }, "\(told.all)")
+        asked.request()
+        let start = ContinuousClock.now
+        for thread in threads { #expect(throws: Diagnostic.self) { try StoreError.explaining { try thread.join().get() } } }
+        #expect(throws: PostgresError.self) { try store.lane().once { _ = try $0.execute("SELECT 1", within: 10) } }
+        #expect(start.duration(to: .now) < .seconds(8))
+        #expect(store.isGivenUp)
+    }
+}
