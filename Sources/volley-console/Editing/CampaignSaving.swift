@@ -89,7 +89,10 @@ final class CampaignSaving: Sendable {
         guard draft.isCampaign else { return unreadable(draft) }
         guard visit.may(.edit, app: draft.app?.value) else {
             guard let app = draft.app else {
-                return [Diagnostic("the campaign names no app, so it is not known which people may see it", remedy: "Write a line `app: …` first.")]
+                return [
+                    Diagnostic(
+                        "the campaign names no app, so it is not known which people may see it", remedy: "Write a line `app: …` first.")
+                ]
             }
             return [foreign(app)]
         }
