@@ -36,6 +36,16 @@ extension Schedule {
         }
     }
 
+    /// The occurrence of a name; nil if the schedule has none at that time, whatever the clocks of the zone do then.
+    public func occurrence(named name: String) -> Occurrence? {
+        guard let local = LocalTime(name), at == local || isRepeated(at: local) else { return nil }
+        return occurrence(at: local)
+    }
+
+    private func isRepeated(at local: LocalTime) -> Bool {
+        at.map { local > $0 } ?? true && `repeat`?.next(from: local) == local
+    }
+
     /// Every occurrence that begins between two moments, including both, in the order in which they begin.
     ///
     /// A time that clocks show twice counts once, the first time. A time that clocks skip is moved to the first moment after the gap. If

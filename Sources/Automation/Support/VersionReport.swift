@@ -6,6 +6,7 @@ import Delivery
 import Glibc
 import PostgresRuns
 import Runs
+import Scheduling
 
 /// What a process runs with and may use, for those who are asked for help: versions, formats of files, limits. It holds no secret and no name.
 public struct VersionReport: Hashable, Sendable {
@@ -85,9 +86,9 @@ public struct VersionReport: Hashable, Sendable {
     }
 
     private static var timeZone: String {
-        if let variable = getenv("TZ") { return "TZ=\(String(cString: variable))" }
-        let target = FilePaths.absolute("/etc/localtime")
-        return target.firstRange(of: "zoneinfo/").map { String(target[$0.upperBound...]) } ?? "UTC"
+        let variable = getenv("TZ").map { "TZ=\(TextFormat.foreign(String(cString: $0)))" }
+        guard let zone = try? ZoneDatabase.system.machineZone else { return "\(variable ?? "/etc/localtime"), which cannot be read" }
+        return variable ?? zone.name
     }
 
     private static var formats: [Fact] {

@@ -102,7 +102,7 @@ struct AudienceCompiler {
         _ paths: [SourceText], besideFile file: String, now: Timestamp, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var files: [String] = []
-        let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.machineZone)
+        let dates = DatedPath(now: now, zone: zone)
         for path in paths {
             do {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])

@@ -7,12 +7,13 @@ import Scheduling
 /// machine. `{{ date | date: '%Y%m%d' }}` writes them in another format, with `%Y`, `%m`, `%d`, `%H`, `%M` and `%j` (the day of the year).
 struct DatedPath {
     package let now: Timestamp
-    let zone: ZoneRules
+    /// nil for this machine's, which is read only for a path that has a date.
+    let zone: ZoneRules?
 
     private static let remedy = "Write {{ date }} or {{ yesterday }}; for another format, write {{ date | date: '%Y%m%d' }}."
 
     /// Fills in the dates of a path.
-    /// - Throws: `Diagnostic`: the text between the braces is not known.
+    /// - Throws: `Diagnostic`: the text between the braces is not known, or this machine's zone, which it depends on, cannot be read.
     func filled(_ path: SourceText) throws(Diagnostic) -> String {
         var result = ""
         var rest = path.value[...]
@@ -34,7 +35,8 @@ struct DatedPath {
         guard ["date", "yesterday"].contains(parts[0]), parts.count <= 2 else {
             throw Diagnostic("\(quoted("{{\(tag)}}")) is not known in a path", at: position, remedy: Self.remedy)
         }
-        var time = zone.localTime(at: now)
+        let clock = if let zone { zone } else { try machineZone(at: position) }
+        var time = clock.localTime(at: now)
         if parts[0] == "yesterday" { time = time.adding(minutes: -24 * 60) }
         guard parts.count == 2 else { return try written(time, format: "%Y-%m-%d", at: position) }
         let filter = parts[1].split(separator: ":", maxSplits: 1).map { trimmed($0) }
@@ -42,6 +44,13 @@ struct DatedPath {
             filter[1].last == quote
         else { throw Diagnostic("the filter \(quoted(parts[1])) is not known in a path", at: position, remedy: Self.remedy) }
         return try written(time, format: String(filter[1].dropFirst().dropLast()), at: position)
+    }
+
+    private func machineZone(at position: SourcePosition) throws(Diagnostic) -> ZoneRules {
+        do throws(Mistake) { return try ZoneDatabase.system.machineZone } catch {
+            throw Diagnostic(
+                "the date in this path depends on where this machine is, but \(error.message)", at: position, remedy: error.remedy)
+        }
     }
 
     private func trimmed(_ text: some StringProtocol) -> String {

@@ -104,7 +104,7 @@ extension SendingTime {
 
     /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in this machine's.
     static func words(_ occurrence: Occurrence, _ schedule: Schedule) -> String {
-        let here = ZoneDatabase.system.machineZone
+        let here = ZoneDatabase.system.displayZone
         let begins = "\(here.localTime(at: occurrence.begins).words) in \(here.name)"
         guard schedule.zone.isRecipient else { return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))" }
         return "\(occurrence.localTime.words) by each device's clock (from \(begins) on)"

@@ -92,6 +92,16 @@ extension PosixZone {
         summer = Summer(offset: offset, begins: begins, ends: ends)
     }
 
+    /// Reads a rule as the variable TZ holds it: `CST-8`, `<+0330>-3:30`, `EST5EDT`. Summer time without days follows the law of the United
+    /// States, as in the C library. nil where the C library reads only a part of the text, or an offset of more than a day.
+    init?(variable text: String) {
+        let isWithoutDays = !text.utf8.dropLast().contains(UInt8(ascii: ","))
+        let short = text.hasSuffix(",") ? text.dropLast() : text[...]
+        let written = Self(text) ?? (isWithoutDays ? Self(short + ",M3.2.0,M11.1.0") : nil)
+        guard let written, abs(written.standardOffset) < 25 * 3600, abs(written.summer?.offset ?? 0) < 26 * 3600 else { return nil }
+        self = written
+    }
+
     private struct Scanner {
         var rest: ArraySlice<UInt8>
 
@@ -103,13 +113,13 @@ extension PosixZone {
 
         /// `CET`, `<+0545>`
         mutating func name() -> Bool {
-            if consume("<") {
-                rest = rest.drop { $0 != UInt8(ascii: ">") }
-                return consume(">")
-            }
-            let before = rest.count
-            rest = rest.drop { ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") }
-            return before - rest.count >= 3
+            let isQuoted = consume("<"), before = rest.count
+            rest = rest.drop { Self.isLetter($0) || isQuoted && "0123456789+-".utf8.contains($0) }
+            return before - rest.count >= 3 && (!isQuoted || consume(">"))
+        }
+
+        private static func isLetter(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) && byte < 0x80
         }
 
         /// `[+-]hh[:mm[:ss]]` in seconds.

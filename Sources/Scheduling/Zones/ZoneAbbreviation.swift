@@ -10,6 +10,12 @@ public enum ZoneAbbreviation {
         return ["gmt", "gmt0", "greenwich", "zulu"].contains(small.hasPrefix("etc/") ? String(small.dropFirst("etc/".count)) : small)
     }
 
+    /// Whether a name means UTC even without a database: `UTC`, `Etc/UTC`, `GMT`.
+    static func isUniversal(_ name: String) -> Bool {
+        let small = name.lowercased()
+        return isGreenwich(name) || ["utc", "uct", "universal"].contains(small.hasPrefix("etc/") ? String(small.dropFirst(4)) : small)
+    }
+
     /// Whether a text is an offset from UTC (`+02:00`, `UTC+1`, `GMT-5`), which has no summer time.
     public static func isOffset(_ text: String) -> Bool {
         var rest = text.uppercased()[...]

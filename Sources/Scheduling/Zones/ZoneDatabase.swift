@@ -18,7 +18,7 @@ public struct ZoneDatabase: Sendable {
     /// The rules of a zone, by its name in the tz database. Names are case-sensitive.
     /// - Throws: a `Mistake` if there is no such zone (with the nearest one), or no database.
     public func zone(named name: String) throws(Mistake) -> ZoneRules {
-        if Self.isName(name), let file = read(name).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
+        if Self.isName(name), let file = Self.bytes(of: path(of: name)).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
         // UTC is available even without the database.
         if name == "UTC" { return .utc }
         throw mistake(name)
@@ -42,7 +42,7 @@ public struct ZoneDatabase: Sendable {
 
     /// All names, including older names for other zones; empty without a database.
     public func names() -> [String] {
-        if let compiled = read("tzdata.zi") {
+        if let compiled = Self.bytes(of: path(of: "tzdata.zi")) {
             let names = lines(compiled).compactMap { words in
                 switch words.first {
                 case "Z" where words.count > 1: words[1]
@@ -52,7 +52,7 @@ public struct ZoneDatabase: Sendable {
             }
             if !names.isEmpty { return names.filter(Self.isName).sorted() }
         }
-        let table = read("zone1970.tab") ?? read("zone.tab") ?? []
+        let table = Self.bytes(of: path(of: "zone1970.tab")) ?? Self.bytes(of: path(of: "zone.tab")) ?? []
         let names = lines(table, separator: "\t").compactMap { $0.count > 2 && !$0[0].hasPrefix("#") ? $0[2] : nil }
         return Set(names + ["UTC"]).filter(Self.isName).sorted()
     }
@@ -67,18 +67,22 @@ public struct ZoneDatabase: Sendable {
         if names.count < 10 {
             return Mistake(
                 "there is no time zone database in \(folder), so the zone '\(shown)' is not known",
-                remedy: "Install the package tzdata, or name its folder in TZDIR.")
+                remedy: Self.databaseRemedy)
         }
-        let wanted = name.replacingSpaces()
         if names.contains(name) {
             return Mistake(
                 "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Reinstall the package tzdata.")
         }
         return Mistake(
             "there is no time zone '\(shown)'",
-            remedy: nearest(to: wanted, among: names).map { "Did you mean '\($0)'?" }
+            remedy: nearest(to: name.replacingSpaces(), among: names).map { "Did you mean '\($0)'?" }
                 ?? "Zones are named after a continent and a city, for example Europe/Berlin, America/New_York or Asia/Shanghai.")
     }
+
+    static let databaseRemedy = "Install the package tzdata, or name its folder in TZDIR."
+
+    /// The existing zone that a text probably means; nil if none is near.
+    func nearestZone(to text: String) -> String? { nearest(to: text.replacingSpaces(), among: names()) }
 
     /// The zone that was probably meant: the same name in another case, the same city elsewhere, or a name with a slip.
     private func nearest(to name: String, among names: [String]) -> String? {
@@ -98,11 +102,12 @@ public struct ZoneDatabase: Sendable {
     /// The largest file is the compiled source, about 110 KB.
     private static let largestFile = 1 << 18
 
-    /// The bytes of a file of the database; nil if there is none. TZDIR may name any folder.
-    private func read(_ name: String) -> [UInt8]? {
-        guard let bytes = try? RegularFile.bytes(of: "\(folder)/\(name)", atMost: Self.largestFile), bytes.count <= Self.largestFile else {
-            return nil
-        }
+    /// The path of a zone's file.
+    public func path(of name: String) -> String { "\(folder)/\(name)" }
+
+    /// The bytes of a file; nil if there is none, or it is too long for one of the database. TZDIR and TZ may name anything.
+    static func bytes(of path: String) -> [UInt8]? {
+        guard let bytes = try? RegularFile.bytes(of: path, atMost: largestFile), bytes.count <= largestFile else { return nil }
         return bytes
     }
 }

@@ -16,14 +16,8 @@ struct ZoneFile {
 
     /// nil if the bytes are not a zone of format 2 or later, or count leap seconds.
     init?(_ bytes: [UInt8]) {
-        guard let first = Self.header(bytes[...]), bytes[4] >= UInt8(ascii: "2") else { return nil }
-        // The first block is for programs that support only 32 bits.
-        let oldBlock =
-            first.timeCount * 5 + first.typeCount * 6 + first.characterCount + first.leapCount * 8 + first.isStandardCount
-            + first.isUTCCount
-        var rest = bytes.dropFirst(Header.length + oldBlock)
-        guard let header = Self.header(rest), header.typeCount > 0, header.leapCount == 0 else { return nil }
-        rest = rest.dropFirst(Header.length)
+        guard let (header, block64) = Self.newBlock(of: bytes), header.typeCount > 0, header.leapCount == 0 else { return nil }
+        let rest = block64.dropFirst(Header.length)
         let block =
             header.timeCount * 9 + header.typeCount * 6 + header.characterCount + header.isStandardCount + header.isUTCCount
         guard rest.count >= block else { return nil }
@@ -44,6 +38,20 @@ struct ZoneFile {
         let text = String(decoding: tail[tail.startIndex + 1..<end], as: UTF8.self)
         footer = PosixZone(text)
         if footer == nil, !text.isEmpty { return nil }
+    }
+
+    /// Whether the bytes are a zone that counts leap seconds, as the files below `right` do: their moments are not seconds since 1970 as
+    /// POSIX defines them.
+    static func countsLeapSeconds(_ bytes: [UInt8]) -> Bool { (newBlock(of: bytes)?.header.leapCount ?? 0) > 0 }
+
+    /// The header of the block with 64 bits, and the bytes from there on. The block before it is for programs that support only 32 bits.
+    private static func newBlock(of bytes: [UInt8]) -> (header: Header, rest: ArraySlice<UInt8>)? {
+        guard let first = header(bytes[...]), bytes[4] >= UInt8(ascii: "2") else { return nil }
+        let oldBlock =
+            first.timeCount * 5 + first.typeCount * 6 + first.characterCount + first.leapCount * 8 + first.isStandardCount
+            + first.isUTCCount
+        let rest = bytes.dropFirst(Header.length + oldBlock)
+        return header(rest).map { ($0, rest) }
     }
 
     private static func header(_ bytes: ArraySlice<UInt8>) -> Header? {

@@ -1,23 +1,86 @@
+import Base
 import Glibc
 
+/// The zone of this machine, found where the C library finds it. Source: tzset(3), and the C library's `__tzset_parse_tz` for rules.
+///
+/// Where the C library takes UTC for what it cannot read, this throws: the date would be the wrong one for hours of each day.
 extension ZoneDatabase {
-    /// The zone of this machine: `TZ`, otherwise what /etc/localtime names; UTC if neither can be read.
+    /// What the variable TZ says or, without it, /etc/localtime. A blank TZ is UTC, and so is a missing /etc/localtime. It is read anew
+    /// each time: /etc/localtime changes with `timedatectl`, and zones with the package tzdata.
+    /// - Throws: a `Mistake` that shows what cannot be read.
     public var machineZone: ZoneRules {
-        if let named = getenv("TZ").map({ String(cString: $0) }), !named.isEmpty {
-            let name = named.hasPrefix(":") ? String(named.dropFirst()) : named
-            return (try? zone(named: name)) ?? .utc
-        }
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let length = readlink("/etc/localtime", &buffer, Int(PATH_MAX))
-        let path = length > 0 ? String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
-        guard let folder = path.range(ofText: "zoneinfo/") else { return .utc }
-        return (try? zone(named: String(path[folder...]))) ?? .utc
+        get throws(Mistake) { try machineZone(getenv("TZ").map { String(cString: $0) }) }
     }
-}
 
-extension String {
-    /// Where the text after `part` begins.
-    fileprivate func range(ofText part: String) -> Index? {
-        indices.first { self[$0...].hasPrefix(part) }.flatMap { index($0, offsetBy: part.count, limitedBy: endIndex) }
+    /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be read.
+    public var displayZone: ZoneRules { (try? machineZone) ?? .utc }
+
+    /// - Parameter variable: the value of TZ; nil if it is not set.
+    func machineZone(_ variable: String?, usualFile: String = "/etc/localtime") throws(Mistake) -> ZoneRules {
+        guard let variable else { return try usualZone(usualFile) }
+        // A colon leaves the meaning of the rest to the C library, which ignores the colon.
+        let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+        if text.isEmpty { return .utc }
+        if text == usualFile { return try usualZone(usualFile) }
+        let bytes = Self.bytes(of: text.hasPrefix("/") ? text : "\(folder)/\(text)")
+        if let bytes, let file = ZoneFile(bytes) { return ZoneRules(name: text.hasPrefix("/") ? Self.name(of: text) : text, file) }
+        if let bytes, ZoneFile.countsLeapSeconds(bytes) { throw Self.leapSeconds("TZ is \(Self.shown(variable))") }
+        if let rule = PosixZone(variable: text) { return ZoneRules(name: text, rule) }
+        if ZoneAbbreviation.isUniversal(text) { return .utc }
+        let isFile = bytes != nil || text.hasPrefix("/")
+        throw Self.unreadable(
+            "TZ is \(Self.shown(variable)), \(isFile ? "which is no file of a time zone" : "neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3")",
+            remedy: names().isEmpty
+                ? Self.databaseRemedy
+                : "Set TZ to a zone, for example TZ=\(suggestion(for: text)), or remove it from the environment: then /etc/localtime counts."
+        )
+    }
+
+    private func usualZone(_ path: String) throws(Mistake) -> ZoneRules {
+        var status = stat()
+        if lstat(path, &status) != 0, errno == ENOENT { return .utc }
+        let name = Self.name(of: path)
+        let bytes = Self.bytes(of: path)
+        if let bytes, let file = ZoneFile(bytes) { return ZoneRules(name: name, file) }
+        if let bytes, ZoneFile.countsLeapSeconds(bytes) { throw Self.leapSeconds("\(path) is \(Self.shown(name))") }
+        // Containers without a database have a link that leads nowhere, to Etc/UTC.
+        if ZoneAbbreviation.isUniversal(name) { return .utc }
+        let what =
+            name == path
+            ? "\(path) is no file of a time zone"
+            : "\(path) leads to the zone \(Self.shown(name)), which \(bytes == nil ? "is not there or may not be read" : "is damaged")"
+        throw Self.unreadable(
+            what, remedy: "Choose the zone with `timedatectl set-timezone`, install the package tzdata, or set TZ.")
+    }
+
+    /// The name of a zone where a path shows it: what follows `zoneinfo/` in the path or in that of a link on the way. Otherwise the path.
+    private static func name(of path: String) -> String {
+        var next = path
+        // As many links as the system follows.
+        for _ in 0..<40 {
+            if let folder = next.firstRange(of: "zoneinfo/"), isName(String(next[folder.upperBound...])) {
+                return String(next[folder.upperBound...])
+            }
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let length = readlink(next, &buffer, buffer.count)
+            guard length > 0 else { break }
+            let target = String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            next = target.hasPrefix("/") ? target : FilePaths.join(FilePaths.folder(of: next), name: target)
+        }
+        return path
+    }
+
+    private func suggestion(for text: String) -> String { nearestZone(to: text) ?? "Europe/Berlin" }
+
+    private static func shown(_ text: String) -> String { "'\(TextFormat.foreign(String(text.prefix(80))))'" }
+
+    private static func unreadable(_ what: String, remedy: String) -> Mistake {
+        Mistake("the time zone of this machine cannot be read: \(what)", remedy: remedy)
+    }
+
+    private static func leapSeconds(_ what: String) -> Mistake {
+        unreadable(
+            "\(what), which counts leap seconds",
+            remedy: "Name the same zone without 'right/': the clocks of machines leave leap seconds out.")
     }
 }

@@ -21,16 +21,16 @@ public struct ZoneRules: Hashable, Sendable {
         footer = file.footer
     }
 
-    /// Universal time, which needs no database.
-    public static let utc = ZoneRules(name: "UTC")
-
-    private init(name: String) {
+    /// A zone without a file.
+    init(name: String, _ rule: PosixZone) {
         self.name = name
-        transitions = []
-        offsets = []
-        firstOffset = 0
-        footer = nil
+        (transitions, offsets) = ([], [])
+        firstOffset = rule.standardOffset
+        footer = rule
     }
+
+    /// Universal time, which needs no database.
+    public static let utc = ZoneRules(name: "UTC", PosixZone(standardOffset: 0))
 
     /// Seconds east of UTC.
     public func offset(at moment: Timestamp) -> Int { offset(atSecond: moment.epochSeconds) }

@@ -29,6 +29,8 @@ final class CampaignShelf: Sendable {
     private struct Entry {
         var stamp: FileStamp
         var projectStamp: FileStamp?
+        /// When it was read, in minutes since 1970.
+        var minute: Int64
         var item: Item
     }
 
@@ -64,8 +66,14 @@ final class CampaignShelf: Sendable {
         return memory.withLock { memory in
             memory.entries = memory.entries.filter { stamps[$0.key] != nil }
             for (name, stamp) in stamps {
-                if let entry = memory.entries[name], entry.stamp == stamp, entry.projectStamp == projectStamp { continue }
-                memory.entries[name] = Entry(stamp: stamp, projectStamp: projectStamp, item: item(name, project, now))
+                // A mistake may lie elsewhere: in the time zone database, for example.
+                if let entry = memory.entries[name], entry.stamp == stamp, entry.projectStamp == projectStamp,
+                    entry.item.mistakes.isEmpty || entry.minute == now.epochSeconds / 60
+                {
+                    continue
+                }
+                memory.entries[name] = Entry(
+                    stamp: stamp, projectStamp: projectStamp, minute: now.epochSeconds / 60, item: item(name, project, now))
             }
             return memory.entries.values.map(\.item).sorted { $0.file < $1.file }
         }
@@ -82,7 +90,7 @@ final class CampaignShelf: Sendable {
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
             try ScheduleFiles([folder], catalog: catalog, in: choice).read(now: now), saved: saved, isAtWork: key.isAtWork,
-            here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+            here: ZoneDatabase.system.displayZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         memory.withLock { $0.schedule = (key, list) }
         return list
     }
@@ -96,7 +104,7 @@ final class CampaignShelf: Sendable {
         // Most rules come soon; others, and a moment far away, take years.
         for days in [2.0, 40, 400, 40_000] where times.count < count {
             let list = ScheduleList(
-                reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.machineZone, now: now, daysAhead: days,
+                reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.displayZone, now: now, daysAhead: days,
                 needsApproval: { project.app(named: $0)?.needsApproval ?? false })
             times = list.times.filter { $0.campaign == item.name && $0.file != nil && $0.ends > now && $0.state?.isOpen ?? true }
         }

@@ -36,6 +36,7 @@ public enum ScheduleCommand {
                 observer: observer, cancellation: Interruption.process,
                 context: SendingContext(threads: options.threads, cancellation: Interruption.process),
                 memory: options.memory, metrics: metrics))
+        if let flaw = manager.flaw { console.warn(flaw) }
         observer(.started(record: catalog.schedule.place))
         if let port { console.say("Metrics are at http://\(port.address)/metrics.") }
         switch try daemon.run() {
@@ -63,7 +64,7 @@ public enum ScheduleCommand {
         let now = Timestamp.now()
         let saved = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork, here: ZoneDatabase.system.machineZone, now: now,
+            files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
             needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done

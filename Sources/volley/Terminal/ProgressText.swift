@@ -25,10 +25,10 @@ extension ProgressWait {
     ///   - pace: the campaign's pace; nil if it sets none.
     ///   - service: the name of the service that receives the pushes.
     ///   - isOneOfSeveral: whether others receive pushes at the same time.
-    ///   - zone: the zone of times of day.
+    ///   - zone: the zone of times of day; nil for UTC, which is then named.
     func words(
         pace: Pace?, service: String = PushServices.standard.displayName, isOneOfSeveral: Bool = false,
-        zone: @autoclosure () -> ZoneRules = ZoneDatabase.system.machineZone
+        zone: @autoclosure () -> ZoneRules? = try? ZoneDatabase.system.machineZone
     ) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
@@ -38,7 +38,8 @@ extension ProgressWait {
         case .delivery(.credential(let seconds, let trouble)):
             "waiting for a new token for \(service)" + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
                 + (trouble.isEmpty ? "" : " (\(trouble))")
-        case .delivery(.quota(let until)): "\(service) goes on at \(zone().localTime(at: until).timeOfDay)"
+        case .delivery(.quota(let until)):
+            "\(service) goes on at \(zone().map { $0.localTime(at: until).timeOfDay } ?? "\(ZoneRules.utc.localTime(at: until).timeOfDay) UTC")"
         case .delivery(.canary(let answers)): "first pushes sent: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):
