@@ -33,6 +33,8 @@ extension ScheduleDaemon {
         }
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
+        let zones = scheduler.campaigns.values.filter { Scheduler.hasOtherRules($0, before[$0.name]) }.map(\.schedule.zone.fallback.name)
+        if !zones.isEmpty { observer(.zonesChanged(Set(zones).sorted())) }
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
             observer(.next(campaign: name, app: campaign.app, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
         }
@@ -53,6 +55,10 @@ extension ScheduleDaemon {
         case .planned(let key, .postponed(let problem)):
             let actions = scheduler.postponed(key, because: problem, at: now)
             if !actions.isEmpty { observer(.postponed(key, problem)) }
+            try perform(actions)
+        case .planned(let key, .moved(let time)):
+            let actions = scheduler.moved(key, to: time, at: now)
+            if !actions.isEmpty { observer(.postponed(key, .zoneChanged)) }
             try perform(actions)
         case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
         // The next process examines it again.

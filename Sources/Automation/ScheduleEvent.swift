@@ -28,6 +28,8 @@ public enum ScheduleEvent: Sendable {
     /// A campaign was read or changed; its app, and its next time, or nil if it has none.
     case next(campaign: String, app: String, Occurrence?, Schedule.Zone)
     case gone(campaign: String)
+    /// The time zone database was updated, and the clocks of these zones of campaigns have other rules.
+    case zonesChanged([String])
     /// Files in the folders that were not read as campaigns.
     case ignored(files: [String])
     case unscheduled(file: String)

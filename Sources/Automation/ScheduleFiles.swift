@@ -32,8 +32,8 @@ public struct ScheduleFiles: Sendable {
         }
     }
 
-    /// Values of which at least one changes when a file does.
-    private struct Stamp: Hashable { var size: Int64, seconds: Int, nanoseconds: Int, inode: UInt64 }
+    /// The calls of `readIfChanged` after which files with mistakes are read again: what is wrong may lie in what they refer to.
+    private static let looksPerRetry = 60
 
     private let arguments: [String]
     let choice: ProjectChoice
@@ -41,8 +41,12 @@ public struct ScheduleFiles: Sendable {
     private let folders: Set<String>
     /// The campaign files that were last seen in each folder.
     private var seen: [String: Set<String>] = [:]
-    private var stamps: [String: [Stamp?]] = [:]
-    private var pending: [String: [Stamp?]]?
+    private var stamps: [String: [FileStamp?]] = [:]
+    private var pending: [String: [FileStamp?]]?
+    /// The zones of the campaigns that were read last: their files change when the time zone database is updated.
+    private var zones: Set<String> = []
+    private var mistakes: [String: [Diagnostic]] = [:]
+    private var looksSinceReading = 0
 
     /// - Parameter arguments: files and folders.
     /// - Throws: a `Diagnostic` if one of them does not exist.
@@ -59,22 +63,29 @@ public struct ScheduleFiles: Sendable {
     /// The folder where the search for volley.yaml starts.
     public static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
 
-    /// Reads all files if any of them changed since the last reading, and none changed between this call and the one before: an editor may
-    /// still be writing.
+    /// Reads all files if any of them, or the file of a zone, changed since the last reading, and none changed between this call and the one
+    /// before: an editor may still be writing. While there are mistakes, it reads again once in a while.
     /// - Returns: the content; nil if there is nothing new to read.
     mutating func readIfChanged(now: Timestamp) -> Reading? {
         let present = stampsNow()
-        guard present != stamps else {
+        looksSinceReading += 1
+        let isAgain = present == stamps
+        guard !isAgain || !mistakes.isEmpty && looksSinceReading >= Self.looksPerRetry else {
             pending = nil
             return nil
         }
-        guard stamps.isEmpty || pending == present else {
+        guard isAgain || stamps.isEmpty || pending == present else {
             pending = present
             return nil
         }
-        (stamps, pending) = (present, nil)
         for folder in folders { if let files = files(of: folder) { seen[folder] = Set(files.map(path)) } }
-        return read(now: now)
+        let reading = read(now: now)
+        let found = reading.mistakes.mapValues(\.all)
+        let isNew = !isAgain || found != mistakes
+        (stamps, pending, mistakes, looksSinceReading) = (present, nil, found, 0)
+        zones = Set(reading.campaigns.map(\.schedule.zone.fallback.name))
+        stamps.merge(zoneStamps()) { known, _ in known }
+        return isNew ? reading : nil
     }
 
     /// Reads all files.
@@ -162,22 +173,19 @@ public struct ScheduleFiles: Sendable {
     /// file.
     private func path(_ file: String) -> String { FilePaths.named(file) }
 
-    /// The stamps of each file and of the volley.yaml that applies to it; nil for a file that does not exist.
-    private func stampsNow() -> [String: [Stamp?]] {
-        var stamps: [String: [Stamp?]] = [:]
+    /// The stamps of each file and of the volley.yaml that applies to it, and of the zones; nil for a file that does not exist.
+    private func stampsNow() -> [String: [FileStamp?]] {
+        var stamps = zoneStamps()
         for file in files() {
             let project = choice.file ?? Project.find(startingAt: FilePaths.folder(of: file))
-            stamps[file] = [Self.stamp(file), project.flatMap(Self.stamp)]
+            stamps[file] = [FileStamp(path: file), project.flatMap { FileStamp(path: $0) }]
         }
         return stamps
     }
 
-    private static func stamp(_ path: String) -> Stamp? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Stamp(
-            size: Int64(status.st_size), seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec),
-            inode: UInt64(status.st_ino))
+    private func zoneStamps() -> [String: [FileStamp?]] {
+        let paths = zones.map(ZoneDatabase.system.path)
+        return Dictionary(paths.map { ($0, [FileStamp(path: $0)]) }) { first, _ in first }
     }
 
     private static func isFolder(_ path: String) -> Bool {

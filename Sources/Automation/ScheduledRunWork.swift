@@ -39,6 +39,8 @@ struct ScheduledRunWork: Sendable {
         case failed(String)
         /// Not yet: a file that it is planned from may still be being written.
         case postponed(ScheduleProblem)
+        /// By the rules of its zone, which were changed, the time is still to come.
+        case moved(Occurrence)
         /// The campaign is no longer to be sent at this time.
         case cancelledPlan(ScheduleProblem)
         /// The process must end.
@@ -60,6 +62,7 @@ struct ScheduledRunWork: Sendable {
             guard let plan = try ScheduledPlan(campaign, for: scheduledRun, at: now) else {
                 return .cancelledPlan(.campaignChanged)
             }
+            if plan.time.begins != scheduledRun.begins, plan.time.begins > now { return .moved(plan.time) }
             let inputs = plan.inputFiles.map { ($0, FileStamp(path: $0)) }
             if let busy = quiet.observe(inputs, now: now, uptime: Heartbeats.uptime).first {
                 return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))

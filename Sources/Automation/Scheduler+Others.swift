@@ -19,7 +19,8 @@ extension Scheduler {
     /// A machine that is gone had claimed a time and not begun it: this one plans it anew, unless it is too late, or the campaign is not known here.
     mutating func takeOver(_ key: ScheduledRun.Key, of app: String, at now: Timestamp) -> (run: ScheduledRun, actions: [Action])? {
         guard open[key] == nil, let campaign = campaigns[key.campaign], campaign.isValid, campaign.app == app,
-            let time = time(key.occurrence, of: campaign), time.begins <= now, !campaign.schedule.isTooLate(for: time.ends, at: now)
+            let time = campaign.schedule.occurrence(named: key.occurrence), time.begins <= now,
+            !campaign.schedule.isTooLate(for: time.ends, at: now)
         else { return nil }
         let run = ScheduledRun(
             key: key, file: campaign.file, run: makeRunID(key.campaign, now), state: .planning, begins: time.begins, ends: time.ends,
@@ -27,11 +28,5 @@ extension Scheduler {
         open[key] = (run, .planning)
         note(run)
         return (run, [.save([run], []), .plan(run)])
-    }
-
-    private func time(_ name: String, of campaign: Campaign) -> Occurrence? {
-        guard let local = LocalTime(name) else { return nil }
-        let begins = campaign.schedule.occurrence(at: local).begins
-        return campaign.schedule.occurrences(from: begins, through: begins).first { $0.name == name }
     }
 }

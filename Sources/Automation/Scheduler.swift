@@ -109,6 +109,8 @@ struct Scheduler {
     var decided: [ScheduledRun.Key: Timestamp] = [:]
     /// The same, keyed by file: a campaign that gets another name must not fire again for the same time.
     var decidedByFile: [ScheduledRun.Key: Timestamp] = [:]
+    /// The last time of each campaign that had come when it was decided, and its moment by the rules of that time.
+    var lastDecided: [String: (begins: Timestamp, occurrence: String)] = [:]
     /// Times that people approved beforehand. One that has come is kept: its plan is judged by it, again after a restart.
     var approvals: [ScheduledRun.Key: AdvanceApproval]
     /// When the next time of each campaign is due; nil if it has none. A campaign without an entry is computed when needed.
@@ -138,6 +140,10 @@ struct Scheduler {
     mutating func note(_ scheduledRun: ScheduledRun) {
         decided[scheduledRun.key] = scheduledRun.begins
         decidedByFile[.init(campaign: scheduledRun.file, occurrence: scheduledRun.key.occurrence)] = scheduledRun.begins
+        let (begins, name) = (scheduledRun.begins, scheduledRun.key.campaign)
+        // A time that was left out ahead is not the last one.
+        guard begins <= scheduledRun.changedAt, lastDecided[name].map({ $0.begins <= begins }) ?? true else { return }
+        lastDecided[name] = (begins, scheduledRun.key.occurrence)
     }
 
     // MARK: - Files
@@ -159,7 +165,12 @@ struct Scheduler {
                 continue
             }
             next[campaign.name] = nil
-            let record = record(of: campaign, at: now)
+            var record = record(of: campaign, at: now)
+            let hasOtherRules = Self.hasOtherRules(campaign, old)
+            if hasOtherRules || old == nil && records[campaign.name]?.times == record.times {
+                record.decidedThrough = decidedThrough(record, of: campaign, before: old, at: now)
+            }
+            if hasOtherRules { reexamine(campaign) }
             if record != records[campaign.name] {
                 records[campaign.name] = record
                 changed.append(record)

@@ -1,22 +1,22 @@
 package import Base
 import Campaigns
 package import Runs
-import Scheduling
+package import Scheduling
 import Workspace
 
 /// A campaign that is about to be planned for a time of its schedule, with no one watching.
 package struct ScheduledPlan {
     private let context: CampaignContext
-    private let time: Occurrence
+    /// By the rules of the zone as they are now.
+    package let time: Occurrence
     private let now: Timestamp
 
     /// Reads the campaign's current file; nil when it is no longer sent at that time or under that name.
     /// - Throws: `Diagnostics`: mistakes in the campaign or in volley.yaml.
     package init?(_ campaign: CampaignFile, for scheduledRun: ScheduledRun, at now: Timestamp) throws {
         context = try CampaignContext.read(campaign, now: now)
-        let times = context.campaign.schedule?.occurrences(from: scheduledRun.begins, through: scheduledRun.begins) ?? []
         guard context.campaign.name.value == scheduledRun.key.campaign,
-            let time = times.first(where: { $0.name == scheduledRun.key.occurrence })
+            let time = context.campaign.schedule?.occurrence(named: scheduledRun.key.occurrence)
         else { return nil }
         self.time = time
         self.now = now

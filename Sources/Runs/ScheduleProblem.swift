@@ -25,6 +25,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case planningEnded
     /// The campaign's file was changed just before it was planned, and says another time or name.
     case campaignChanged
+    /// The time zone database was updated after the time had come, and by the new rules it is still to come.
+    case zoneChanged
     /// The campaign's file has mistakes, or cannot be read.
     case campaignBroken
     /// A file that it is planned from was changed less than so many seconds ago, and may still be being written.
@@ -142,6 +144,7 @@ extension ScheduleProblem {
         ("planned_too_late", .plannedTooLate, "its plan was ready too late"),
         ("planning_ended", .planningEnded, "the process that planned it was ended, and there was no other in time"),
         ("campaign_changed", .campaignChanged, "its file was changed just before it was planned, and says another time or name"),
+        ("zone_changed", .zoneChanged, "the rules of its time zone were changed, and by the new ones it comes later"),
         ("campaign_broken", .campaignBroken, "its file has mistakes, or cannot be read"),
         ("begun_too_late", .begunTooLate, "it could not be begun in time"),
         ("run_gone", .runGone, "the file of its run is gone"),

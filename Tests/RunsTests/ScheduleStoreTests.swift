@@ -155,7 +155,7 @@ final class ScheduleStoreTests {
             .noticedLate(seconds: 7200), .brokenTooLong(seconds: 1), .sentUnderAnotherName, .nextHadCome("2026-12-01T09:00"),
             .superseded(by: "2026-12-01T09:00", .unapproved), .superseded(by: "2026-12-01T09:00", nil),
             .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate, .planningEnded,
-            .campaignChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
+            .campaignChanged, .zoneChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
             .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)), .sentByHand,
             .elsewhere(machine: "mail-2", run: "r2"), .described("no file"), .approvalVoid(by: "anna", .sourceDiffers),
             .approvalVoid(by: "anna", .tooManyDevices(12, most: 10)),

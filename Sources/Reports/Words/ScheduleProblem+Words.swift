@@ -21,6 +21,7 @@ extension ScheduleProblem {
         case .plannedTooLate: "its plan was ready too late"
         case .planningEnded: "the process that planned it was ended, and there was no other in time"
         case .campaignChanged: "its file was changed just before it was planned, and says another time or name"
+        case .zoneChanged: "the rules of its time zone were changed, and by the new ones it comes later"
         case .campaignBroken: "its file has mistakes, or cannot be read"
         case .fileChanging(let file, let seconds):
             "\(file) was changed less than \(seconds) seconds ago, and may still be being written; its time waits until it is left alone"

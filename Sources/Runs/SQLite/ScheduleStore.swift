@@ -286,7 +286,7 @@ public final class ScheduleStore: Sendable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (campaign, occurrence) DO UPDATE SET
                     state = excluded.state, problem = excluded.problem, changed_at = excluded.changed_at, run = excluded.run,
-                    file = excluded.file
+                    file = excluded.file, begins_at = excluded.begins_at, ends_at = excluded.ends_at
                 WHERE firing.run IS excluded.run
                 """,
             arguments: [

@@ -31,7 +31,7 @@ final class ScheduleTerminal: Sendable {
         case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
         case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .storeAway, .storeBack, .storeQuiet:
             showProcess(event)
-        case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
+        case .invalid, .mended, .next, .gone, .zonesChanged, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
             .fileNotClosed,
             .statisticsMissing, .damaged:
@@ -84,6 +84,8 @@ final class ScheduleTerminal: Sendable {
         case .next(let campaign, let app, let next, let zone):
             console.say("\(campaign): \(Self.text(next, zone))", about: LogSubject(app: app, campaign: campaign))
         case .gone(let campaign): console.say("\(campaign) is gone, and no longer sent.", about: subject(ofCampaign: campaign))
+        case .zonesChanged(let zones):
+            console.say("The time zone database was updated: times in \(zones.joined(separator: ", ")) follow the new rules from now on.")
         case .ignored(let files): console.say(ScheduleList.words(ignoredFiles: files))
         case .unscheduled(let file): console.detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
         default: break
