@@ -21,23 +21,42 @@ public struct ServiceManager: Sendable {
     /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
     public let secondsPerSign: Double?
 
+    /// Why the manager is not told what it should be, in sentences; nil if all is well, or there is none.
+    public let flaw: String?
+
     /// Reads the process's environment.
     public init() {
         func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
         self.init(
-            socket: value(Self.socketVariable), watchdogMicroseconds: value(Self.watchdogVariable).flatMap { Int($0) },
-            watchdogProcess: value("WATCHDOG_PID").flatMap { pid_t($0) })
+            socket: value(Self.socketVariable), watchdogMicroseconds: value(Self.watchdogVariable),
+            watchdogProcess: value("WATCHDOG_PID"))
     }
 
     /// - Parameters:
     ///   - socket: the path of the manager's socket, with an @ before the name of an abstract one.
-    ///   - watchdogMicroseconds: after which silence the manager ends the process.
-    ///   - watchdogProcess: the process that is meant; nil for this one.
-    init(socket: String?, watchdogMicroseconds: Int?, watchdogProcess: pid_t?) {
+    ///   - watchdogMicroseconds: after which silence the manager ends the process, as text.
+    ///   - watchdogProcess: the process that is meant, as text; nil for this one.
+    init(socket: String?, watchdogMicroseconds: String?, watchdogProcess: String?) {
         self.socket = socket
-        let isMeant = watchdogProcess.map { $0 == getpid() } ?? true
+        let isMeant = watchdogProcess.map { $0 == "\(getpid())" } ?? true
+        let limit = watchdogMicroseconds.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         // Source: sd_watchdog_enabled(3), which recommends half of the time.
-        secondsPerSign = isMeant && socket != nil ? watchdogMicroseconds.flatMap { $0 > 0 ? Double($0) / 2e6 : nil } : nil
+        secondsPerSign = isMeant && socket != nil ? limit.map { Double($0) / 2e6 } : nil
+        if let socket, !Self.isReachable(socket) {
+            flaw = Self.flaw(
+                "cannot be told that Volley is ready: \(Self.socketVariable) is '\(TextFormat.foreign(socket))', and no such socket takes messages"
+            )
+        } else if socket != nil, isMeant, limit == nil, let watchdogMicroseconds {
+            flaw = Self.flaw(
+                "gets no signs of life: \(Self.watchdogVariable) is '\(TextFormat.foreign(watchdogMicroseconds))', and not a number of microseconds"
+            )
+        } else {
+            flaw = nil
+        }
+    }
+
+    private static func flaw(_ what: String) -> String {
+        "The manager of services \(what). systemd sets this variable for services of Type=notify; elsewhere remove it from the environment."
     }
 
     /// Says that the process does its work.
@@ -53,7 +72,21 @@ public struct ServiceManager: Sendable {
     public func status(_ text: String) { tell("STATUS=\(TextFormat.inLine(text))") }
 
     private func tell(_ text: String) {
-        guard let name = socket?.utf8, !name.isEmpty, name.first == UInt8(ascii: "/") || name.first == UInt8(ascii: "@") else { return }
+        guard let socket else { return }
+        let bytes = Array(text.utf8)
+        // A manager that does not read must not hold this process up.
+        _ = Self.withSocket(socket) { sendto($0, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $1, $2) }
+    }
+
+    /// Whether there is a socket of that name, which takes messages from this process. Sends none.
+    private static func isReachable(_ socket: String) -> Bool {
+        withSocket(socket) { Int(connect($0, $1, $2)) } == 0
+    }
+
+    /// - Returns: what the body returns, or -1 for a name that no socket can have.
+    private static func withSocket(_ socket: String, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int {
+        let name = socket.utf8
+        guard name.first == UInt8(ascii: "/") || name.first == UInt8(ascii: "@") else { return -1 }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let isFit = withUnsafeMutableBytes(of: &address.sun_path) { path in
@@ -63,17 +96,12 @@ public struct ServiceManager: Sendable {
             if name.first == UInt8(ascii: "@") { path[0] = 0 }
             return true
         }
-        guard isFit else { return }
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
+        let descriptor = isFit ? Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0) : -1
+        guard descriptor >= 0 else { return -1 }
         defer { close(descriptor) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
-        let bytes = Array(text.utf8)
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                // A manager that does not read must not hold this process up.
-                _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address, length)
-            }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0, length) }
         }
     }
 }

@@ -5,9 +5,31 @@ public enum FilePaths {
     /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~/` is the home folder.
     public static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
-        if path.hasPrefix("~/"), let home = getenv("HOME") { return String(cString: home) + path.dropFirst() }
+        if path.hasPrefix("~/"), let home { return home + path.dropFirst() }
         let folder = folder(of: file)
         return folder == "." ? path : folder + "/" + path
+    }
+
+    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil if there is none.
+    public static var home: String? {
+        if let named = variable("HOME") { return named }
+        var entry = passwd(), found: UnsafeMutablePointer<passwd>?
+        var texts = [CChar](repeating: 0, count: 16_384)
+        return texts.withUnsafeMutableBufferPointer { texts in
+            guard let base = texts.baseAddress, getpwuid_r(geteuid(), &entry, base, texts.count, &found) == 0, found != nil else {
+                return nil
+            }
+            return String(cString: entry.pw_dir)
+        }
+    }
+
+    /// Where temporary files may be, in the order in which to try: `TMPDIR` alone if it is set and not blank, otherwise /var/tmp and /tmp. SQLite
+    /// uses the same.
+    public static var temporaryFolders: [String] { variable("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"] }
+
+    /// The value of an environment variable; nil if it is not set or blank.
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The folder of a file; `.` if the path names none.

@@ -100,7 +100,7 @@ public struct PostgresAddress: Sendable {
     private static func lacksAuthorities(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
         guard given["sslrootcert"] == nil, given["service"] == nil else { return false }
         let named = ["PGSSLROOTCERT", "PGSERVICE"].contains { environment($0) != nil }
-        return !named && access("\(environment("HOME") ?? "")/.postgresql/root.crt", R_OK) != 0
+        return !named && access("\(environment("HOME") ?? FilePaths.home ?? "")/.postgresql/root.crt", R_OK) != 0
     }
 
     private static func unreadable(_ variable: String) -> PostgresError {

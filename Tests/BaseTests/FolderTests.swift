@@ -21,4 +21,7 @@ struct FolderTests {
         #expect(throws: FileError.system(ENOENT)) { try Folder.names(in: "/no/such/folder") }
         #expect(throws: FileError.system(ENOTDIR)) { try Folder.names(in: "/etc/passwd") }
     }
+
+    @Test("the home folder is known even where HOME does not say it")
+    func home() { #expect(FilePaths.home?.hasPrefix("/") == true) }
 }

@@ -12,14 +12,9 @@ struct ScratchFile: ~Copyable {
     private(set) var count = 0
 
     /// - Parameter folders: where it may be; the first in which files can be created is used.
-    init(folders: [String] = Self.temporaryFolders) { self.folders = folders }
+    init(folders: [String] = FilePaths.temporaryFolders) { self.folders = folders }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
-
-    private static var temporaryFolders: [String] {
-        let wanted = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        return wanted.isEmpty ? ["/var/tmp", "/tmp"] : [wanted]
-    }
 
     private mutating func open() throws {
         var code: Int32 = 0

@@ -167,7 +167,9 @@ private final class AuthorityFile {
     private let hasName: Bool
 
     package init(_ text: String) throws(Diagnostic) {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let folders = FilePaths.temporaryFolders
+        // With neither the one nor the other, the last one's error is reported.
+        let folder = folders.first { access($0, W_OK | X_OK) == 0 } ?? folders[folders.count - 1]
         let unnamed = AtomicFile.openWithoutName(inFolder: folder, mode: 0o600)
         hasName = unnamed < 0
         if unnamed >= 0 {
@@ -179,7 +181,9 @@ private final class AuthorityFile {
         }
         let code = descriptor < 0 ? errno : WriteAll.write(Array(text.utf8), to: descriptor)
         guard code == 0 else {
-            throw Diagnostic("a temporary file cannot be created: \(String(cString: strerror(code)))", file: folder)
+            throw Diagnostic(
+                "a temporary file cannot be created in this folder: \(String(cString: strerror(code)))", file: folder,
+                remedy: "Set the environment variable TMPDIR to a folder that exists, has free space and may be written to.")
         }
     }
 

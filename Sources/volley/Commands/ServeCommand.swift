@@ -86,6 +86,7 @@ public enum ServeCommand {
         }
 
         func run() -> ExitStatus {
+            if let flaw = manager.flaw { console.warn(flaw) }
             handle(.begun)
             var isEnding = false
             while true {

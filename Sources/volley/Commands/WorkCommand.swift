@@ -18,6 +18,7 @@ public enum WorkCommand {
                 if case .warnings(let warnings) = event { console.show(warnings) }
             }, cancellation: Interruption.process)
         let manager = ServiceManager()
+        if let flaw = manager.flaw { console.warn(flaw) }
         let work = try TeamWork(
             in: options.project, attendance,
             Observer { event in

@@ -35,6 +35,8 @@ public final class Console: Sendable {
     let outputIsTerminal: Bool, errorIsTerminal: Bool, inputIsTerminal: Bool
     /// Where messages go if programs read them; nil for people.
     private let log: Logger?
+    /// Whether the terminal understands the sequences that colour and overwrite: TERM is not `dumb`.
+    private let isCapable: Bool
     private let isOutputClosed = Atomic(false)
     private let hasProgressLine = Atomic(false)
 
@@ -44,14 +46,15 @@ public final class Console: Sendable {
         outputIsTerminal = isatty(STDOUT_FILENO) == 1
         errorIsTerminal = isatty(STDERR_FILENO) == 1
         inputIsTerminal = isatty(STDIN_FILENO) == 1
+        isCapable = getenv("TERM").map { String(cString: $0) } != "dumb"
         let format = options.log ?? (JournalStream.isStandardError ? .journal : nil)
         log = format.map { format in Logger(label: "volley") { _ in LineLog(format) } }
         // A closed pipe must be an error of write(2), not a signal that ends the process in the middle of a run.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
-    var colour: Bool { outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+    /// Whether results may be coloured: on a capable terminal, unless NO_COLOR is set (no-color.org).
+    var colour: Bool { outputIsTerminal && isCapable && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
 
     /// The width of the terminal in columns: 100 without a terminal, and at least 60.
     var width: Int { max(60, columns(of: STDOUT_FILENO)) }
@@ -63,10 +66,10 @@ public final class Console: Sendable {
     }
 
     /// Whether progress lines are wanted and can be overwritten.
-    var showsProgress: Bool { errorIsTerminal && log == nil && !options.isQuiet && options.hasProgress }
+    var showsProgress: Bool { errorIsTerminal && isCapable && log == nil && !options.isQuiet && options.hasProgress }
 
     /// Whether to print an occasional line about the progress of a single run, because lines cannot be overwritten.
-    var staysInformed: Bool { (!errorIsTerminal || log != nil) && !options.isQuiet && options.hasProgress }
+    var staysInformed: Bool { (!errorIsTerminal || !isCapable || log != nil) && !options.isQuiet && options.hasProgress }
 
     /// Prints a result, and a line break after it.
     public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
