@@ -34,7 +34,6 @@ public enum ChildProgram {
     public static func start(
         _ arguments: [String], environment: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
     ) throws(FileError) -> pid_t {
-        keepDescriptors()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -45,6 +44,7 @@ public enum ChildProgram {
         }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
         if let errors { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
+        for descriptor in inheritedDescriptors { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -65,12 +65,12 @@ public enum ChildProgram {
         return process
     }
 
-    /// Keeps all open descriptors of this process from programs.
-    private static func keepDescriptors() {
-        for name in (try? Folder.names(in: "/proc/self/fd")) ?? [] {
-            guard let descriptor = Int32(name), descriptor > 2 else { continue }
-            let flags = fcntl(descriptor, F_GETFD)
-            if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
+    /// What this process was started with, apart from the standard streams. It is closed in programs, not marked: the mark tells an output's
+    /// descriptor (`OutputPlace`) from what this process opened itself.
+    private static var inheritedDescriptors: [Int32] {
+        ((try? Folder.names(in: "/proc/self/fd")) ?? []).compactMap { Int32($0) }.filter { descriptor in
+            guard descriptor > 2, case let flags = fcntl(descriptor, F_GETFD) else { return false }
+            return flags >= 0 && flags & FD_CLOEXEC == 0
         }
     }
 }

@@ -167,7 +167,7 @@ extension ScheduleDaemon {
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
             last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs,
-            trouble: end ?? recordAbsence)
+            trouble: end ?? recordAbsence, obstacles: obstacles)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

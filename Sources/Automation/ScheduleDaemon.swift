@@ -39,6 +39,7 @@ public final class ScheduleDaemon {
     /// and because the lock's file must be created again if it was removed.
     private static let secondsPerLook = 1.0
     private static let looksPerReport = 5
+    private static let looksPerInspection = 60
 
     let work: ScheduledRunWork
     let orderWork: OrderWork
@@ -70,6 +71,9 @@ public final class ScheduleDaemon {
     var isStoreAway = false
     /// Whether the store has come up so recently that no time may be found due.
     var isQuiet = false
+    var inspection: ProjectInspection
+    /// What the last inspection found.
+    var obstacles: [Diagnostic] = []
     /// Why nothing is found due: the record is not in its place.
     var recordAbsence: Diagnostic?
 
@@ -84,7 +88,9 @@ public final class ScheduleDaemon {
         confines: @escaping @Sendable (String) -> Bool = { _ in false }, _ attendance: ScheduleAttendance
     ) throws {
         let catalog = files.catalog
+        try ScheduleMonitoring.check(project, catalog)
         self.files = files
+        inspection = ProjectInspection(project, catalog)
         self.lock = lock
         self.project = project
         events = try EventList()
@@ -182,6 +188,7 @@ public final class ScheduleDaemon {
             }
             for event in events.take() { try handle(event) }
             if isLook {
+                if looks % Self.looksPerInspection == 0 { inspect() }
                 if looks % Self.looksPerReport == 0 { report(isUp: true) }
                 looks += 1
             }
@@ -189,6 +196,13 @@ public final class ScheduleDaemon {
             heartbeats.sign(of: .mainLoop)
             observer(.tick)
         }
+    }
+
+    /// Says once what this user cannot use, hours before a time needs it.
+    private func inspect() {
+        let before = Set(obstacles)
+        obstacles = inspection.obstacles()
+        for obstacle in obstacles where !before.contains(obstacle) { observer(.obstructed(obstacle)) }
     }
 
     private func isRecordThere() throws -> Bool {

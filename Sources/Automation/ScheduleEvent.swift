@@ -20,6 +20,8 @@ public enum ScheduleEvent: Sendable {
     case recordAway(Diagnostic), recordBack
     /// A file of `monitoring` cannot be written.
     case monitoringFailed(Diagnostic)
+    /// This user cannot read, write or start what the work needs; said once.
+    case obstructed(Diagnostic)
 
     // Files.
     case invalid(file: String, Diagnostics)

@@ -2,7 +2,7 @@ public import Glibc
 
 /// A file that appears under its name only when it is complete, and replaces whatever has the name. Until then it has no name, so that a
 /// killed process leaves nothing behind. On file systems without unnamed files it has a random name. A link under its name is replaced,
-/// never followed.
+/// never followed: `OutputPlace` decides which links count.
 public final class AtomicFile {
     private let path: String
     /// Its temporary name; nil for none.

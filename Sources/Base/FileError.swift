@@ -15,11 +15,95 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The system's words, or what is there instead of a file.
+    /// Why, as the end of a sentence that says what cannot be done.
     public var description: String {
         switch self {
-        case .system(let code): String(cString: strerror(code))
+        case .system(let code): SystemError.words(code)
         case .notAFile(let kind): "this is \(kind.text), not a file"
         }
     }
+
+    /// What to do, in whole sentences.
+    public var remedy: String {
+        switch self {
+        case .system(let code): SystemError.remedy(code)
+        case .notAFile: "Name a file."
+        }
+    }
+
+    /// The error as people read it.
+    /// - Parameters:
+    ///   - what: what cannot be done: `the report cannot be written`.
+    ///   - remedy: what to do; nil for what the system's error suggests.
+    public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
+        Diagnostic("\(what): \(self)", file: file, remedy: remedy ?? self.remedy)
+    }
+}
+
+/// What error numbers of the system mean to people. strerror(3) names a number; it says neither what it means here nor what to do, so no message
+/// uses it without this table.
+public enum SystemError {
+    /// Why, as the end of a sentence. A number that is rare is quoted in the system's words.
+    public static func words(_ code: Int32) -> String {
+        if let words = table[code]?.words { return words }
+        return "the system refuses it (error \(code)\(strerror(code).map { ", \(String(cString: $0))" } ?? ""))"
+    }
+
+    /// What to do, in whole sentences.
+    public static func remedy(_ code: Int32) -> String {
+        table[code]?.remedy ?? "Check the path and its disk. The system's log may say more: `journalctl -k`."
+    }
+
+    private static let openFiles = "Raise the limit: `ulimit -n`, or LimitNOFILE= of a systemd unit."
+    private static let memory = "Close other programs, or allow more memory: `ulimit -v`, MemoryMax= of a systemd unit."
+    private static let network = "Check host and port, and firewalls between here and there."
+
+    /// Source: errno(3).
+    private static let table: [Int32: (words: String, remedy: String)] = [
+        ENOENT: ("there is no such file or folder", "Check the path; folders above it must exist."),
+        ENOTDIR: ("a part of the path is not a folder", "Check the path."),
+        EACCES: (
+            "permission denied", "Check the permissions of the file and of its folder, and which user runs volley."
+        ),
+        EPERM: (
+            "the system does not permit it",
+            "Check which user runs volley, and whether the file is immutable: `lsattr` shows it, `chattr -i` changes it."
+        ),
+        EROFS: ("its file system is read-only", "Mount it with write access, or name a place elsewhere."),
+        ENOSPC: ("the disk is full", "Free space, then try again."),
+        EDQUOT: ("this user's disk quota is used up", "Free space, or raise the quota, then try again."),
+        EFBIG: (
+            "the file would grow beyond the size that this process may give to a file",
+            "Raise the limit: `ulimit -f unlimited`, or LimitFSIZE= of a systemd unit."
+        ),
+        EMFILE: ("the process has too many files open", openFiles),
+        ENFILE: ("the machine has too many files open", "Close other programs, or raise fs.file-max."),
+        EEXIST: ("something already has this name", "Move it away, or choose another name."),
+        ENOTEMPTY: ("the folder is not empty", "Move its content away, or choose another name."),
+        EISDIR: ("this is a folder", "Name a file in it."),
+        ELOOP: ("links lead in a circle, or there is a link where none may be", "Name the file itself."),
+        ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
+        ETXTBSY: ("a program is being written, or is running", "Try again once that has ended."),
+        EIO: ("the disk failed", "Check the disk and its file system."),
+        ENXIO: ("no program is at the other end", "Start that program first."),
+        EPIPE: ("the program at the other end has closed it", "Start that program again."),
+        EAGAIN: ("the other end does not take it in time", "Check the program at the other end, then try again."),
+        EBUSY: ("the system is using it, for example as a mount point", "Name a file in a folder instead of a file that is mounted."),
+        EXDEV: ("it lies on another file system", "Choose a place on the same file system."),
+        ENOMEM: ("there is not enough memory", memory),
+        ESTALE: ("the network file system no longer has it", "Mount the file system again."),
+        EBADF: ("it is not open", "Check the number."),
+        ENOSYS: ("this kernel or file system cannot do it", "Choose a place on another file system."),
+        EOPNOTSUPP: ("this file system cannot do it", "Choose a place on another file system."),
+        ENOEXEC: ("it is not a program that this machine can run", "Check its first line."),
+        EADDRINUSE: ("another program uses this address", "Choose another port, or end that program."),
+        EADDRNOTAVAIL: ("this machine does not have this address", "Name an address of this machine."),
+        ECONNREFUSED: ("the connection was refused: no program listens there", network),
+        ECONNRESET: ("the other end cut the connection", "Try again; if it happens each time, check that server's log."),
+        ECONNABORTED: ("the connection was cut", "Try again."),
+        ETIMEDOUT: ("the other end did not answer in time", network),
+        EHOSTUNREACH: ("the host cannot be reached", network),
+        ENETUNREACH: ("the network cannot be reached from this machine", "Check this machine's network and routes."),
+        ENOTCONN: ("there is no connection", network),
+    ]
 }

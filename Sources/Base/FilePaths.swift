@@ -145,7 +145,7 @@ public enum FilePaths {
         if path.isEmpty || exists(path) { return }
         try makeFolder(path.contains("/") ? folder(of: path) : "")
         guard mkdir(path, mode) == 0 || errno == EEXIST else {
-            throw Diagnostic("the folder cannot be made: \(String(cString: strerror(errno)))", file: path)
+            throw FileError.system(errno).diagnostic("the folder cannot be made", file: path)
         }
     }
 
@@ -153,23 +153,30 @@ public enum FilePaths {
     /// - Parameter mode: permissions, before the umask.
     public static func create(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
+        guard descriptor >= 0 else { throw FileError.system(errno).diagnostic("the file cannot be written", file: path) }
         defer { close(descriptor) }
         let code = WriteAll.write(bytes, to: descriptor)
         guard code == 0 else {
             unlink(path)
-            throw Diagnostic("the file cannot be written: \(String(cString: strerror(code)))", file: path)
+            throw FileError.system(code).diagnostic("the file cannot be written", file: path)
         }
     }
 
-    /// Writes a complete file, and replaces whatever has its name.
-    /// - Parameter mode: permissions, before the umask.
-    public static func replace(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+    /// Writes a complete file, and replaces the regular file that has its name; through links and into pipes and devices as `OutputPlace` says.
+    /// - Parameter mode: permissions of a new file, before the umask.
+    public static func replace(
+        _ path: String, bytes: [UInt8], mode: mode_t = 0o666, _ patience: OutputPatience = .service
+    ) throws(Diagnostic) {
+        let place = try OutputPlace(path)
         do throws(FileError) {
-            let file = try AtomicFile(path, mode: mode)
+            let file = try OutputFile(place, mode: mode, patience)
             try file.write(bytes)
             try file.finish()
-        } catch { throw Diagnostic("the file cannot be written: \(error)", file: path) }
+        } catch {
+            let what =
+                place.isStream ? "this cannot be written through, and what was to be written is dropped" : "the file cannot be written"
+            throw error.diagnostic(what, file: path)
+        }
     }
 
     /// Writes a file's or a folder's changes through to the disk.
@@ -184,10 +191,8 @@ public enum FilePaths {
     public static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
-            switch error {
-            case .system(let code): throw Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
-            case .notAFile(let kind): throw kind.refusal(path)
-            }
+            if case .notAFile(let kind) = error { throw kind.refusal(path) }
+            throw error.diagnostic("the file cannot be read", file: path)
         }
         guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
         return bytes

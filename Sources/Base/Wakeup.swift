@@ -58,7 +58,7 @@ extension Diagnostic {
     /// - Parameter code: errno of the call that failed.
     public static func noMoreFiles(_ code: Int32) -> Diagnostic {
         Diagnostic(
-            "Volley cannot open more files or sockets: \(String(cString: strerror(code)))",
+            "Volley cannot open more files or sockets: \(SystemError.words(code))",
             remedy: "Close other programs, or raise the limit: `ulimit -n 1024`.")
     }
 }

@@ -52,7 +52,7 @@ extension Diagnostic {
     /// - Parameter code: what pthread_create returned.
     public static func noThread(_ code: Int32) -> Diagnostic {
         Diagnostic(
-            "Volley cannot start another thread: \(String(cString: strerror(code)))",
+            "Volley cannot start another thread: \(SystemError.words(code))",
             remedy:
                 "Allow more threads or memory: `ulimit -u` and `ulimit -v`, TasksMax= of a systemd unit, or the limits of the container.")
     }

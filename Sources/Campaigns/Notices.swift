@@ -48,3 +48,10 @@ public struct Monitoring: Sendable {
     /// A JSON document that says whether all is well.
     public var health: SourceText?
 }
+
+extension Project {
+    /// Every receiver that the project names, with the app whose notices it gets; nil for all apps.
+    public var noticeTargets: [(app: App?, target: NoticeTarget)] {
+        notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
+    }
+}

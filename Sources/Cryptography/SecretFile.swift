@@ -130,10 +130,7 @@ enum SecretFile {
         }
     }
 
-    static func systemMessage(_ error: Int32) -> String {
-        guard let text = strerror(error) else { return "error \(error)" }
-        return String(cString: text)
-    }
+    static func systemMessage(_ error: Int32) -> String { SystemError.words(error) }
 }
 
 /// `text` as one word of a shell command.

@@ -14,7 +14,7 @@ public enum TLSProgress: Hashable, Sendable {
     case failed(TLSFailure)
 }
 
-/// Why a TLS connection ended; the texts are from OpenSSL or the system.
+/// Why a TLS connection ended, in words; OpenSSL's own are in parentheses.
 public enum TLSFailure: Hashable, Sendable {
     /// The peer closed it, cleanly or not.
     case closed(String)
@@ -178,7 +178,7 @@ public struct TLSConnection: ~Copyable {
         // The layer below ended cleanly, for which OpenSSL has no error of its own here.
         case SSL_ERROR_SYSCALL where outer?.connection.isClosedByPeer == true: return .failed(.closed("the connection was cut"))
         case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the peer closed the connection"))
-        case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : String(cString: strerror(cause))))
+        case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : SystemError.words(cause)))
         default: return .failed(protocolFailure())
         }
     }
@@ -188,14 +188,18 @@ public struct TLSConnection: ~Copyable {
     private func protocolFailure() -> TLSFailure {
         let error = ERR_peek_error()
         let verification = SSL_get_verify_result(ssl)
-        if verification != X509_V_OK { return .untrusted(String(cString: X509_verify_cert_error_string(verification))) }
-        let text = ERR_reason_error_string(error).map { String(cString: $0) } ?? "a TLS error"
+        if verification != X509_V_OK {
+            return .untrusted(CertificateRefusal.words(verification, authorityFile: (context as? TLSClientContext)?.authorityFile))
+        }
+        let detail = ERR_reason_error_string(error).map { " (OpenSSL: \(String(cString: $0)))" } ?? ""
         switch ERR_GET_REASON(error) {
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .closed("the connection was cut")
         // Alerts from the peer: 1000 plus the number of RFC 8446 section 6.
-        case 1042...1046, 1048, 1049, 1116: return .certificateRefused(text)
+        case 1042...1046, 1048, 1049, 1116: return .certificateRefused("it ended the TLS handshake with an alert\(detail)")
         case 1120: return .otherProtocol
-        default: return .broken(text)
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST:
+            return .broken("what answers there does not speak TLS\(detail)")
+        default: return .broken("TLS failed\(detail)")
         }
     }
 }

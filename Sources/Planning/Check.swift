@@ -12,9 +12,9 @@ public struct CheckResult: Sendable {
     public var lint: Lint?
 }
 
-/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Returns mistakes instead of throwing them. A query to a
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, and what notices start and monitoring writes. Returns mistakes instead of throwing them. A query to a
 /// database is parsed by that database, and not executed.
-/// - Parameter cancellation: ends waiting for a database; nil if none is to be asked.
+/// - Parameter cancellation: ends waiting for a database; nil if none is to be asked, and programs and outputs of volley.yaml are not looked at.
 public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)
@@ -32,7 +32,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
         try context.checkAuthorities(now: now)
         try context.checkRoutes(settings)
         return CheckResult(
-            errors: [],
+            errors: cancellation == nil ? [] : context.machineMistakes,
             lint: Lint(
                 context.warnings + audienceWarnings + keyWarnings, allowed: context.campaign.allowed,
                 lookedAt: [.files, .headers, .credentials]))
@@ -51,5 +51,10 @@ extension CampaignContext {
         guard let query = databaseQuery else { return try audience.checkColumns() }
         guard let cancellation else { return [] }
         return try QueriedExport.checkColumns(of: query, for: audience, in: catalog, cancellation)
+    }
+
+    /// Runs would be sent, but no notice and no health file would say so.
+    fileprivate var machineMistakes: [Diagnostic] {
+        ProjectInspection.refusedOutputs(of: project) + ProjectInspection.hookFlaws(of: project)
     }
 }

@@ -34,13 +34,15 @@ public struct PostgresAddress: Sendable {
     init(
         _ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds, _ environment: (String) -> String?
     ) throws(PostgresError) {
-        guard var given = Self.parsed(text) else { throw Self.unreadable(variable) }
-        try Self.checkParts(given, of: variable)
+        guard var given = Self.parsed(text) else { throw Self.flaw(of: text, variable) ?? Self.unreadable(variable) }
+        try Self.checkParts(given, of: variable, isURL: text.contains("://"))
+        try Self.checkValues(given, of: variable)
         if !Self.isLocal(given, environment) {
             if let mode = given["sslmode"], mode != "verify-full" { throw Self.unverified(variable, mode: mode) }
             given["sslmode"] = "verify-full"
             // GSSAPI's encryption would be tried first, and leave the certificate aside.
             given["gssencmode"] = "disable"
+            if let file = given["sslrootcert"] { try Self.checkAuthorities(file, of: variable) }
             if Self.lacksAuthorities(given, environment) { given["sslrootcert"] = Self.systemAuthorities }
         }
         connectSeconds = given["connect_timeout"].flatMap(Double.init).map { max(2, $0) } ?? seconds
@@ -64,10 +66,10 @@ public struct PostgresAddress: Sendable {
     }
 
     /// A password with `@` or `/` that was not encoded ends up in other parts of a URL, and messages of libpq would quote those.
-    private static func checkParts(_ given: [String: String], of variable: String) throws(PostgresError) {
+    private static func checkParts(_ given: [String: String], of variable: String, isURL: Bool) throws(PostgresError) {
         let isAbstract = given["host"]?.hasPrefix("@") ?? false
         let parts = [isAbstract ? nil : given["host"], given["hostaddr"], given["dbname"]].compactMap { $0 }
-        let isPort = (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
+        let isPort = !isURL || (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
         guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
     }
 

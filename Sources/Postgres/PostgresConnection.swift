@@ -8,6 +8,8 @@ import Synchronization
 public final class PostgresConnection {
     let handle: OpaquePointer
     private let cancellation: Cancellation
+    /// The file with the authorities that the server must be verified by; nil if it need not be, or libpq finds them itself.
+    private let authorities: String?
     /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait for reading only.
     private let readiness: Int32
     /// Called about once a second while the server is waited for, with the seconds for which it has been silent. What it throws ends the wait.
@@ -17,8 +19,8 @@ public final class PostgresConnection {
     /// Set by libpq while it reads: a commit was acknowledged that no standby has confirmed.
     private let isUnconfirmed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
-    private init(handle: OpaquePointer, readiness: Int32, _ cancellation: Cancellation) {
-        (self.handle, self.readiness, self.cancellation) = (handle, readiness, cancellation)
+    private init(handle: OpaquePointer, readiness: Int32, authorities: String?, _ cancellation: Cancellation) {
+        (self.handle, self.readiness, self.authorities, self.cancellation) = (handle, readiness, authorities, cancellation)
         isUnconfirmed.initialize(to: false)
     }
 
@@ -78,7 +80,9 @@ public final class PostgresConnection {
             close(readiness)
             throw PostgresError(.unreachable, "there is no memory for a connection")
         }
-        let connection = PostgresConnection(handle: handle, readiness: readiness, cancellation)
+        let connection = PostgresConnection(
+            handle: handle, readiness: readiness,
+            authorities: address.parameters["sslmode"] == "verify-full" ? address.parameters["sslrootcert"] : nil, cancellation)
         try connection.connect(Deadline(seconds: address.connectSeconds))
         return connection
     }
@@ -139,7 +143,7 @@ public final class PostgresConnection {
         guard socket >= 0 else { throw failure }
         // libpq may have opened another socket, for another address; one that was closed is no longer watched.
         guard volley_watch(readiness, socket, forReading ? 1 : 0, forWriting ? 1 : 0) == 0 else {
-            throw PostgresError(.lost, "the connection cannot be watched: \(String(cString: strerror(errno)))")
+            throw PostgresError(.lost, "the connection cannot be watched: \(SystemError.words(errno))")
         }
         if cancellation.isRequested { throw CancellationError() }
         var silentSeconds = 0.0
@@ -168,17 +172,25 @@ public final class PostgresConnection {
     }
 
     private var connectFailure: PostgresError {
-        let remedy =
-            PQconnectionNeedsPassword(handle) != 0
-            ? "The server asks for a password, and there is none: put it into the address, or into ~/.pgpass (mode 0600)."
-            : PQconnectionUsedPassword(handle) != 0
-                ? "Check user, password and database." : "Check host, port, user and database, and that the server accepts connections."
-        return PostgresError(.unreachable, complaint, remedy: remedy)
+        if PQconnectionNeedsPassword(handle) != 0 {
+            return PostgresError(
+                .unreachable, "the server wants a password, and there is none (libpq: \(complaint))",
+                remedy: "Put it into the address, or into ~/.pgpass (mode 0600).")
+        }
+        if PQconnectionUsedPassword(handle) != 0 {
+            return PostgresError(
+                .unreachable, "the server did not accept the connection (libpq: \(complaint))",
+                remedy: "Check user, password and database.")
+        }
+        let trusted = authorities.map { " Its certificate must be issued by an authority in \($0) (sslrootcert) for this host name." } ?? ""
+        return PostgresError(
+            .unreachable, "no connection could be made (libpq: \(complaint))",
+            remedy: "Check host, port, user and database, and that the server accepts connections.\(trusted)")
     }
 
     /// What is wrong with the connection itself.
     var failure: PostgresError {
-        PostgresError(.lost, "the connection to the server broke: \(complaint)", remedy: "Try again once the server is well.")
+        PostgresError(.lost, "the connection to the server broke (libpq: \(complaint))", remedy: "Try again once the server is well.")
     }
 
     /// libpq's words on one line, without the password.

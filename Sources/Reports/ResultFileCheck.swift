@@ -10,10 +10,17 @@ public enum ResultFileCheck {
     ///   - option: what named it, for messages.
     ///   - what: what is to be written, for messages.
     ///   - runsFolder: the folder of the project's runs, lists and records.
-    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml. Nothing was written.
+    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml, or leads to what no output
+    ///   goes to (`OutputPlace`). Nothing was written.
     public static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
         guard let file else { return }
         guard !file.allSatisfy(\.isWhitespace) else { throw Diagnostic("\(option) is blank", remedy: "Name a file.") }
+        try check(name: file, what: what, runsFolder: runsFolder)
+        // Behind a link, the file that it leads to is replaced.
+        if case .file(let place) = try OutputPlace(file), place != file { try check(name: place, what: what, runsFolder: runsFolder) }
+    }
+
+    private static func check(name file: String, what: String, runsFolder: String) throws(Diagnostic) {
         let name = file.lowercased()
         if [".yaml", ".yml"].contains(where: name.hasSuffix) {
             throw Diagnostic(
@@ -51,8 +58,7 @@ public enum ResultFileCheck {
         return bytes.starts(with: "-----BEGIN".utf8) || [".p12", ".pfx"].contains(where: file.lowercased().hasSuffix)
     }
 
-    /// Whether a file with an export's ending holds one: a table, objects, tokens, or compressed data. Of a link, only the link is replaced;
-    /// its target stays.
+    /// Whether a file with an export's ending holds one: a table, objects, tokens, or compressed data.
     private static func isExport(_ file: String) -> Bool {
         let name = file.lowercased()
         guard let ending = [".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".gz"].first(where: name.hasSuffix),

@@ -27,6 +27,10 @@ public protocol RunCatalog: Sendable {
     /// - Throws: `Diagnostic`: they cannot be listed.
     func stamps() throws -> [String: RunStamp]
 
+    /// What keeps this user from planning and sending runs: files that it may not use; empty if nothing does.
+    /// - Parameter ended: runs that need no look any more; filled by each call.
+    func obstacles(ended: inout Set<String>) -> [Diagnostic]
+
     /// Opens a run by its id.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     func open(_ run: String, readOnly: Bool) throws -> any RecordedRun

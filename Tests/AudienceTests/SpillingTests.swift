@@ -45,7 +45,7 @@ import Testing
         let description = try #require(mistake?.all.first?.description)
         #expect(
             description.hasPrefix(
-                "/nowhere: temporary files cannot be written: No such file or directory. Set the environment "))
+                "/nowhere: temporary files cannot be written: there is no such file or folder. Set the environment "))
     }
 
     @Test("of many recipients noted in any order the first of each group are known")

@@ -155,7 +155,19 @@ struct NoticesTests {
         #expect(hook("exit 3").hook.run(notice()) == "it ended with exit code 3")
         #expect(hook("kill -TERM $$").hook.run(notice()) == "it was ended by signal 15")
         let missing = CommandHook(arguments: ["/no/such/program"], say: { _ in })
-        #expect(missing.run(notice()) == "it cannot be started: No such file or directory")
+        #expect(missing.run(notice())?.hasPrefix("it cannot be started: there is no such program. ") == true)
+    }
+
+    @Test(
+        "a script that cannot be started says what is wrong with its first line",
+        arguments: [
+            ("#!/bin/sh\r\ntrue\r\n", "CR LF"), ("#!/usr/bin/env python9\n", "exit code 127: its first line names the program python9"),
+        ])
+    func firstLine(content: String, words: String) throws {
+        let file = folder.appendingPathComponent("hook")
+        try Data(content.utf8).write(to: file)
+        chmod(file.path, 0o755)
+        #expect(CommandHook(arguments: [file.path], say: { _ in }).run(notice())?.contains(words) == true)
     }
 
     @Test("a command that takes too long is ended, with what it started")

@@ -137,19 +137,31 @@ struct ScheduleMonitoringTests {
         #expect(try JSONValue(parsing: document)["problems"]?.text.contains("e\\\\u001B[2J\\\\u009B\\\\u202E.yaml") == true)
     }
 
-    @Test("links that were planted are replaced, and not written through")
+    @Test("links that another user planted are not written through, and neither is what a link of ours may not replace")
     func plantedLinks() throws {
         let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: health.json}")
         let victim = folder.appendingPathComponent("victim").path
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
         for name in ["v.prom", "health.json", "v.prom.\(getpid()).partial", "health.json.\(getpid()).partial"] {
-            try FileManager.default.createSymbolicLink(atPath: folder.appendingPathComponent(name).path, withDestinationPath: victim)
+            let link = folder.appendingPathComponent(name).path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: geteuid() == 0 ? victim : victim + ".sqlite")
+            if geteuid() == 0 { #expect(lchown(link, 65_534, 65_534) == 0) }
         }
+        try FileManager.default.copyItem(atPath: victim, toPath: victim + ".sqlite")
         monitoring.write(try status(), at: now)
-        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
-        #expect(try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 1\n"))
+        for file in [victim, victim + ".sqlite"] { #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!names.contains { $0.hasPrefix(".") })
+    }
+
+    @Test("a link of ours leads to its file, which is replaced, and stays")
+    func ownLink() throws {
+        let monitoring = try monitoring("monitoring: {prometheus: v.prom}")
+        let link = folder.appendingPathComponent("v.prom").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "behind.prom")
+        for _ in 0..<2 { monitoring.write(try status(), at: now) }
+        #expect(try String(contentsOf: folder.appendingPathComponent("behind.prom"), encoding: .utf8).contains("volley_up 1\n"))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "behind.prom")
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What people read of mistakes reaches the console, too, whose readers have no commands.
@@ -45,6 +46,40 @@ struct RemedyTests {
 
     /// Whether it has values beside its words.
     static func hasValues(_ call: Substring) -> Bool { call.contains(#/[,?(]\s*\[[^\]"]*\.\w|[rR]emedies|ways/#) }
+
+    /// Texts of errno(3) and libcurl-errors(3), which say neither where something happened nor what to do.
+    private static let texts =
+        (1...133).map { String(cString: strerror($0)) } + [
+            "Couldn't connect to server", "Couldn't resolve host name", "Could not resolve host", "SSL peer certificate",
+            "SSL certificate problem", "unable to get local issuer certificate", "self-signed certificate", "Timeout was reached",
+            "The operation couldn’t be completed", "unable to open database file", "attempt to write a readonly database",
+        ]
+
+    @Test("no text of a library or of the system stands alone in what people read: in golden files and docs it is in parentheses or quoted")
+    func libraries() throws {
+        var read = 0
+        for folder in ["Tests/Snapshots", "docs"] {
+            let root = SourceFile.root.appendingPathComponent(folder)
+            for case let file as URL in FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) ?? .init()
+            where ["txt", "md", "html", "json"].contains(file.pathExtension) {
+                read += 1
+                let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                for line in lines where !Self.isWrapped(line) { Issue.record("\(file.lastPathComponent): \(line)") }
+            }
+        }
+        #expect(read > 60)
+        #expect(
+            Self.isWrapped("a.csv: it cannot be read (error 71, Protocol error). Try again.") && !Self.isWrapped("a.csv: Permission denied")
+        )
+    }
+
+    private static func isWrapped(_ line: Substring) -> Bool {
+        texts.allSatisfy { text in
+            guard let found = line.firstRange(of: text) else { return true }
+            let before = line[..<found.lowerBound]
+            return before.contains("(") || before.contains("\"") || before.contains("`")
+        }
+    }
 
     @Test("a mistake whose words name a command also says what to do as values")
     func values() throws {

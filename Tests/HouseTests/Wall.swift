@@ -65,6 +65,16 @@ struct Wall {
                 rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
             // Locks of other processes and space on a disk announce nothing; only one place tries them again, a limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
+            // A library's text says neither what happened here nor what to do: each is wrapped in one place, which puts it into parentheses.
+            Wall(
+                name: "quotes-libraries",
+                pattern:
+                    #"(?<!nghttp2_http2_)\b(?:strerror|strerror_r|perror|gai_strerror|curl_easy_strerror|curl_multi_strerror|nghttp2_strerror|PQerrorMessage|X509_verify_cert_error_string|sqlite3_errstr)\(|\.localizedDescription\b"#,
+                rooms: [
+                    "Base/FileError.swift", "Delivery/Curl/CurlHandles.swift", "Delivery/HTTP2/AddressLookup.swift",
+                    "HTTP2/Client/HTTP2ClientSession.swift", "Postgres/PostgresConnection.swift", "Cryptography/CertificateRefusal.swift",
+                    "Benchmarks",
+                ]),
             // The web server is in a program of its own; the sender has but a port for its metrics.
             Wall(
                 name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes)\b"#,

@@ -77,14 +77,39 @@ import Testing
         "a password that is not percent-encoded is never repeated, wherever it ended up",
         arguments: [
             "postgresql://volley:hush@hush@db.example.com/shop", "postgresql://volley:hush/hush@db.example.com/shop",
-            "postgresql://volley:12/hush@db.example.com/shop", "postgresql://volley:hush%zz@db.example.com/shop", "hush",
-            "host=db.example.com password=hush hush",
+            "postgresql://volley:12/hush@db.example.com/shop", "hush",
+            "host=db.example.com password=hush hush", "host=db.example.com password=hush hush=1",
+            "postgresql://volley@db.example.com/shop?password=a&hush=b",
         ])
     func hushed(text: String) throws {
         let error = try #require(refusal(text))
         #expect(error.cause == .address)
         #expect(!"\(error)".contains("hush"))
         #expect(error.message == "WAREHOUSE_URL does not hold the address of a database")
+    }
+
+    @Test(
+        "what cannot be read is named in words of our own, with the nearest option, and without secrets",
+        arguments: [
+            ("postgresql://volley:hush@db/shop?sslmod=verify-full", "has the option sslmod, which", "Did you mean sslmode?"),
+            ("postgresql://db/shop?foo=1", "has the option foo, which", "Remove it."),
+            ("postgresql://db/shop?sslmode", "has the option sslmode without a value", "Write sslmode=VALUE"),
+            ("host=db sslmod=require", "has the option sslmod, which", "Did you mean sslmode?"),
+            ("mysql://volley:hush@db/shop", "begins with mysql://, and Volley reads PostgreSQL", "Write postgresql://"),
+            ("postgresql://volley:hush%zz@db/shop", "has a % that two hexadecimal digits do not follow", "as %25"),
+            ("postgresql://db:99999/shop", "has the port 99999, which is not a number from 1 to 65535", "5432"),
+            ("host=db port=abc", "has the port abc, which", "5432"), ("host=a,b,c port=1,2", "has 3 hosts and 2 ports", "Give each host"),
+            ("host=db connect_timeout=soon", "has connect_timeout=soon, which is not a whole number", "Write a number"),
+            (
+                "host=db sslrootcert=/nowhere/ca.pem", "sslrootcert=/nowhere/ca.pem, which cannot be read: there is no such file",
+                "in PEM form"
+            ),
+            ("host=db sslrootcert=/etc/passwd", "sslrootcert=/etc/passwd, which holds no certificate in PEM form", "in PEM form"),
+        ])
+    func flaws(text: String, words: String, remedy: String) throws {
+        let error = try #require(refusal(text))
+        #expect(error.cause == .address && error.message.contains(words) && error.remedy?.contains(remedy) == true, "\(error)")
+        #expect(error.message.hasPrefix("WAREHOUSE_URL ") && !"\(error)".contains("hush"))
     }
 
     @Test("an address may set its own limits, and the rest has usual ones") func limits() throws {

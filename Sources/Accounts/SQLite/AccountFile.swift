@@ -30,7 +30,7 @@ enum AccountFile {
         switch code {
         case EACCES, EPERM, EROFS: AccountDiagnostics.notPermitted(path)
         case ENOENT: Diagnostic("the accounts cannot be written: there is no such folder", file: path)
-        default: Diagnostic("the accounts cannot be written: \(String(cString: strerror(code)))", file: path)
+        default: FileError.system(code).diagnostic("the accounts cannot be written", file: path)
         }
     }
 

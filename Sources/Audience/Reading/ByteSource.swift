@@ -50,7 +50,7 @@ struct ByteSource: ~Copyable {
             Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
         case EACCES, EPERM:
             Diagnostic("Volley may not read the file", file: path, remedy: "Give the account that runs Volley the right to read it.")
-        default: Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
+        default: FileError.system(code).diagnostic("the file cannot be read", file: path)
         }
     }
 

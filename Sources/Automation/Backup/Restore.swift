@@ -113,7 +113,7 @@ public struct Restore {
         guard FilePaths.exists(runs) else { return }
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: runs) } catch {
-            throw Diagnostic("the folder of runs cannot be read: \(error)", file: runs)
+            throw error.diagnostic("the folder of runs cannot be read", file: runs)
         }
         guard !names.contains(Self.projectName) else {
             throw Diagnostic(
@@ -229,7 +229,7 @@ public struct Restore {
     private func name(_ file: Waiting) throws(Diagnostic) {
         guard link(file.path, file.place) != 0 else { return }
         throw Diagnostic(
-            "the runs were put back, and this file of the project was not: \(String(cString: strerror(errno)))", file: file.place,
+            "the runs were put back, and this file of the project was not: \(SystemError.words(errno))", file: file.place,
             remedy: "Copy it, and what else is missing, from the folder 'project' of the backup.")
     }
 }

@@ -91,7 +91,7 @@ final class StagedFolder {
     /// Writes a file's or a folder's changes through to the disk.
     static func synchronize(_ path: String) throws(Diagnostic) {
         do throws(FileError) { try FilePaths.synchronize(path) } catch {
-            throw Diagnostic("it cannot be written to the disk: \(error)", file: path)
+            throw error.diagnostic("it cannot be written to the disk", file: path)
         }
     }
 
@@ -99,7 +99,7 @@ final class StagedFolder {
         switch code {
         case ENOTEMPTY, EEXIST:
             Diagnostic("there is something under this name already", file: path, remedy: "Move it away, then try again.")
-        default: Diagnostic("the folder cannot be written: \(String(cString: strerror(code)))", file: path)
+        default: FileError.system(code).diagnostic("the folder cannot be written", file: path)
         }
     }
 }

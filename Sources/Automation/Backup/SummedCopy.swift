@@ -58,14 +58,14 @@ enum SummedCopy {
                 try each(piece)
                 try step(piece.count)
             }
-        } catch let error as FileError { throw Diagnostic("the file cannot be read: \(error)", file: path) }
+        } catch let error as FileError { throw error.diagnostic("the file cannot be read", file: path) }
         sum.digits = hash.finalizeHex()
         return sum
     }
 
     private static func failure(_ doing: String, _ path: String, _ code: Int32) -> Diagnostic {
         Diagnostic(
-            "the file cannot be \(doing): \(String(cString: strerror(code)))", file: path,
-            remedy: code == ENOSPC || code == EDQUOT ? "Free space, then try again." : nil)
+            "the file cannot be \(doing): \(SystemError.words(code))", file: path,
+            remedy: SystemError.remedy(code))
     }
 }

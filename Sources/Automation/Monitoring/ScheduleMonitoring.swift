@@ -4,6 +4,7 @@ import Glibc
 import Reports
 import Runs
 import Scheduling
+import Workspace
 
 /// Keeps the files of `monitoring` up to date. Each appears whole or not at all. A file that cannot be written causes one warning.
 final class ScheduleMonitoring {
@@ -20,6 +21,8 @@ final class ScheduleMonitoring {
         var silentJobs: [Watchdog.SilentJob] = []
         /// Why the process ended by itself, or sends nothing; nil for one that works, or that was asked to end.
         var trouble: Diagnostic?
+        /// What this user cannot read, write or start although the work needs it.
+        var obstacles: [Diagnostic] = []
     }
 
     private let observer: Observer<Diagnostic>
@@ -52,6 +55,19 @@ final class ScheduleMonitoring {
         self.observer = observer
     }
 
+    /// Checks the files of `monitoring` before work begins.
+    /// - Throws: a `Diagnostic` for one that leads to what no output goes to, or would replace what must not be lost.
+    static func check(_ project: Project, _ catalog: any RunCatalog) throws(Diagnostic) {
+        if let refused = ProjectInspection.refusedOutputs(of: project).first { throw refused }
+        for output in [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self) {
+            try check(FilePaths.resolve(output.value, besideFile: project.file), catalog)
+        }
+    }
+
+    private static func check(_ file: String, _ catalog: any RunCatalog) throws(Diagnostic) {
+        try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: catalog.place)
+    }
+
     func write(_ status: Status, at now: Timestamp) {
         if prometheus != nil || latest.isWanted {
             let text = metrics(status, at: now)
@@ -68,7 +84,7 @@ final class ScheduleMonitoring {
 
     private func replace(_ file: String, with text: String) {
         do throws(Diagnostic) {
-            try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: catalog.place)
+            try Self.check(file, catalog)
             try FilePaths.replace(file, bytes: Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {
@@ -91,6 +107,9 @@ final class ScheduleMonitoring {
         if let trouble = status.trouble {
             let what = status.isUp ? "sends nothing" : "has ended by itself"
             problem(nil, file: trouble.file ?? "", message: "volley schedule \(what): \(trouble.message)")
+        }
+        for obstacle in status.obstacles {
+            problem(nil, file: obstacle.file ?? "", message: obstacle.message + (obstacle.remedy.map { ". \($0)" } ?? ""))
         }
         for silence in status.silentJobs {
             let scheduledRun = status.open.first { $0.key == silence.job.key }

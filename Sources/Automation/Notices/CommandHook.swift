@@ -3,12 +3,15 @@ import CLinux
 import Campaigns
 import Glibc
 import Runs
+import Workspace
 
 /// A program that receives notices. It gets each notice as JSON on standard input, and the main parts of it in environment variables. What
 /// the program prints goes to standard error, line by line.
 struct CommandHook: Sendable {
     /// The program and its arguments.
     var arguments: [String]
+    /// The folder of volley.yaml.
+    var folder = "."
     /// Shows a line of its output.
     var say: @Sendable (String) -> Void
     /// After this long the program is killed, with everything that it started.
@@ -36,7 +39,7 @@ struct CommandHook: Sendable {
 
     private func spawn(_ notice: Notice) -> Result<Child, Mistake> {
         guard let input = Self.makePipe(), let output = Self.makePipe() else {
-            return .failure(Mistake("it cannot be started: \(String(cString: strerror(errno)))"))
+            return .failure(Mistake("it cannot be started: \(SystemError.words(errno)). \(SystemError.remedy(errno))"))
         }
         defer {
             close(input.read)
@@ -49,9 +52,13 @@ struct CommandHook: Sendable {
         } catch {
             close(input.write)
             close(output.read)
-            return .failure(Mistake("it cannot be started: \(error)"))
+            let flaw = flaw ?? Diagnostic("\(error)", remedy: error.remedy)
+            return .failure(Mistake("it cannot be started: \(flaw.message). \(flaw.remedy ?? "")"))
         }
     }
+
+    /// What the program's file shows to be wrong: the system's error is about another file, and a shell's exit code says less.
+    private var flaw: Diagnostic? { ProgramFile(arguments[0], beside: folder).flaw }
 
     /// A pipe that no other program inherits; nil if no more files can be opened.
     private static func makePipe() -> (read: Int32, write: Int32)? {
@@ -116,7 +123,10 @@ struct CommandHook: Sendable {
         close(child.output)
         lines.rest.map(say)
         if isTooLate { return "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed" }
-        return Self.failure(status ?? 0)
+        guard let failure = Self.failure(status ?? 0) else { return nil }
+        // env and shells end with an exit code when they cannot start what the first line names.
+        guard let flaw else { return failure }
+        return "\(failure): \(flaw.message). \(flaw.remedy ?? "")"
     }
 
     /// Writes as much as the pipe has room for; false if all is written, or the pipe is closed at the other end.

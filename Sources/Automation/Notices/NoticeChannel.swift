@@ -37,7 +37,9 @@ public struct NoticeChannel: Sendable {
             var arguments = words.map(\.value)
             if arguments[0].contains("/") { arguments[0] = path(words[0]) }
             name = "the command \(words[0].value)"
-            kind = .command(CommandHook(arguments: arguments, say: { observer(.output(program: words[0].value, line: $0)) }))
+            let folder = FilePaths.folder(of: projectFile)
+            kind = .command(
+                CommandHook(arguments: arguments, folder: folder, say: { observer(.output(program: words[0].value, line: $0)) }))
         case .webhook(let url, let secretVariable, let authority):
             var secret: [UInt8]?
             if let secretVariable {
@@ -70,6 +72,12 @@ public struct NoticeChannel: Sendable {
         switch kind {
         case .command(let hook): return hook.run(notice).map(Attempt.refused) ?? .delivered
         case .webhook(let url, let secret, let authority, let proxy):
+            // Read anew for each attempt, so that a file that is put right is used at once.
+            if let authority {
+                do throws(Diagnostic) { try CertificateAuthorityFile.check(authority) } catch {
+                    return .failed(error.description, retryAfterSeconds: nil)
+                }
+            }
             let body = Array(notice.json.text.utf8)
             var headers = [(name: "Volley-Event", value: notice.event.rawValue), (name: "Volley-Id", value: notice.id)]
             if let secret { headers.append(("Volley-Signature", Self.signature(of: body, secret: secret, at: now))) }

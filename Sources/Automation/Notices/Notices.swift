@@ -172,10 +172,3 @@ extension Notices {
         notices.finish(withinSeconds: longestFlushSeconds)
     }
 }
-
-extension Project {
-    /// Every receiver that the project names, with the app whose notices it gets; nil for all apps.
-    public var noticeTargets: [(app: App?, target: NoticeTarget)] {
-        notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
-    }
-}

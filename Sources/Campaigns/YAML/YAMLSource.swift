@@ -151,6 +151,6 @@ func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     case EACCES, EPERM:
         Diagnostic(
             "you are not allowed to read this file", file: file, remedy: "Ask its owner, or change its permissions with 'chmod u+r'.")
-    default: Diagnostic("the file cannot be read (\(String(cString: strerror(code))))", file: file)
+    default: FileError.system(code).diagnostic("the file cannot be read", file: file)
     }
 }

@@ -9,6 +9,8 @@ public final class TLSClientContext {
     let pointer: OpaquePointer
     /// The protocol on which ALPN must agree; nil if a server need not support ALPN.
     let requiredProtocol: String?
+    /// The file with the only authorities to trust; nil for this machine's.
+    let authorityFile: String?
     /// The newest session that the server offered for resumption; used once (RFC 8446 appendix C.4).
     private var session: OpaquePointer?
 
@@ -19,6 +21,7 @@ public final class TLSClientContext {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
         requiredProtocol = applicationProtocol
+        self.authorityFile = authorityFile
         setOptions(offering: applicationProtocol)
         if let authorityFile { try trust(authorityFile) } else { trustSystem() }
         if let certificate { try use(certificate) }
@@ -32,6 +35,7 @@ public final class TLSClientContext {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
         requiredProtocol = nil
+        authorityFile = nil
         setOptions(offering: "http/1.1")
         trustSystem()
         if let systemBundle { _ = addAuthorities(of: systemBundle) }

@@ -83,7 +83,11 @@ struct ServiceAsker: Sendable {
             try CurlTransfer(easy.pointer).run(until: cancellation)
         }
         guard let code = ended else { return .cancelled }
-        guard code == CURLE_OK else { return .failed(notes.message(code, hiding: settings.proxyAddress)) }
+        guard code == CURLE_OK else {
+            return .failed(
+                curlWords(
+                    code, detail: notes.detail, of: easy.pointer, proxy: settings.proxyAddress, authorityFile: route.authority?.file))
+        }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         var answer = read(notes.body, status: status, retryAfterSeconds: status == 200 ? nil : wait(easy.pointer))
         answer.token = token

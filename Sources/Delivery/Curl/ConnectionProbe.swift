@@ -127,7 +127,9 @@ public struct ConnectionProbe {
     }
 
     private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) -> (stage: Stage, message: String) {
-        let message = notes.message(code, hiding: settings.proxyAddress)
+        let message = curlWords(
+            code, detail: String(cString: notes.errorText), of: easy, proxy: settings.proxyAddress,
+            authorityFile: settings.endpoint.certificateAuthorityFile)
         if let alert = notes.certificateAlert { return (.tls, "the server refused the certificate: \(alert)") }
         if notes.speaksHTTP2 == false { return (.http2, "the server does not speak HTTP/2") }
         if let address = settings.proxyAddress,
@@ -214,10 +216,4 @@ private final class ProbeNotes {
         return alerts.contains { line.contains($0) }
     }
 
-    /// Returns libcurl's message, or its text for the code if there is none, without a proxy's user and password.
-    func message(_ code: CURLcode, hiding proxy: ProxyAddress?) -> String {
-        var text = String(cString: errorText)
-        if text.isEmpty { text = curlWords(code) }
-        return proxy.map { text.replacing($0.url, with: $0.description) } ?? text
-    }
 }

@@ -198,14 +198,13 @@ final class CurlCall {
     private func header(_ name: String) -> String? { volley_easy_get_header(easy, name).map { String(cString: $0) } }
 
     private func failure(_ code: CURLcode) -> ConnectionFailure {
-        var message = String(cString: errorText)
-        if message.isEmpty { message = curlWords(code) }
+        let message = curlWords(
+            code, detail: String(cString: errorText), of: easy, proxy: setup.proxy, authorityFile: setup.route.authority?.file)
         if let proxy = setup.proxy {
             let isProxys = volley_easy_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
             if let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: isProxys) {
                 return failure
             }
-            message = message.replacing(proxy.url, with: proxy.description)
         }
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(message)

@@ -58,12 +58,15 @@ var systemBundle: String? {
 /// The authority to trust instead of the system's. The file is read once: given its name, libcurl would read it for each connection, and
 /// hang if a named pipe had replaced it.
 struct CurlAuthority {
+    /// Its name, for messages.
+    let file: String
     private var pem: [UInt8]
 
     /// Reads the file. A file that cannot be read is an authority that has issued no certificate, so nothing is trusted.
     init(file: String) {
         // libcurl does not accept an empty text.
         pem = CertificateAuthorityFile.pem(of: file) + Array("\n".utf8)
+        self.file = file
     }
 
     fileprivate func apply(to easy: UnsafeMutableRawPointer) {
@@ -85,8 +88,45 @@ func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) 
     authority?.apply(to: easy)
 }
 
-/// What libcurl says of an error in general, where it has no more to say.
-func curlWords(_ code: CURLcode) -> String { curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+/// What went wrong with a transfer, as a clause; libcurl's own words follow in parentheses.
+/// - Parameters:
+///   - detail: what libcurl wrote into CURLOPT_ERRORBUFFER; blank for its general text.
+///   - proxy: its user and password are taken out of the detail.
+///   - authorityFile: the file with the only authorities that were trusted; nil for this machine's.
+func curlWords(
+    _ code: CURLcode, detail: String = "", of easy: UnsafeMutableRawPointer, proxy: ProxyAddress? = nil, authorityFile: String? = nil
+) -> String {
+    if code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_ISSUER_ERROR {
+        let results = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { volley_easy_get_long(easy, $0) }
+        return CertificateRefusal.words(
+            results.first { $0 != 0 } ?? 0, authorityFile: results[0] == 0 && results[1] != 0 ? nil : authorityFile)
+    }
+    let said = detail.isEmpty ? curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" : detail
+    return "\(curlClause(code)) (libcurl: \(proxy.map { said.replacing($0.url, with: $0.description) } ?? said))"
+}
+
+/// Source: libcurl-errors(3).
+private func curlClause(_ code: CURLcode) -> String {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST: "the server's name cannot be resolved"
+    case CURLE_COULDNT_RESOLVE_PROXY: "the proxy's name cannot be resolved"
+    case CURLE_COULDNT_CONNECT: "no connection could be made"
+    case CURLE_OPERATION_TIMEDOUT: "there was no answer in time"
+    case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed"
+    case CURLE_SSL_CACERT_BADFILE: "the file with the certificate authorities cannot be used"
+    case CURLE_SSL_CERTPROBLEM: "the client certificate cannot be used"
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR: "the connection broke"
+    case CURLE_GOT_NOTHING: "the server closed the connection without an answer"
+    case CURLE_PARTIAL_FILE: "the answer was cut off"
+    case CURLE_FILESIZE_EXCEEDED: "the answer is too large"
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM: "the server broke off the HTTP/2 connection"
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: "what answers there does not speak HTTP"
+    case CURLE_URL_MALFORMAT: "the address cannot be read"
+    case CURLE_OUT_OF_MEMORY: "there is not enough memory"
+    case CURLE_PROXY: "the proxy did not connect Volley"
+    default: "the transfer failed"
+    }
+}
 
 /// Sets a handle to use exactly the given proxy; none if it is empty. libcurl would read the environment if these options were not set.
 func useProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String) {

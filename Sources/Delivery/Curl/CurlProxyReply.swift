@@ -18,9 +18,6 @@ struct CurlProxyReply {
     /// Returns what went wrong at the proxy; nil if the failure was behind it.
     /// - Parameter isBeforeTunnel: whether a failed handshake was the one with the proxy.
     func failure(_ code: CURLcode, message: String, isBeforeTunnel: Bool) -> ConnectionFailure? {
-        // libcurl's message may contain the full address, with the password.
-        var message = message.replacing(address.url, with: address.description)
-        if message.last == "." { message.removeLast() }
         switch code {
         case CURLE_PROXY: return socksFailure(message)
         case CURLE_COULDNT_RESOLVE_PROXY: return .unreachable("the name of the proxy \(address) cannot be resolved")

@@ -32,12 +32,8 @@ final class FetchNotes {
         return true
     }
 
-    /// Returns libcurl's message, or its text for the code if there is none, without a proxy's user and password.
-    func message(_ code: CURLcode, hiding proxy: ProxyAddress?) -> String {
-        var text = String(cString: errorText)
-        if text.isEmpty { text = curlWords(code) }
-        return proxy.map { text.replacing($0.url, with: $0.description) } ?? text
-    }
+    /// What libcurl wrote about the failure; blank for nothing.
+    var detail: String { String(cString: errorText) }
 }
 
 /// A transfer that another thread can end at once, as `curl_easy_perform` cannot be.

@@ -47,8 +47,8 @@ public struct ServiceQuestion: Sendable {
         }
         let code = withExtendedLifetime((headers.first, body)) { curl_easy_perform(easy.pointer) }
         guard code == CURLE_OK else {
-            let text = curlWords(code)
-            throw Diagnostic("\(serviceName) cannot be asked: \(text)", remedy: "Try again later.")
+            let why = curlWords(code, of: easy.pointer, proxy: settings.proxyAddress, authorityFile: route.authority?.file)
+            throw Diagnostic("\(serviceName) cannot be asked: \(why)", remedy: "Try again later.")
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         let answer = try? JSONValue(parsing: body.bytes, maximumDepth: 32)

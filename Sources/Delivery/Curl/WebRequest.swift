@@ -10,7 +10,7 @@ public struct WebRequest: Sendable {
         case answered(status: Int, body: [UInt8])
         /// The answer is larger than `mostBytes`.
         case tooLarge
-        /// No complete answer came; the reason is in libcurl's words.
+        /// No complete answer came, and why.
         case failed(String)
     }
 
@@ -70,9 +70,9 @@ public struct WebRequest: Sendable {
         }
         if body.isTooLarge { return .tooLarge }
         guard code == CURLE_OK else {
-            var text = String(cString: errorText)
-            if text.isEmpty { text = curlWords(code) }
-            return .failed(proxy.map { text.replacing($0.url, with: $0.description) } ?? text)
+            return .failed(
+                curlWords(
+                    code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy, authorityFile: certificateAuthorityFile))
         }
         return .answered(status: volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE), body: body.bytes)
     }

@@ -7,7 +7,7 @@ public struct WebhookPost: Sendable {
     public enum Answer: Hashable, Sendable {
         /// The server answered with this status, and may ask for a wait before the next request.
         case answered(status: Int, retryAfterSeconds: Int?)
-        /// No answer came; the reason is in libcurl's words.
+        /// No answer came, and why.
         case failed(String)
     }
 
@@ -65,9 +65,10 @@ public struct WebhookPost: Sendable {
             let wait = volley_easy_get_offset(easy.pointer, CURLINFO_RETRY_AFTER)
             return .answered(status: status, retryAfterSeconds: wait > 0 ? Int(wait) : nil)
         }
-        var text = String(cString: errorText)
-        if text.isEmpty { text = curlWords(code) }
-        return .failed(proxy.map { text.replacing($0.url, with: $0.description) } ?? text)
+        let why = curlWords(
+            code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy, authorityFile: certificateAuthorityFile)
+        guard code == CURLE_PEER_FAILED_VERIFICATION else { return .failed(why) }
+        return .failed("\(why). Check the webhook's host name and `ca` in volley.yaml, and this machine's clock")
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer) {

@@ -81,7 +81,7 @@ final class AddressLookup: Sendable {
         hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else { return .failed("the name \(host) is unknown: \(String(cString: gai_strerror(code)))") }
+        guard code == 0 else { return .failed("the name \(host) cannot be resolved (resolver: \(String(cString: gai_strerror(code))))") }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = list

@@ -1,3 +1,4 @@
+import Base
 import CCurl
 import Cryptography
 import Glibc
@@ -82,6 +83,6 @@ final class ConnectionSocket {
     func skip(_ buffer: UnsafeMutableRawBufferPointer) { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
 
     private func failure(whenBlocked progress: TLSProgress) -> TLSProgress {
-        errno == EAGAIN || errno == EINTR ? progress : .failed(.broken(String(cString: strerror(errno))))
+        errno == EAGAIN || errno == EINTR ? progress : .failed(.broken(SystemError.words(errno)))
     }
 }

@@ -125,7 +125,7 @@ final class Dialer {
                 socket.watch(EPOLLOUT.rawValue)
                 return .underway
             }
-            cause = String(cString: strerror(errno))
+            cause = SystemError.words(errno)
         }
         attemptEndsAt = nil
         return .failed(.unreachable(cause))
@@ -144,7 +144,7 @@ final class Dialer {
 
     private func finishConnecting(_ rest: ArraySlice<SocketAddress>) -> Progress {
         let cause = socket.connectError
-        guard cause == 0 else { return connect(rest, after: String(cString: strerror(cause))) }
+        guard cause == 0 else { return connect(rest, after: SystemError.words(cause)) }
         attemptEndsAt = nil
         guard let proxy = route.proxy else { return beginTLS() }
         guard let proxyTLS = proxy.tls else { return beginTunnel() }

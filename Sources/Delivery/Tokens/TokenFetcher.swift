@@ -87,7 +87,7 @@ struct TokenFetcher: Sendable {
 
     private func failure(_ code: CURLcode, status: Int, _ easy: UnsafeMutableRawPointer, _ notes: FetchNotes) -> TokenFetchFailure {
         if notes.isTooLarge { return .unusable(status: status, .tooLarge) }
-        let message = notes.message(code, hiding: proxy)
+        let message = curlWords(code, detail: notes.detail, of: easy, proxy: proxy, authorityFile: authority?.file)
         let isConnected = volley_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         if let proxy, !isConnected,
             let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: false)

@@ -119,7 +119,7 @@ public final class HTTP2ClientSession {
         guard stream > 0 else {
             slots.free(slot)
             // RFC 9113 section 5.1.1: a connection that has used up its stream ids is replaced.
-            goAway = goAway ?? String(cString: nghttp2_strerror(stream))
+            goAway = goAway ?? "the connection takes no further request (nghttp2: \(String(cString: nghttp2_strerror(stream))))"
             return false
         }
         slots[slot].streamID = stream
@@ -331,7 +331,7 @@ public final class HTTP2ClientSession {
 
     func noteComplaint(_ words: String) { complaint = TextFormat.foreign(words) }
 
-    private func fail(_ code: Int) { failure = failure ?? String(cString: nghttp2_strerror(Int32(code))) }
+    private func fail(_ code: Int) { failure = failure ?? "HTTP/2 failed (nghttp2: \(String(cString: nghttp2_strerror(Int32(code)))))" }
 
     /// The slot that a stream's user data names.
     static func slot(named pointer: UnsafeMutableRawPointer?) -> Int { Int(bitPattern: pointer) - 1 }

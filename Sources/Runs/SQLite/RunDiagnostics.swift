@@ -127,7 +127,7 @@ enum RunDiagnostics {
         case ENOENT: Diagnostic("\(doing): there is no such file or folder", file: path)
         case EACCES, EPERM, EROFS:
             Diagnostic("\(doing): permission denied", file: path, remedy: "Check the folder's permissions, and which user runs volley.")
-        default: Diagnostic("\(doing): \(String(cString: strerror(code)))", file: path)
+        default: FileError.system(code).diagnostic(doing, file: path)
         }
     }
 

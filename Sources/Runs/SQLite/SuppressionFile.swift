@@ -154,7 +154,7 @@ enum SuppressionDiagnostics {
         default:
             return Diagnostic(
                 "the suppression list cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,
-                remedy: "Check the disk and its file system, and restore the file from a backup if it is damaged.")
+                remedy: "Check the disk and its file system; if the file is damaged, restore it from a backup.")
         }
     }
 

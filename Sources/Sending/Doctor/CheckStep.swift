@@ -32,7 +32,7 @@ public struct CheckStep: Sendable {
     static func skipped(_ name: String, message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
 
     /// Makes a failed step from an error.
-    static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {
+    public static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {
         let place = mistake.position.map { "\($0): " } ?? mistake.file.map { "\($0): " } ?? ""
         return .failed(name, message: place + mistake.message, remedy: mistake.remedy)
     }

@@ -182,7 +182,7 @@ private final class AuthorityFile {
         let code = descriptor < 0 ? errno : WriteAll.write(Array(text.utf8), to: descriptor)
         guard code == 0 else {
             throw Diagnostic(
-                "a temporary file cannot be created in this folder: \(String(cString: strerror(code)))", file: folder,
+                "a temporary file cannot be created in this folder: \(SystemError.words(code))", file: folder,
                 remedy: "Set the environment variable TMPDIR to a folder that exists, has free space and may be written to.")
         }
     }

@@ -7,37 +7,50 @@ import Glibc
 ///
 /// The pushes of one request follow one another with the same connection and stream; the first of them has the payload.
 ///
-/// The file is written in large pieces, at least ten times a second. It is closed on `deinit`.
+/// The file is written in large pieces, at least ten times a second. It is closed on `deinit`. A pipe or a terminal is written through; what it does
+/// not take at once is dropped.
 final class LedgerFile {
-    private let descriptor: Int32
+    private enum Target {
+        case file(Int32)
+        case stream(OutputPlace)
+    }
+
+    private let target: Target
     private let recordsPayloads: Bool
     private var lines: [UInt8] = []
     private static let pieceBytes = 256 << 10
 
     /// Creates the file, or empties the ledger of an earlier simulator.
-    /// - Throws: a `Diagnostic` if it cannot be written, is a link (which may lead anywhere), is not a regular file, or contains something
-    ///   other than a ledger.
+    /// - Throws: a `Diagnostic` if it cannot be written, is nothing that outputs go to (`OutputPlace`), or contains something other than a
+    ///   ledger.
     init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
+        self.recordsPayloads = recordsPayloads
+        switch try OutputPlace(path) {
+        case .file(let file): target = .file(try Self.opened(file))
+        case let place: target = .stream(place)
+        }
+        lines.reserveCapacity(Self.pieceBytes + 16384)
+    }
+
+    private static func opened(_ path: String) throws(Diagnostic) -> Int32 {
         // O_NONBLOCK: opening a named pipe must not hang before it can be refused.
-        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         var status = stat()
         if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
-            !Self.isLedger(descriptor)
+            !isLedger(descriptor)
         {
             close(descriptor)
             throw Diagnostic("the file already exists and is not a ledger", file: path, remedy: "Name another file with --ledger.")
         }
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 else {
-            let cause = descriptor >= 0 || errno == ELOOP || errno == ENXIO ? "it is not a regular file" : String(cString: strerror(errno))
+            let error = FileError.system(errno)
             if descriptor >= 0 { close(descriptor) }
-            throw Diagnostic(
-                "the ledger cannot be written: \(cause)", file: path, remedy: "Name a file in a folder that you may write to")
+            throw error.diagnostic("the ledger cannot be written", file: path, remedy: "Name a file in a folder that you may write to.")
         }
-        self.recordsPayloads = recordsPayloads
-        lines.reserveCapacity(Self.pieceBytes + 16384)
+        return descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit { if case .file(let descriptor) = target { close(descriptor) } }
 
     private static let beginning = "{\"time_ms\":"
 
@@ -75,16 +88,13 @@ final class LedgerFile {
         if lines.count >= Self.pieceBytes { flush() }
     }
 
-    /// Writes all lines to the file. A full disk ends the ledger, not the simulation: lines that cannot be written are dropped.
+    /// Writes all lines. A full disk, or a pipe that nothing reads, ends the ledger, not the simulation: lines that cannot be written are dropped.
     func flush() {
-        lines.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { return }
-                rest = rest.dropFirst(written)
-            }
+        guard isDirty else { return }
+        switch target {
+        case .file(let descriptor): _ = WriteAll.write(lines, to: descriptor)
+        case .stream(let place):
+            do throws(FileError) { try StreamOutput(place, .none).write(lines) } catch {}
         }
         lines.removeAll(keepingCapacity: true)
     }

@@ -112,7 +112,7 @@ struct Listener: ~Copyable {
             Diagnostic("port \(port) cannot be used without special rights", remedy: "Choose a port above 1023, or 0 for a free one")
         default:
             Diagnostic(
-                "port \(port) cannot be used: \(String(cString: strerror(failure)))", remedy: "Choose another port, or 0 for a free one")
+                "port \(port) cannot be used: \(SystemError.words(failure))", remedy: "Choose another port, or 0 for a free one")
         }
     }
 }

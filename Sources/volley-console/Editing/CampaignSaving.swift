@@ -143,7 +143,7 @@ final class CampaignSaving: Sendable {
             let stamp = visit.now.description.filter(\.isNumber).prefix(14)
             try accounts.keep(found: Self.text(of: bytes), in: file, app: app, at: visit.now)
             try FilePaths.create(FilePaths.join(archive, name: "\(stamp)-\(file)"), bytes: bytes)
-            guard unlink(path) == 0 else { throw Diagnostic("the file cannot be removed: \(String(cString: strerror(errno)))", file: path) }
+            guard unlink(path) == 0 else { throw FileError.system(errno).diagnostic("the file cannot be removed", file: path) }
             try accounts.note(
                 .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.sight.client), at: visit.now)
             return true

@@ -38,6 +38,8 @@ public enum DoctorCommand {
         }
         let (areWell, databases) = try checkDatabases(of: apps, named: name, project, options, console)
         isWell = isWell && areWell
+        let files = try checkFiles(of: project, options, console)
+        isWell = isWell && files.isEmpty
         let store = try checkStore(of: project, options, console)
         isWell = isWell && store?.failures ?? 0 == 0
         if options.isJSON {
@@ -45,6 +47,7 @@ public enum DoctorCommand {
                 .object(
                     pairs: [("ok", .bool(isWell)), ("apps", .array(documents))]
                         + (databases.isEmpty ? [] : [("databases", .array(databases))])
+                        + (files.isEmpty ? [] : [("files", .array(files.map(\.json)))])
                         + (store.map { [("store", StoreCommand.document($0))] } ?? [])))
         }
         return isWell ? .done : .wrong
@@ -68,6 +71,17 @@ public enum DoctorCommand {
             if !options.isJSON { try console.out(StepsText.text("\(database.name.value): a database", [step], console)) }
         }
         return (areWell, documents)
+    }
+
+    /// Looks for what this user cannot read, write or start, whichever app was named: the runs and their records are those of all apps.
+    /// - Returns: what is wrong; empty if nothing is.
+    private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep] {
+        var inspection = ProjectInspection(project, project.catalog(options.project))
+        let steps = inspection.obstacles().map { CheckStep.failed("file", $0) }
+        if !steps.isEmpty, !options.isJSON {
+            try console.out(StepsText.text("Files, as \(FileAccess.name(ofUser: geteuid())) finds them", steps, console))
+        }
+        return steps
     }
 
     /// Checks the store, whichever app was named: a run of any app may go through it.

@@ -63,6 +63,9 @@ public enum SimulateCommand {
         Interruption.install()
         try ResultFileCheck.check(
             settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.catalog(options.project).place)
+        if let ledger = settings.ledgerFile, try OutputPlace(ledger).isStream {
+            console.say("The ledger is written through into \(ledger); lines that nothing reads at once are dropped.")
+        }
         var configuration = SimulatorConfiguration()
         configuration.port = settings.port
         configuration.ledgerFile = settings.ledgerFile
@@ -100,10 +103,12 @@ public enum SimulateCommand {
 
     /// Replaces the certificate of an earlier simulator, and nothing else.
     private static func writeAuthority(_ pem: String, to file: String) throws {
-        if FilePaths.exists(file), !String(decoding: try FilePaths.read(file), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----") {
+        if case .file(let place) = try OutputPlace(file), FilePaths.exists(place),
+            !String(decoding: try FilePaths.read(place), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----")
+        {
             throw Diagnostic("the file exists and does not hold a certificate", file: file, remedy: "Name another one with --ca.")
         }
-        try FilePaths.replace(file, bytes: Array(pem.utf8))
+        try FilePaths.replace(file, bytes: Array(pem.utf8), .command)
     }
 
     /// How to reach a simulator.

@@ -1,9 +1,11 @@
 import Automation
 import Base
+import Campaigns
 import Logs
 import Reports
 import Runs
 import Sending
+import Workspace
 
 /// `volley work`: helps to send what other machines send through the store.
 public enum WorkCommand {
@@ -26,6 +28,10 @@ public enum WorkCommand {
                 tell(manager, of: event)
                 if case .tick = event { Hangup.answer(console) }
             })
+        if let project = try Project.find(with: options.project) {
+            var inspection = ProjectInspection(project, project.catalog(options.project))
+            console.show(inspection.obstacles())
+        }
         try work.work(on: run)
         manager.stopping()
         return .done

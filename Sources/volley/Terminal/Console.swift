@@ -98,7 +98,7 @@ public final class Console: Sendable {
         case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
         case EBADF:
             throw Diagnostic("standard output is closed", remedy: "Redirect it to a file, a pipe or /dev/null.")
-        case let code: throw Diagnostic("standard output cannot be written: \(String(cString: strerror(code)))")
+        case let code: throw FileError.system(code).diagnostic("standard output cannot be written", file: nil)
         }
     }
 

@@ -5,9 +5,7 @@ import Glibc
 final class OutputSink {
     private enum Target {
         case console(Console)
-        case whole(AtomicFile)
-        /// A pipe or a device, which is written to directly.
-        case stream(Int32)
+        case file(OutputFile)
     }
 
     private let target: Target
@@ -21,44 +19,26 @@ final class OutputSink {
     ///   - isPrivate: whether only the owner may read a new file, regardless of the umask.
     ///   - what: the name of the result in messages.
     ///   - remedy: what to do if the result cannot be written.
+    /// - Throws: a `Diagnostic` if it cannot be opened; of a pipe that gets no reader, after half a minute.
     init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
         self.file = file
         self.what = what
         self.remedy = remedy
+        guard let file, case let place = try OutputPlace(file), place != .descriptor(STDOUT_FILENO) else {
+            target = .console(console)
+            return
+        }
         do throws(FileError) {
-            guard let file, !Self.isStandardOutput(file) else {
-                target = .console(console)
-                return
-            }
-            target =
-                Self.isRegular(file)
-                ? .whole(try AtomicFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
+            target = .file(try OutputFile(place, isPrivate: isPrivate, .command))
+        } catch .system(ENXIO) {
+            throw Diagnostic(
+                "the \(what) cannot be written: no program has opened this pipe for reading within half a minute",
+                file: file, remedy: "Start the program that reads it, then try again.")
         } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
-    }
-
-    deinit {
-        if case .stream(let descriptor) = target { close(descriptor) }
     }
 
     /// Whether a name means standard output, which may be anything: a file that is appended to, or a socket.
     static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
-
-    /// Whether a complete file can be put under the name: nothing has the name yet, or a regular file has it.
-    private static func isRegular(_ file: String) -> Bool {
-        var status = stat()
-        guard stat(file, &status) == 0 else { return true }
-        guard status.st_mode & S_IFMT == S_IFREG else { return false }
-        // A link of the system, such as /dev/stderr or /dev/fd/3, leads to a file that a process has open.
-        let folder = FilePaths.absolute(FilePaths.folder(of: file))
-        guard folder == "/dev" || folder.hasPrefix("/proc/") else { return true }
-        return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK
-    }
-
-    private static func openAsItIs(_ file: String) throws(FileError) -> Int32 {
-        let descriptor = open(file, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(errno) }
-        return descriptor
-    }
 
     func write(_ bytes: [UInt8]) throws {
         switch target {
@@ -66,17 +46,14 @@ final class OutputSink {
             try console.write(bytes)
             // The reader has gone: as with any filter, that is a normal end.
             if console.isReaderGone { throw ReaderGone() }
-        case .whole(let whole):
-            do throws(FileError) { try whole.write(bytes) } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
-        case .stream(let descriptor):
-            let code = WriteAll.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(.system(code), what: what, file: file, remedy: remedy) }
+        case .file(let output):
+            do throws(FileError) { try output.write(bytes) } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
         }
     }
 
     func finish() throws(Diagnostic) {
-        guard case .whole(let whole) = target else { return }
-        do throws(FileError) { try whole.finish() } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
+        guard case .file(let output) = target else { return }
+        do throws(FileError) { try output.finish() } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
     }
 
     private static func failure(_ failure: FileError, what: String, file: String?, remedy: String) -> Diagnostic {

@@ -29,7 +29,8 @@ final class ScheduleTerminal: Sendable {
         case .run(let event, let plan): run.show(event, about: subject(ofRun: plan.id))
         case .noticeDelivery(let event): console.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
-        case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .storeAway, .storeBack, .storeQuiet:
+        case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .obstructed, .storeAway, .storeBack,
+            .storeQuiet:
             showProcess(event)
         case .invalid, .mended, .next, .gone, .zonesChanged, .ignored, .unscheduled: showFile(event)
         case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
@@ -72,6 +73,7 @@ final class ScheduleTerminal: Sendable {
             console.say(
                 "The store has just come up: for half a minute no time begins, while machines write there again what they have sent.")
         case .monitoringFailed(let error): console.warn("Monitoring: \(error)")
+        case .obstructed(let obstacle): console.show([obstacle])
         default: break
         }
     }

@@ -1,0 +1,137 @@
+public import Glibc
+
+/// An output under a name that a person gave. A file gets its name when it is whole (`AtomicFile`); a link keeps leading to it. A named pipe, a
+/// terminal or an open descriptor is written through, and never waited for longer than was said.
+public final class OutputFile {
+    private enum Target {
+        case whole(AtomicFile)
+        case stream(StreamOutput)
+    }
+
+    private let target: Target
+
+    /// - Parameters:
+    ///   - mode: permissions of a new file, before the umask.
+    ///   - isPrivate: only the owner has access to a new file, whatever the umask.
+    /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader.
+    public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ patience: OutputPatience) throws(FileError) {
+        switch place {
+        case .file(let path): target = .whole(try AtomicFile(path, mode: mode, isPrivate: isPrivate))
+        case .stream, .descriptor: target = .stream(try StreamOutput(place, patience))
+        }
+    }
+
+    /// Appends bytes.
+    public func write(_ bytes: [UInt8]) throws(FileError) {
+        switch target {
+        case .whole(let file): try file.write(bytes)
+        case .stream(let stream): try stream.write(bytes)
+        }
+    }
+
+    /// Gives a file its name.
+    public func finish() throws(FileError) {
+        if case .whole(let file) = target { try file.finish() }
+    }
+}
+
+/// How long an output waits for the other end of a pipe or a terminal.
+public struct OutputPatience: Sendable {
+    /// How long a pipe may have no reader.
+    let readerSeconds: Double
+    /// How long the other end may take nothing.
+    let roomSeconds: Double
+
+    /// For a command, whose reader a person may start after it, and may be a pager.
+    public static let command = OutputPatience(readerSeconds: 30, roomSeconds: .infinity)
+    /// For a process with more to do.
+    public static let service = OutputPatience(readerSeconds: 0, roomSeconds: 1)
+    /// For a loop that must not wait at all.
+    public static let none = OutputPatience(readerSeconds: 0, roomSeconds: 0)
+}
+
+/// A pipe, a terminal, a socket or an open file that is written through. It is closed on `deinit`.
+public final class StreamOutput {
+    private let descriptor: Int32
+    private let isSocket: Bool
+    private let patience: OutputPatience
+
+    /// - Parameter place: anything but a file.
+    public init(_ place: OutputPlace, _ patience: OutputPatience) throws(FileError) {
+        self.patience = patience
+        switch place {
+        case .file(let path): throw .notAFile(FileKind(path: path) ?? .regular)
+        case .stream(let path):
+            descriptor = try Self.open(path, patience)
+            isSocket = false
+        case .descriptor(let number):
+            guard let kind = FileKind(descriptor: number) else { throw .system(errno) }
+            isSocket = kind == .socket
+            // Opened anew, as O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened anew, and a file,
+            // whose end others move, is used as it is.
+            let isReopened = kind == .namedPipe || kind == .device
+            let own = isReopened ? Glibc.open("/proc/self/fd/\(number)", Self.flags) : -1
+            descriptor = own >= 0 ? own : fcntl(number, F_DUPFD_CLOEXEC, 3)
+            guard descriptor >= 0 else { throw .system(errno) }
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static let flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+
+    /// Opens a pipe or a device. Without O_NONBLOCK a pipe without a reader would be waited for forever.
+    private static func open(_ path: String, _ patience: OutputPatience) throws(FileError) -> Int32 {
+        // No event tells of a reader.
+        var retries = Retries(atMost: Int(patience.readerSeconds * 50), milliseconds: 20)
+        while true {
+            let descriptor = Glibc.open(path, flags)
+            if descriptor >= 0 { return descriptor }
+            let code = errno
+            guard code == ENXIO || code == EINTR, retries.pause() else { throw .system(code) }
+        }
+    }
+
+    /// Writes all bytes.
+    /// - Throws: `EAGAIN` if the other end took no more for that long: a part of the bytes may be written.
+    public func write(_ bytes: [UInt8]) throws(FileError) {
+        let (descriptor, isSocket, seconds) = (descriptor, isSocket, patience.roomSeconds)
+        let code = withPipeSignalBlocked {
+            bytes.withUnsafeBytes { bytes -> Int32 in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    // A descriptor that could not be opened anew may block: a piece fits whenever poll(2) finds room.
+                    let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceBytes))
+                    guard Self.isReady(descriptor, withinSeconds: seconds) else { return EAGAIN }
+                    let count =
+                        isSocket
+                        ? send(descriptor, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+                        : Glibc.write(descriptor, piece.baseAddress, piece.count)
+                    if count > 0 {
+                        rest = rest.dropFirst(count)
+                    } else if count == 0 {
+                        return EIO
+                    } else if errno != EINTR && errno != EAGAIN {
+                        return errno
+                    }
+                }
+                return 0
+            }
+        }
+        guard code == 0 else { throw .system(code) }
+    }
+
+    /// PIPE_BUF of limits.h: pipe(7).
+    private static let pieceBytes = 4096
+
+    private static func isReady(_ descriptor: Int32, withinSeconds seconds: Double) -> Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let end = ContinuousClock.now + .seconds(min(seconds, 1e9))
+        while true {
+            let left = ContinuousClock.now.duration(to: end) / .seconds(1)
+            let count = poll(&polled, 1, Int32(max(0, min(left, 1_000) * 1_000)))
+            if count > 0 { return true }
+            guard left > 0 else { return false }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Audience
+public import Base
+public import Campaigns
+import Cryptography
+import Glibc
+import PushServices
+public import Runs
+
+/// What this user, on this machine, cannot read, write or start although the work of a project needs it. It is looked for when a process starts, by
+/// `volley doctor` and for the health file, so that it is known before a time comes. Nothing is opened for writing, and nothing is started.
+public struct ProjectInspection {
+    private let project: Project
+    private let catalog: any RunCatalog
+    private var ended: Set<String> = []
+
+    /// - Parameter catalog: where the project's runs are kept.
+    public init(_ project: Project, _ catalog: any RunCatalog) { (self.project, self.catalog) = (project, catalog) }
+
+    /// Everything, as warnings; cheap enough for once a minute.
+    public mutating func obstacles() -> [Diagnostic] {
+        let found =
+            catalog.obstacles(ended: &ended) + Self.refusedOutputs(of: project) + unwritableOutputs + unreadableFiles
+            + Self.hookFlaws(of: project)
+        return found.map { obstacle in
+            var warning = obstacle
+            warning.severity = .warning
+            return warning
+        }
+    }
+
+    private static func path(_ text: SourceText, _ project: Project) -> String {
+        FilePaths.anchored(FilePaths.resolve(text.value, besideFile: project.file))
+    }
+
+    // MARK: - Outputs
+
+    private static func outputs(of project: Project) -> [SourceText] {
+        [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self)
+    }
+
+    /// Files of `monitoring` that lead to a folder, a socket, a disk or another user's link, with their places in volley.yaml.
+    public static func refusedOutputs(of project: Project) -> [Diagnostic] {
+        outputs(of: project).compactMap { output in
+            do throws(Diagnostic) {
+                _ = try OutputPlace(path(output, project))
+                return nil
+            } catch { return placed(error, at: output) }
+        }
+    }
+
+    /// Those in folders that this user may not write to, or that are missing.
+    private var unwritableOutputs: [Diagnostic] {
+        Self.outputs(of: project).compactMap { output in
+            guard case .file(let file)? = try? OutputPlace(Self.path(output, project)) else { return nil }
+            let folder = FilePaths.folder(of: file)
+            guard FilePaths.exists(folder) else {
+                return Self.placed(
+                    Diagnostic("its folder \(folder) does not exist", file: file, remedy: "Make the folder, or name another file."),
+                    at: output)
+            }
+            return FileAccess.problem(folder, .writing, purpose: "into which \(FilePaths.named(file)) is written")
+        }
+    }
+
+    // MARK: - Exports, keys and authorities
+
+    private var unreadableFiles: [Diagnostic] {
+        var files: [(path: String, purpose: String)] = [], authorities: [SourceText] = []
+        for app in project.apps {
+            let name = app.name.value
+            for service in app.services {
+                let keys = service.credentialForm?.files.compactMap { service.credential?[$0] } ?? []
+                files += keys.map { (Self.path($0, project), "a credential of the app '\(name)'") }
+                if case .server(_, let authority?) = service.environment { authorities.append(authority) }
+            }
+            // Dates in a path are those of a time, which may be to come.
+            let exports = app.devices.filter { !$0.value.contains("{{") }.map { Self.path($0, project) }
+            files += ((try? AudienceQuery.expand(paths: exports)) ?? []).map { ($0, "an export of the app '\(name)'") }
+        }
+        for target in project.noticeTargets.map(\.target) {
+            if case .webhook(_, _, let authority?) = target.way { authorities.append(authority) }
+        }
+        return files.compactMap { FileAccess.problem($0.path, .reading, purpose: $0.purpose) }
+            + authorities.compactMap { authority in
+                do throws(Diagnostic) {
+                    try CertificateAuthorityFile.check(Self.path(authority, project))
+                    return nil
+                } catch { return Self.placed(error, at: authority) }
+            }
+    }
+
+    // MARK: - Hooks
+
+    /// Programs of `notices` that cannot be started, with their places in volley.yaml.
+    public static func hookFlaws(of project: Project) -> [Diagnostic] {
+        project.noticeTargets.compactMap { _, target in
+            guard case .command(let words) = target.way, let program = words.first else { return nil }
+            let word = program.value.contains("/") ? path(program, project) : program.value
+            return ProgramFile(word, beside: FilePaths.folder(of: project.file)).flaw.map { placed($0, at: program) }
+        }
+    }
+
+    /// A mistake of a file where volley.yaml names it.
+    private static func placed(_ mistake: Diagnostic, at text: SourceText) -> Diagnostic {
+        var placed = mistake
+        (placed.position, placed.file) = (text.position, text.position.file)
+        placed.message = "\(TextFormat.inLine(text.value)): \(mistake.message)"
+        return placed
+    }
+}

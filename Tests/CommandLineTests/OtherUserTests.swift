@@ -1,0 +1,78 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// A command that root ran leaves files that the service's user may not use.
+@Suite("Files of another user", .enabled(if: geteuid() == 0))
+struct OtherUserTests {
+    private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+    /// A project in which root has sent once.
+    private func sent() throws -> ProjectFolder {
+        let folder = try ProjectFolder()
+        try folder.write(
+            "volley.yaml",
+            "runs: runs\nmonitoring: {health: health.json}\n"
+                + "apps: {shop: {topic: a.b, environment: simulator, devices: devices.csv, columns: {token: device_token}}}\n")
+        let campaign = "app: shop\naudience: {everyone: true}\ncontent: {title: Hello}\n"
+        try folder.write("first.yaml", "name: first\n" + campaign)
+        try folder.write("later.yaml", "name: later\n" + campaign + "schedule: {at: 2035-12-02 09:00, timezone: Europe/Berlin}\n")
+        #expect(try shell(folder, "chmod 777 . && mkdir runs && chmod 777 runs && volley send first.yaml --yes").status == 0)
+        return folder
+    }
+
+    private func shell(_ folder: ProjectFolder, _ command: String) throws -> VolleyBinary.Result {
+        try RunningVolley(
+            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(command)"], in: folder.url, environment: [:],
+            input: nil
+        ).finish()
+    }
+
+    private func health(_ folder: ProjectFolder) throws -> [String] {
+        let text = try String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8)
+        guard case .array(let problems)? = try JSONValue(parsing: Array(text.utf8))["problems"] else { return [] }
+        return problems.map { "\($0["file"]?.stringValue ?? ""): \($0["message"]?.stringValue ?? "")" }
+    }
+
+    @Test(
+        "are named when schedule starts, in health and by doctor, with the owner and what to do; once given away they are problems no more")
+    func record() throws {
+        let folder = try sent()
+        let command = "timeout -s INT 2 \(Self.user) '\(VolleyBinary.path)' schedule later.yaml"
+        let started = try shell(folder, command)
+        let words = "sent.db: warning: "
+        #expect(started.errors.contains(words) && started.errors.contains("the record of what was sent; it belongs to root"), "\(started)")
+        #expect(started.errors.contains("chown ") && started.errors.components(separatedBy: words).count == 2, "\(started)")
+        #expect(try health(folder).contains { $0.contains("sent.db") && $0.contains("belongs to root") && $0.contains("chown") })
+        let checked = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' doctor --json")
+        #expect(checked.status == 2 && checked.output.contains("sent.db"), "\(checked)")
+        #expect(try shell(folder, "chown -R 65534:65534 runs; rm health.json").status == 0)
+        #expect(try !shell(folder, command).errors.contains("warning: "))
+        #expect(try health(folder).isEmpty)
+    }
+
+    @Test(
+        "every kind of file that the work needs is named",
+        arguments: [
+            ("touch runs/schedule.lock", "schedule.lock"), ("touch runs/orders.sqlite", "orders.sqlite"),
+            ("touch runs/suppressed-shop.sqlite", "suppressed-shop.sqlite"), ("touch runs/sent.db-wal", "sent.db-wal"),
+            ("touch runs/accounts.sqlite", "accounts.sqlite"), ("chmod 600 devices.csv", "devices.csv"), ("chmod 755 runs", "/runs"),
+            ("chmod 755 . ; touch health.json", "health.json"), ("volley plan first.yaml", "-first-"),
+        ])
+    func kinds(change: String, name: String) throws {
+        let folder = try sent()
+        #expect(try shell(folder, "chown -R 65534:65534 runs").status == 0)
+        #expect(try shell(folder, change).status == 0)
+        let checked = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' doctor")
+        #expect(checked.status == 2 && checked.output.contains(name), "\(checked)")
+    }
+
+    @Test("runs that have ended and that this user can read are no problem")
+    func ended() throws {
+        let folder = try sent()
+        #expect(try shell(folder, "chown -R 65534:65534 runs; chown root runs/2*.sqlite; chmod 644 runs/2*.sqlite").status == 0)
+        let checked = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' doctor")
+        #expect(checked.status == 0, "\(checked)")
+    }
+}
