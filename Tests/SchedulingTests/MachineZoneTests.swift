@@ -32,7 +32,7 @@ final class MachineZoneTests {
         let script = """
             import os, time
             os.environ.pop('TZDIR', None)
-            for text in \(Self.readable.map { "'\($0)'" }):
+            for text in \(Self.readable):
                 os.environ['TZ'] = text
                 time.tzset()
                 print(*[time.localtime(second).tm_gmtoff for second in \(moments)])

@@ -42,7 +42,9 @@ extension ZoneDatabase {
         let name = Self.name(of: path)
         let bytes = Self.bytes(of: path)
         if let bytes, let file = ZoneFile(bytes) { return ZoneRules(name: name, file) }
-        if let bytes, ZoneFile.countsLeapSeconds(bytes) { throw Self.leapSeconds("\(path) is \(Self.shown(name))") }
+        if let bytes, ZoneFile.countsLeapSeconds(bytes) {
+            throw Self.leapSeconds("\(path) is \(name == path ? "a zone" : Self.shown(name))")
+        }
         // Containers without a database have a link that leads nowhere, to Etc/UTC.
         if ZoneAbbreviation.isUniversal(name) { return .utc }
         let what =
@@ -58,8 +60,9 @@ extension ZoneDatabase {
         var next = path
         // As many links as the system follows.
         for _ in 0..<40 {
-            if let folder = next.firstRange(of: "zoneinfo/"), isName(String(next[folder.upperBound...])) {
-                return String(next[folder.upperBound...])
+            if let folder = next.firstRange(of: "zoneinfo/") {
+                let name = String(next[folder.upperBound...])
+                if isName(name.hasPrefix("right/") ? String(name.dropFirst(6)) : name) { return name }
             }
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
             let length = readlink(next, &buffer, buffer.count)
