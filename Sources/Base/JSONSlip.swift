@@ -57,7 +57,7 @@ public enum JSONSlip {
     private static func number(_ word: String) -> String? {
         let isNegative = word.hasPrefix("-")
         var digits = isNegative || word.hasPrefix("+") ? String(word.dropFirst()) : word
-        guard digits.utf8.count < 25 else { return nil }
+        guard digits.utf8.count < 16 else { return nil }
         if digits.hasPrefix("0x") { return Int64(digits.dropFirst(2), radix: 16).map { (isNegative ? "-" : "") + String($0) } }
         guard digits.utf8.contains(where: isDigit), digits.utf8.allSatisfy({ isDigit($0) || "e.+-_".utf8.contains($0) }) else { return nil }
         let isPadded = digits.hasPrefix("0") && digits.utf8.count > 1 && digits.utf8.allSatisfy(isDigit)

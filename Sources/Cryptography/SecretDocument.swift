@@ -32,7 +32,9 @@ public struct SecretDocument: Sendable {
         let start = bytes.first { !isSpace($0) }
         if start != UInt8(ascii: "{"), let what = foreign(bytes, start: start) { throw notThis(what) }
         do throws(Mistake) { return try JSONValue(parsing: bytes) } catch {
-            throw mistake("the \(noun) is damaged: \(error.message)", remedy: remedyToCopy)
+            let message = "the \(noun) is damaged: \(error.message)"
+            guard case .file(let file) = place else { throw mistake(message, remedy: remedyToCopy) }
+            throw Diagnostic(message, at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes), remedy: remedyToCopy)
         }
     }
 

@@ -38,7 +38,7 @@ struct RemedyFollowingTests {
         let parts =
             MistakesInAudienceTests.mistakes + MistakesInContentTests.mistakes + MistakesInDeliveryTests.mistakes
             + MistakesInKeysTests.mistakes + MistakesInScheduleTests.mistakes + MistakesInScheduleTests.warnings
-            + MistakesInVariantsTests.mistakes + AllowTests.mistakes
+            + VariantReadingTests.mistakes + AllowTests.mistakes
         let whole = MistakesInYAMLStructureTests.mistakes + MistakesInYAMLTextsTests.mistakes
         let projects =
             MistakesInProjectTests.mistakes.map(\.yaml)

@@ -91,7 +91,7 @@ struct AppCredentialsTests {
         #expect(try refusal(of: "token: 7f3a") == "FILE: this is text, not a robot account. \(remedy)")
         #expect(
             try refusal(of: String(whole.dropLast(20)))
-                == "FILE: the robot account is damaged: the JSON ends too early. Copy the file again from where you downloaded it, as a file, not as text."
+                == "FILE:1:\(whole.unicodeScalars.count - 19): the robot account is damaged: the JSON ends too early. Copy the file again from where you downloaded it, as a file, not as text."
         )
         #expect(try refusal(of: "").hasPrefix("FILE: the robot account file is empty"))
         #expect(refusal(settings(["file": "/none.json"])).hasPrefix("/none.json: there is no such robot account file"))

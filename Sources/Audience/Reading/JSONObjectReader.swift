@@ -344,7 +344,10 @@ struct JSONObjectReader {
         let count = skipDigits()
         guard count > 0 else { throw try slip(.value, at: start) }
         // A zero in front of other digits, or of the x of a hexadecimal number.
-        if first == UInt8(ascii: "0"), try count > 1 || peek() | 0x20 == UInt8(ascii: "x") { throw try slip(.value, at: start) }
+        if first == UInt8(ascii: "0") {
+            let isHexadecimal = try peek() | 0x20 == UInt8(ascii: "x")
+            if count > 1 || isHexadecimal { throw try slip(.value, at: start) }
+        }
         if try isNext(UInt8(ascii: ".")) {
             position += 1
             guard skipDigits() > 0 else { throw try slip(.value, at: start) }
