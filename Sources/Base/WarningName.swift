@@ -70,6 +70,8 @@ extension WarningName {
     public static let expiresBeforeSchedule = WarningName("expires-before-schedule", from: [.files, .rows])
     /// `expires-in-utc`
     public static let expiresInUTC = WarningName("expires-in-utc", from: [.files])
+    /// `opt-out-targeted`
+    public static let optOutTargeted = WarningName("opt-out-targeted", from: [.files, .headers])
     /// `days-united`
     public static let daysUnited = WarningName("days-united", from: [.files])
     /// `repeat-uneven`
@@ -192,6 +194,8 @@ extension WarningName {
     public static let audienceNearlyEveryone = WarningName("audience-nearly-everyone", from: [.rows])
     /// `audience-changed`
     public static let audienceChanged = WarningName("audience-changed", from: [.rows])
+    /// `partly-changed`
+    public static let partlyChanged = WarningName("partly-changed", from: [.rows])
     /// `audience-dropped`
     public static let audienceDropped = WarningName("audience-dropped", from: [.rows])
     /// `last-run-unfinished`
@@ -220,7 +224,7 @@ extension WarningName {
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
         .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours,
         .timeInGap,
-        .expiresBeforeSchedule, .expiresInUTC, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
+        .expiresBeforeSchedule, .expiresInUTC, .optOutTargeted, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .placeholderInText, .markupInText,
         .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
@@ -229,7 +233,7 @@ extension WarningName {
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
         .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
-        .mayGetItTwice, .sentRecently,
+        .mayGetItTwice, .sentRecently, .partlyChanged,
         .paceTooSlow, .slowTexts, .storeAway, .certificateExpires, .credentialsUnusable, .secretReadable,
     ]
 }

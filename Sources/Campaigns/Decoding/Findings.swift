@@ -27,6 +27,8 @@ final class Findings {
         for mistake in missing.removeValue(forKey: key) ?? [] { all.removeAll { $0 == mistake } }
     }
 
+    func warning(_ warning: Diagnostic) { all.append(warning) }
+
     func error(_ mistake: Mistake, at place: SourcePosition) {
         error(mistake.message, at: place, remedy: mistake.remedy)
     }

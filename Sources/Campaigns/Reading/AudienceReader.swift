@@ -16,6 +16,7 @@ struct AudienceReader {
         audience.registrationIDs = section.names("registration_ids")
         audience.everyone = section.truth("everyone") ?? false
         if let node = section.node("where") { audience.conditions = ConditionReader(section: section).conditions(node) }
+        warnOfOptOuts(audience)
         readExclude(into: &audience)
         audience.aliasLimit = section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
         audience.maximumBadRowShare =
@@ -47,6 +48,21 @@ struct AudienceReader {
         audience.anyTags = tags.names("any")
         audience.allTags = tags.names("all")
         audience.noneTags = tags.names("none")
+    }
+
+    /// Devices that do not want pushes are usually meant to be left out.
+    private func warnOfOptOuts(_ audience: CampaignAudience) {
+        for tag in audience.anyTags.names + audience.allTags.names where OptOutWords.mean(tag.value) {
+            section.findings.warning(.optOut(tag, isTag: true))
+        }
+        for condition in audience.conditions {
+            let (column, values) = (condition.column, condition.test.equals)
+            let means =
+                OptOutWords.mean(column.value) && (condition.test == .present || values.contains(where: OptOutWords.isYes))
+                || OptOutWords.meanOptIn(column.value) && values.contains(where: OptOutWords.isNo)
+                || values.contains(where: OptOutWords.mean)
+            if means { section.findings.warning(.optOut(column, isTag: false)) }
+        }
     }
 
     private func readExclude(into audience: inout CampaignAudience) {

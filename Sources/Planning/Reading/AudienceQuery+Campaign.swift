@@ -36,12 +36,12 @@ struct AudienceCompiler {
         query.services = app.services.map(\.service)
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
-        query.noneTags = load(audience.noneTags, key: "tags", query.sources, &lists, &mistakes)
+        query.noneTags = load(audience.noneTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)
         query.aliases = load(audience.aliases, key: "aliases", query.sources, &lists, &mistakes)
         query.registrationIDs = load(audience.registrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
         query.everyone = audience.everyone
         query.conditions = audience.conditions
-        query.excludedTags = load(audience.excludedTags, key: "tags", query.sources, &lists, &mistakes)
+        query.excludedTags = load(audience.excludedTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)
         query.excludedAliases = load(audience.excludedAliases, key: "aliases", query.sources, &lists, &mistakes)
         query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
         query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
@@ -125,14 +125,16 @@ struct AudienceCompiler {
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
+    /// - Parameter isChosen: whether the names choose devices, and do not leave them out.
     func load(
-        _ list: NameList, key: String, _ sources: SourceFiles, _ lists: inout NameLists, _ mistakes: inout [Diagnostic]
+        _ list: NameList, key: String, isChosen: Bool = true, _ sources: SourceFiles, _ lists: inout NameLists,
+        _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
-            mistakes += lists.add(listed, key: key)
+            mistakes += lists.add(listed, key: key, isChosen: isChosen)
             if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key: key, lists.shown(key))) }
             names += listed.names
         } catch {

@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Campaigns
 import PushServices
 
 /// The lists of names in separate files: where their names are, and what is odd about them.
@@ -29,9 +30,14 @@ struct NameLists {
     func places(of key: String) -> [SourceText] { places[key] ?? [] }
 
     /// Adds a list.
-    /// - Parameter key: the key that names it: `tags`, `aliases` or `registration_ids`.
+    /// - Parameters:
+    ///   - key: the key that names it: `tags`, `aliases` or `registration_ids`.
+    ///   - isChosen: whether its names choose devices, and do not leave them out.
     /// - Returns: its mistakes.
-    mutating func add(_ list: NameFile.Listed, key: String) -> [Diagnostic] {
+    mutating func add(_ list: NameFile.Listed, key: String, isChosen: Bool) -> [Diagnostic] {
+        if key == "tags", isChosen, let tag = list.places.first(where: { OptOutWords.mean($0.value) }) {
+            warnings.append(.optOut(tag, isTag: true))
+        }
         places[key, default: []] += list.places
         files.formUnion(Set(list.places.prefix(1).map(\.position.file)))
         if let first = list.hashed.first {
