@@ -28,13 +28,14 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
                 try context.columnWarnings(query, cancellation)
                 + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
         }
+        let changes = ChangeLint(context: context, now: now).warnings(since: context.lastPlan)
         let keyWarnings = try context.checkCredentials(settings, now: now)
         try context.checkAuthorities(now: now)
         try context.checkRoutes(settings)
         return CheckResult(
             errors: cancellation == nil ? [] : context.machineMistakes,
             lint: Lint(
-                context.warnings + audienceWarnings + keyWarnings, allowed: context.campaign.allowed,
+                context.warnings + audienceWarnings + changes + keyWarnings, allowed: context.campaign.allowed,
                 lookedAt: [.files, .headers, .credentials]))
     } catch let mistakes as Diagnostics {
         return CheckResult(
@@ -46,6 +47,13 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
 }
 
 extension CampaignContext {
+    /// The plan of the campaign's newest run; nil if there is none, or it cannot be read.
+    fileprivate var lastPlan: RunPlan? {
+        guard let run = try? catalog.lastStarted(of: campaign.name.value, app: app.name.value, limit: 1).first else { return nil }
+        defer { run.close() }
+        return run.plan
+    }
+
     /// Checks the columns of exports, or of a query.
     fileprivate func columnWarnings(_ audience: AudienceQuery, _ cancellation: Cancellation?) throws -> [Diagnostic] {
         guard let query = databaseQuery else { return try audience.checkColumns() }

@@ -417,16 +417,25 @@ struct EditingTests {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
         try await TestServer.with(office.site) { server throws in
-            func begin(_ name: String, _ tags: String) throws -> Reply {
+            func begin(_ name: String, _ tags: String, everyone: Bool = false) throws -> Reply {
                 try server.form(
                     "/campaigns/new", session: edith,
-                    [("begin", "1"), ("name", name), ("app", "shop"), ("title", "It's on: now"), ("body", ""), ("tags", tags)])
+                    [("begin", "1"), ("name", name), ("app", "shop"), ("title", "It's on: now"), ("body", ""), ("tags", tags)]
+                        + (everyone ? [("everyone", "true")] : []))
             }
             #expect(try begin("autumn", "vip, new york")["location"] == "/campaign/form?file=autumn.yaml")
             #expect(
                 try Self.disk(office, "autumn.yaml")
                     == "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
-            #expect(try begin("winter", "").status == 303)
+            for blank in ["", "  ", " , ,", ",，、", ";", "\u{200B}", "\u{FEFF},\u{00A0}", "\n"] {
+                let refused = try begin("winter", blank)
+                #expect(refused.status == 422 && refused.body.contains("No tag is named, and everyone is not chosen"), "\(blank)")
+                #expect(refused.body.contains("name=\"name\" value=\"winter\""), "what was typed stays")
+            }
+            let both = try begin("winter", "vip", everyone: true)
+            #expect(both.status == 422 && both.body.contains("everyone is chosen too") && both.body.contains("value=\"true\" checked"))
+            #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/winter.yaml"))
+            #expect(try begin("winter", "", everyone: true).status == 303)
             #expect(try Self.disk(office, "winter.yaml").contains("audience: {everyone: true}"))
             let misnamed = try begin("Summer Sale", "vip, new york")
             #expect(misnamed.status == 422 && misnamed.body.contains("Write name: summer-sale."))

@@ -230,6 +230,87 @@ struct FormControlTests {
         Visit(parameters: [:], query: ["file": file], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
     }
 
+    // MARK: - What must not pass in silence
+
+    @Test(
+        "tags that are taken away never become everyone: that must be chosen",
+        arguments: ["", " ", ",", "，、", ";", "\u{200B}", "\u{2060},\u{FEFF}"])
+    func blankTags(blank: String) async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip]}\ncontent: {title: Hi}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let before = try Self.disk(office)
+            for anyway in [nil, "1"] {
+                let changes: [String: String?] = [
+                    "audience.tags.box.vip": nil, "audience.tags.more": blank, "content.title": "Hello", "anyway": anyway,
+                ]
+                let reply = try Self.save(server, edith, changes)
+                #expect(reply.status == 422 && reply.body.contains("No tag is chosen, and everyone is not"))
+                #expect(reply.body.contains("name=\"content.title\" value=\"Hello\""), "what was typed stays")
+            }
+            #expect(try Self.disk(office) == before)
+            #expect(try Self.save(server, edith, ["audience.tags.box.vip": nil, "audience.everyone": "true"]).status == 303)
+            #expect(try Self.disk(office).contains("everyone: true"))
+        }
+    }
+
+    @Test("a text that changes while languages and variants keep theirs is saved only after a second yes, and nothing typed is lost")
+    func keptTexts() async throws {
+        let office = try Office()
+        let source = """
+            name: spring-sale
+            app: shop
+            audience: {devices: devices.csv, everyone: true}
+            content:
+              title: Hi
+              languages: {de: {title: Hallo}}
+            variants: {a: {share: 50, content: {title: Ahoy}}, b: {share: 50}}
+
+            """
+        try office.folder.write(Self.file, source)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            #expect(try Self.save(server, edith, ["description": "For Anna"]).status == 303)
+            let before = try Self.disk(office)
+            let asked = try Self.save(server, edith, ["content.title": "Hello", "description": "For Bea"])
+            #expect(asked.status == 422 && asked.body.contains("Not saved yet.") && asked.body.contains("Save all the same"))
+            #expect(asked.body.contains("not that of &#39;de&#39; and the variant &#39;a&#39;: “Hallo”"), "\(asked.body)")
+            #expect(asked.body.contains("name=\"content.title\" value=\"Hello\"") && asked.body.contains("For Bea"))
+            #expect(try Self.disk(office) == before)
+            let answer = try #require(asked.body.firstMatch(of: #/<button name="kept" value="([^"]*)"/#)).1
+            // An answer is about one text.
+            #expect(try Self.save(server, edith, ["content.title": "Howdy", "kept": String(answer)]).status == 422)
+            let saved = try Self.save(server, edith, ["content.title": "Hello", "description": "For Bea", "kept": String(answer)])
+            #expect(saved.status == 303)
+            #expect(try Self.disk(office) == before.replacing("title: Hi", with: "title: Hello").replacing("Anna", with: "Bea"))
+            // So does the page of the source.
+            let text = try Self.disk(office), base = ShownFile.digest(of: Array(text.utf8))
+            func write(_ more: [(String, String)]) throws -> Reply {
+                let fields = [("digest", base), ("text", text.replacing("title: Hello", with: "title: Welcome"))] + more
+                return try server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields)
+            }
+            let again = try write([])
+            #expect(again.status == 422 && again.body.contains("Not saved yet.") && again.body.contains("title: Welcome"))
+            let second = try #require(again.body.firstMatch(of: #/<button name="kept" value="([^"]*)"/#)).1
+            #expect(try write([("kept", String(second))]).status == 303)
+        }
+    }
+
+    @Test("a tag for devices that do not want pushes is warned of at its field")
+    func optOut() async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [unsubscribed]}\ncontent: {title: Hi}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            let group = try #require(page.firstMatch(of: #/id="audience.tags"(?s:.*?)<\/fieldset>/#)).output
+            #expect(group.contains("seems to mark devices that do not want pushes"))
+        }
+    }
+
     // MARK: - Zones
 
     @Test("zones of the machine are offered, as far as a campaign may name them, and one that does not exist is refused at its field")

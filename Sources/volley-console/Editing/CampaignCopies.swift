@@ -47,8 +47,9 @@ enum CampaignCopies {
             <p class="field"><label for="app">App</label><select id="app" name="app">\(options)</select></p>
             \(Form.text("Title", name: "title", value: value("title"), attributes: " required"))
             \(Form.text("Text", name: "body", value: value("body")))
-            \(Form.text("Tags, with commas between them; blank for everyone", name: "tags", value: value("tags"),
-                attributes: " autocomplete=\"off\""))
+            \(Form.text("Tags, with commas between them", name: "tags", value: value("tags"), attributes: " autocomplete=\"off\""))
+            <p class="field">\(GroupInput.box("Everyone, every device of the export, instead of tags", name: "everyone", value: "true",
+                isChecked: value("everyone") == "true"))</p>
             <p><button class="main">Go on</button></p>
             </form>
             <h2>Or write the source</h2>
@@ -59,13 +60,25 @@ enum CampaignCopies {
     private static func begun(_ form: [String: String]) -> String {
         let name = form["name"] ?? ""
         guard var edit = YAMLEdit("name: x\napp: x\naudience: {}\ncontent: {}\n") else { return "" }
-        let tags = (form["tags"] ?? "").split(separator: ",").map { String($0).trimming }.filter { !$0.isEmpty }
+        let tags = TagsControl.typed(form["tags"] ?? "")
         try? edit.set(.text(name.trimming), at: ["name"])
         try? edit.set(.text(form["app"] ?? ""), at: ["app"])
-        try? tags.isEmpty ? edit.set(.truth(true), at: ["audience", "everyone"]) : edit.set(.list(tags), at: ["audience", "tags"])
+        try? form["everyone"] == "true"
+            ? edit.set(.truth(true), at: ["audience", "everyone"]) : edit.set(.list(tags), at: ["audience", "tags"])
         try? edit.set(.text(form["title"] ?? ""), at: ["content", "title"])
         if let body = form["body"], !body.isEmpty { try? edit.set(.text(body), at: ["content", "body"]) }
         return edit.text
+    }
+
+    /// Why the form does not say which devices are meant; nil if it does. Blank tags never stand for everyone.
+    private static func mistake(inAudienceOf form: [String: String]) -> Diagnostic? {
+        switch (TagsControl.typed(form["tags"] ?? "").isEmpty, form["everyone"] == "true") {
+        case (true, false):
+            Diagnostic("no tag is named, and everyone is not chosen", remedy: "Name a tag; or, if every device is meant, check Everyone.")
+        case (false, true):
+            Diagnostic("tags are named, and everyone is chosen too", remedy: "Keep one of them.")
+        default: nil
+        }
     }
 
     private static func page(_ sheet: CampaignEditor.Sheet, _ visit: Visit) -> Page {
@@ -115,6 +128,7 @@ enum CampaignCopies {
             sheet.status = .unprocessableContent
             return .page(page(sheet, visit))
         }
+        if isBegun, let mistake = mistake(inAudienceOf: visit.form) { return try again([mistake]) }
         guard let name, Campaign.isName(name), ScheduleFiles.isCampaign(name + ".yaml") else {
             let found = isBegun ? sheet.findings ?? [] : []
             let mistakes = found.filter { $0.severity == .error }.map { Diagnostic($0.message, remedy: $0.remedy) }

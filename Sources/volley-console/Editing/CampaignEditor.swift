@@ -26,6 +26,8 @@ enum CampaignEditor {
         var findings: [Diagnostic]?
         /// What happened, above everything.
         var notice: HTML = ""
+        /// Further buttons next to Save.
+        var buttons: HTML = ""
         var status = HTTPResponse.Status.ok
     }
 
@@ -50,6 +52,13 @@ enum CampaignEditor {
         let item = try CampaignsPage.item(visit, site)
         var sheet = Sheet(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
         guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
+        let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
+        let present = FilePaths.exists(item.path) ? try FilePaths.read(item.path, atMost: Route.campaignBodyLimit) : nil
+        if present.map(ShownFile.digest) == sheet.base, let question = try ChangeQuestion(from: present, to: text, of: item, visit, site) {
+            (sheet.notice, sheet.buttons) = (question.notice, question.buttons(linksSource: false, visit))
+            sheet.status = .unprocessableContent
+            return .page(page(try checked(sheet, visit, site), visit))
+        }
         switch try site.saving.save(sheet.text, as: item.file, base: sheet.base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict(let present): return .page(CampaignConflict.page(sheet, present, visit, site))
@@ -101,7 +110,7 @@ enum CampaignEditor {
             <p class="field"><label for="text">Source</label>
             <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(sheet.text)</textarea></p>
             \(found)
-            <p><button class="main">Save</button> <button name="check" value="1">Check</button></p>
+            <p><button class="main">Save</button> <button name="check" value="1">Check</button>\(sheet.buttons)</p>
             </form>
             \(other)
             """

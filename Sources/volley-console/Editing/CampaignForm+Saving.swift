@@ -62,7 +62,19 @@ extension CampaignForm {
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }
         }
+        if mistakes.isEmpty, let mistake = unselected(form, edit) { mistakes[TagsControl.path.joined(separator: ".")] = mistake }
         return mistakes
+    }
+
+    /// Tags that are taken away never leave everyone: that must be chosen.
+    private static func unselected(_ form: [String: String], _ edit: YAMLEdit) -> Mistake? {
+        let selectors = ["tags", "everyone", "aliases", "registration_ids"]
+        func isMissing(_ key: String) -> Bool {
+            do throws(Mistake) { return text(of: try edit.value(at: ["audience", key])).isEmpty } catch { return false }
+        }
+        guard TagsControl.isInForm(form), selectors.allSatisfy(isMissing) else { return nil }
+        return Mistake(
+            "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose that under Everyone.")
     }
 
     /// The values of a form, a line each, so that nothing is lost where they cannot be saved.
@@ -120,8 +132,12 @@ extension CampaignForm {
                 "<p class=\"stop\" role=\"alert\">Not saved: there are mistakes, which stand at their fields. Nothing is sent from a file with mistakes.</p>",
                 .unprocessableContent)
         }
+        if let question = try ChangeQuestion(from: bytes, to: edit.text, of: item, visit, site) {
+            trial.buttons = question.buttons(linksSource: true, visit)
+            return try again(question.notice, .unprocessableContent)
+        }
         switch try site.saving.save(edit.text, as: item.file, base: base, visit, site) {
-        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
+        case .saved: return .redirect(ChangeQuestion.page(after: visit, item.file))
         case .conflict: return try again(changed, .conflict)
         case .refused(let objections): return try again(CampaignEditor.refusal(objections), .unprocessableContent)
         }

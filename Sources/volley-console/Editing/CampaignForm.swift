@@ -72,6 +72,8 @@ enum CampaignForm {
         /// The source as it would be.
         var edit: YAMLEdit?
         var notice: HTML = ""
+        /// Further buttons next to Save.
+        var buttons: HTML = ""
         var status = HTTPResponse.Status.ok
     }
 
@@ -97,7 +99,7 @@ enum CampaignForm {
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">
             \(shown)
             \(try NextTimes.html(item, visit, site))
-            <p><button class="main">Save</button>\(anyway)</p>
+            <p><button class="main">Save</button>\(anyway)\(trial.buttons)</p>
             </form>
             <p class="note">What is not here, such as languages, variants and pace, is in the source; saving leaves it alone. \(source) · \
             <a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>

@@ -96,19 +96,29 @@ enum TagsControl {
     static func text(_ form: [String: String], shown: String) -> String? {
         guard form[marker] != nil else {
             // A field of text, with commas or lines between tags.
-            return form[name].map { $0 == shown ? $0 : list($0.replacing(",", with: "\n")).joined(separator: "\n") }
+            return form[name].map { $0 == shown ? $0 : typed($0).joined(separator: "\n") }
         }
         let checked = form.compactMap { key, place in
             key.hasPrefix(box) ? (tag: String(key.dropFirst(box.count)), place: Int(place) ?? .max) : nil
         }
         .sorted { ($0.place, $0.tag) < ($1.place, $1.tag) }.map(\.tag)
-        let written = list((form[more] ?? "").replacing(",", with: "\n"))
-        let tags = (checked + written).reduce(into: [String]()) { tags, tag in if !tags.contains(tag) { tags.append(tag) } }
+        let tags = (checked + typed(form[more] ?? "")).reduce(into: [String]()) { tags, tag in if !tags.contains(tag) { tags.append(tag) } }
         return tags == list(shown) ? shown : tags.joined(separator: "\n")
     }
 
+    /// Whether a form says anything about tags.
+    static func isInForm(_ form: [String: String]) -> Bool { form[marker] != nil || form[name] != nil }
+
     /// The tags of a text, one in a line.
     static func list(_ text: String) -> [String] {
-        text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !$0.isEmpty }
+        text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !Blank.isText($0) }
+    }
+
+    /// The tags that a person typed, with commas of any script or lines between them. Semicolons alone, and characters that are not seen, are no tag.
+    static func typed(_ text: String) -> [String] {
+        text.split { ",，、".contains($0) || $0.isNewline }.map { part in
+            let scalars = part.unicodeScalars.drop(while: Blank.isInvisible).reversed().drop(while: Blank.isInvisible)
+            return String(String.UnicodeScalarView(scalars.reversed()))
+        }.filter { !$0.allSatisfy { ";；".contains($0) } }
     }
 }
