@@ -27,7 +27,7 @@ extension Planner {
         let services = try PreviewService.all(of: context, result, nil)
         let lint = Lint(
             context.warnings + found.warnings + RenderedLint(context: context, samples: shown, known: []).warnings
-                + (earlier?.warnings(context) ?? [])
+                + (earlier?.warnings(context) ?? []) + ChangeLint(context: context, now: now).warnings(since: earlier?.last)
                 + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
                 + (schedule?.warnings(context.campaign) ?? []) + (credentialWarnings ?? []),
             allowed: context.campaign.allowed,
@@ -38,7 +38,7 @@ extension Planner {
             words: PreviewWords(context, try RunSettings(context), exports: []), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), groups: PreviewGroups(messages, result),
             samples: samples == 0 ? [] : shown, notes: SkipNotes(context: context, result: result).all, comparison: nil,
-            schedule: schedule, lint: lint, planHash: planHash(result, times, result.waves), calls: found.calls)
+            lately: nil, schedule: schedule, lint: lint, planHash: planHash(result, times, result.waves), calls: found.calls)
         return (preview, clocks == nil ? [] : [ExportColumns.Standard.timezone.rawValue])
     }
 }

@@ -138,11 +138,13 @@ struct Planner {
         defer { earlier?.close() }
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
+        let lately = ReachedLately(opened.recent, result, now: now)
         let schedule = previewSchedule(times ?? clocks, result.waves)
         let services = try PreviewService.all(of: context, result, tally)
         let lint = try lint(
             query, result, samples: found, schedule: schedule,
-            further: comparisonWarnings(comparison) + (isUnattended ? [] : earlier?.warnings(context) ?? [])
+            further: comparisonWarnings(comparison) + historyWarnings(earlier, lately)
+                + ChangeLint(context: context, now: now).warnings(since: earlier?.last, (result.groups, result.audience))
                 + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
                 + TextLint(context: context, services: services).warnings + [opened.storeAway].compactMap(\.self))
         attendance.observer(.lint(lint))
@@ -152,7 +154,7 @@ struct Planner {
             words: PreviewWords(context, try RunSettings(context), exports: opened.sources), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes),
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
-            notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
+            notes: SkipNotes(context: context, result: result).all, comparison: comparison, lately: lately, schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves))
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
     }
@@ -165,6 +167,8 @@ struct Planner {
         var deviceMemory: Int
         /// What a database found; nil where the devices come from files.
         var export: QueriedExport?
+        /// What was sent to the app's devices in the last hours; nil where nothing is said of it.
+        var recent: RecentSendings?
         /// Where the devices come from, in words.
         var sources: [String]
         /// The warning that the store of several machines cannot be asked; nil if it was, or there is none.
@@ -184,15 +188,18 @@ struct Planner {
     private func openAudience(_ clocks: SendTimes?, in catalog: any RunCatalog) throws -> OpenAudience {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
-        let known = try KnownDevices(context, history(), in: catalog), (suppressed, capped) = (known.suppressed, known.capped)
-        (query.suppressed, query.capped) = (suppressed, capped)
-        let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
+        // A run that is sent without another look needs no warnings.
+        let known = try KnownDevices(context, history(), countsRecent: !isUnattended || context.app.needsApproval, in: catalog)
+        let (suppressed, reached) = (known.suppressed, known.recent?.devices)
+        (query.suppressed, query.capped, query.reached) = (suppressed, known.capped, reached)
+        let bytes = (suppressed?.bytes ?? 0) + (known.capped?.bytes ?? 0) + (reached?.bytes ?? 0)
+        let deviceMemory = try attendance.memory?.forDevices(besides: bytes) ?? .max
         if let suppressed { attendance.observer(.suppressed(suppressed.count, list: known.place)) }
         let sources = context.databaseQuery.map { [PreviewWords.query(to: $0.database.name)] } ?? query.files
         attendance.observer(.sources(project: context.project.file, exports: sources))
         let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
         return OpenAudience(
-            query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, sources: sources,
+            query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, recent: known.recent, sources: sources,
             storeAway: known.storeAway)
     }
 
@@ -221,6 +228,12 @@ struct Planner {
                 .audienceDropped, message: "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
                 remedy: RunComparison.dropRemedy)
         ]
+    }
+
+    /// Warnings about what was sent before. Of a time of a schedule, the campaign's own runs are what its author ordered.
+    private func historyWarnings(_ earlier: EarlierRuns?, _ lately: ReachedLately) -> [Diagnostic] {
+        let name = context.campaign.name.value
+        return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
     }
 
     func earlierRuns(_ catalog: any RunCatalog) throws -> EarlierRuns {

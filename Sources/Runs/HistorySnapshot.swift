@@ -23,6 +23,13 @@ public struct HistorySnapshot: Sendable {
         return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
+    /// Runs whose last life began at a moment or later, the newest first, also those whose files are gone. Empty when nothing is known.
+    public func begun(since moment: Timestamp) -> [(run: String, entry: SendingHistory.Entry)] {
+        guard case .success(let known) = known else { return [] }
+        return known.begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
+            .sorted { ($1.entry.begunAt, $1.run) < ($0.entry.begunAt, $0.run) }
+    }
+
     /// When the backup was made from which a run was put back; nil for a run that was not, or when nothing is known.
     func backup(of run: String) -> Timestamp? { if case .success(let known) = known { known.backups[run] } else { nil } }
 

@@ -45,6 +45,30 @@ import Testing
         #expect(sink.ids == ["r1"] && result.skipped == [.suppressed: 1])
     }
 
+    @Test("devices that a sending reached are counted for the first such sending, by their newest row, and stay recipients")
+    func reached() throws {
+        let rows =
+            (0..<100).map { "r\($0),\(token($0)),u\($0),t,2026-01-01," }
+            + ["r0,\(token(0)),u0,other,2026-02-01,", "r1,\(token(1)),u1,t,2026-02-01,"]
+        for merges in [false, true] {
+            let reached = CappedDevices([FrequencyCap(pushes: 1, seconds: 3600), FrequencyCap(pushes: 1, seconds: 3600)], beside: nil) {
+                add in
+                func push(_ number: Int, _ sending: Int) {
+                    Array(token(number).utf8).withUnsafeBufferPointer { add($0) { $0 == sending } }
+                }
+                for number in 0..<10 { push(number, 0) }
+                for number in 5..<30 { push(number, 1) }
+                push(1000, 0)
+            }
+            var query = export(rows).with { $0.reached = reached }
+            if merges { query.columns.rows = .merge }
+            let (result, _) = try query.run()
+            // The newest row of device 0 has another tag; united with the older one, it has both.
+            #expect(result.reachedBySending == [0: merges ? 10 : 9, 1: 20])
+            #expect(result.audience == (merges ? 100 : 99) && result.isBalanced)
+        }
+    }
+
     @Test("whoever got as many pushes as any cap allows is skipped; each cap counts for itself")
     func capped() throws {
         let rows = (0..<300).map { "r\($0),\(token($0)),u\($0 / 2),t,2026-01-01," }

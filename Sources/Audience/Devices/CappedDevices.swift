@@ -6,7 +6,7 @@ import CSIMD
 /// `@unchecked Sendable`: nothing changes after init.
 public final class CappedDevices: @unchecked Sendable {
     /// The hash for the tokens of a scan.
-    let hash: KeyedHash
+    package let hash: KeyedHash
     /// The device's fingerprint of each place; 0 is free.
     private var fingerprints: UnsafeMutableBufferPointer<UInt64>
     /// The pushes that count, for each place and each cap.
@@ -66,6 +66,13 @@ public final class CappedDevices: @unchecked Sendable {
     @inline(__always) func contains(_ fingerprint: UInt64) -> Bool {
         let place = place(of: max(fingerprint, 1))
         return fingerprints[place] != 0 && isCapped(place)
+    }
+
+    /// The first cap that a device reaches; nil when it reaches none.
+    /// - Parameter fingerprint: of its token, by `hash`.
+    @inline(__always) func firstCap(of fingerprint: UInt64) -> Int? {
+        let place = place(of: max(fingerprint, 1))
+        return fingerprints[place] == 0 ? nil : limits.indices.first { counts[place * limits.count + $0] >= limits[$0] }
     }
 
     /// Prefetches a device that will be looked up soon.

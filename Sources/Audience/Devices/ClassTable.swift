@@ -12,6 +12,8 @@ struct DeviceClass: Hashable {
     var group: Int
     /// The judge's own number of the time at which it gets its push.
     var wave: Int
+    /// The number of the sending that reached it lately, + 1; 0 when none did.
+    var sending: Int
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
@@ -24,12 +26,13 @@ struct DeviceClass: Hashable {
     /// The key of a class.
     struct Key: Hashable {
         fileprivate var word: UInt64
-        fileprivate var wave: UInt16
+        /// 8 bits of sending, 16 of wave.
+        fileprivate var rest: UInt32
     }
 
-    fileprivate var key: Key { Key(word: word, wave: UInt16(truncatingIfNeeded: wave)) }
+    fileprivate var key: Key { Key(word: word, rest: UInt32(truncatingIfNeeded: (sending & 0xFF) << 16 | wave & 0xFFFF)) }
 
-    /// All but the wave in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
+    /// All but wave and sending in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
     /// can be sent has more than 5120; larger ones are all the same), 9 of group (`RecipientCheck.groupLimit`), 4 of reason.
     private var word: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
@@ -39,7 +42,8 @@ struct DeviceClass: Hashable {
     }
 
     fileprivate init(key: Key) {
-        wave = Int(key.wave)
+        wave = Int(key.rest & 0xFFFF)
+        sending = Int(key.rest >> 16)
         let key = key.word
         selection = Int(key >> 40)
         language = Int(key >> 26 & 0x3FFF)
@@ -48,12 +52,13 @@ struct DeviceClass: Hashable {
         reason = key & 0xF == 0 ? nil : SkipReason.allCases[Int(key & 0xF) - 1]
     }
 
-    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, reason: SkipReason?) {
+    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, sending: Int = 0, reason: SkipReason?) {
         self.selection = selection
         self.language = language
         self.payloadBytes = payloadBytes
         self.group = group
         self.wave = wave
+        self.sending = sending
         self.reason = reason
     }
 }
@@ -71,7 +76,7 @@ struct ClassTable: ~Copyable {
     /// Number + 1; 0 is free.
     private var table: UnsafeMutablePointer<UInt32>
     private var mask: Int
-    private var lastKey = DeviceClass.Key(word: .max, wave: .max)
+    private var lastKey = DeviceClass.Key(word: .max, rest: .max)
     private var lastNumber = 0
 
     /// - Parameter facts: how the rows of a device are united; nil where the newest row alone decides.
@@ -119,7 +124,7 @@ struct ClassTable: ~Copyable {
 
     /// Both halves of the product: the lower one alone does not depend on a key's high bits.
     private func start(_ key: DeviceClass.Key) -> Int {
-        let product = (key.word ^ UInt64(key.wave)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        let product = (key.word ^ UInt64(key.rest)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return Int(truncatingIfNeeded: product.high ^ product.low >> 32) & mask
     }
 

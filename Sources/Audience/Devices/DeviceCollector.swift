@@ -46,7 +46,7 @@ struct DeviceCollector: ~Copyable {
         @inline(__always) func deviceClass(of row: DeviceRow) -> DeviceClass {
             DeviceClass(
                 selection: selections[Int(row.selection)], language: row.hasRecord ? languages[Int(row.language)] : 0,
-                payloadBytes: Int(row.payloadBytes), group: Int(row.group), wave: Int(row.wave),
+                payloadBytes: Int(row.payloadBytes), group: Int(row.group), wave: Int(row.wave), sending: Int(row.sending),
                 reason: row.reason == 0 ? nil : SkipReason.allCases[Int(row.reason) - 1])
         }
     }

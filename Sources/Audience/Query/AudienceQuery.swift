@@ -35,6 +35,9 @@ public struct AudienceQuery: Sendable {
     /// Devices that got many pushes lately, created together with `suppressed`; nil when there is no cap. A device that may get no more is
     /// skipped as `frequency`.
     public var capped: CappedDevices?
+    /// Devices that got a push in the last hours, created together with `suppressed`: one cap for each sending. They are counted, and not
+    /// skipped; nil when there was no such sending.
+    public var reached: CappedDevices?
     /// The most devices that an alias expands to.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.

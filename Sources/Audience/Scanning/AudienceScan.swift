@@ -34,6 +34,8 @@ public struct AudienceResult: Sendable {
     public var groups: [Int: Int]
     /// Recipients by the wave of their check.
     public var waves: [Int: Int]
+    /// Recipients that an earlier sending reached, by the first number of `AudienceQuery.reached` that has them.
+    public var reachedBySending: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their check.
     public var skippedGroups: [SkipReason: [Int: Int]]
     /// What each part of `exclude` left out, in its order; empty without one.

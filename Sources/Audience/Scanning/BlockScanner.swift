@@ -15,6 +15,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let hasExcludedDevices: Bool
     private let suppressed: SuppressedDevices?
     private let capped: CappedDevices?
+    private let reached: CappedDevices?
     /// By number of a service, whether its targets are users.
     private let areUsers: [Bool]
     private let foreignForms: ForeignTargetForms
@@ -50,6 +51,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         hasExcludedDevices = !plan.excluded.isEmpty
         suppressed = plan.query.suppressed
         capped = plan.query.capped
+        reached = plan.query.reached
         areUsers = plan.query.services.map(\.target.areUsers)
         foreignForms = ForeignTargetForms(plan.query.services)
     }
@@ -293,6 +295,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let (token, fingerprint, lastActive) = (device.token, device.fingerprint, device.lastActive)
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
+        reached?.prefetch(fingerprint.word)
         watch.observe(row)
         if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
@@ -320,8 +323,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         blockResult.digest.append(element)
         if !wantsRecords, blockResult.records.bytes.count > Self.unwantedBytes { blockResult.records.removeAll() }
         let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
-        blockResult.devices.append(
-            DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language))
+        var row = DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language)
+        if let number = reached?.firstCap(of: fingerprint.word) { row.sending = UInt8(clamping: number + 1) }
+        blockResult.devices.append(row)
     }
 
     /// Whether a token that is known to be invalid still is: the row has no later registration. What the device's newest row says

@@ -35,7 +35,8 @@ extension AudienceResult {
     fileprivate init(rows: Int) {
         self.init(
             rows: rows, audience: 0, skipped: [:], selectedBy: [], languages: [:], payloadBytesOfGroups: [:], groups: [:], waves: [:],
-            skippedGroups: [:], exclusions: [], conditions: [], badTokens: [], unreachedCells: [], servicesWithoutColumn: [], badRows: [],
+            reachedBySending: [:], skippedGroups: [:], exclusions: [], conditions: [], badTokens: [], unreachedCells: [],
+            servicesWithoutColumn: [], badRows: [],
             warnings: [], firstRecipients: [:], largestSkippedPayload: 0, digest: [])
     }
 

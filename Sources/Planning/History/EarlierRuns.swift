@@ -1,6 +1,7 @@
 public import Base
 import Campaigns
 public import Runs
+import Workspace
 
 /// What was sent of an app's campaign before, from the files of its runs and the record next to them.
 public struct EarlierRuns: Sendable {
@@ -62,13 +63,21 @@ public struct EarlierRuns: Sendable {
 
     /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
     /// it has reached.
-    func warnings(_ context: CampaignContext) -> [Diagnostic] {
+    /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if nothing is known of them.
+    func warnings(_ context: CampaignContext, _ lately: ReachedLately? = nil) -> [Diagnostic] {
         let lost = (unaccounted.map { [lostWarning($0, context)] } ?? []) + held.map { $0.warning(context) }
-        if let unfinished = runs.lazy.compactMap({ unfinishedWarning($0, context) }).first { return lost + [unfinished] }
+        let unfinished = runs.lazy.compactMap { unfinishedWarning($0, context) }.first
+        let sent = unfinished == nil ? recent : nil
+        return lost + [unfinished, sent?.warning(context, lately)].compactMap(\.self)
+            + (lately?.warnings(context) { $0.run == sent?.run } ?? [])
+    }
+
+    /// The last sending, if it was only hours ago.
+    private var recent: PreviousSending? {
         guard let sending = lastSending, !held.contains(where: { $0.run == sending.run }),
             sending.isRecent(in: settings.firstService.environment)
-        else { return lost }
-        return lost + [sending.warning(context)]
+        else { return nil }
+        return sending
     }
 
     private func lostWarning(_ run: (id: String, begunAt: Timestamp), _ context: CampaignContext) -> Diagnostic {

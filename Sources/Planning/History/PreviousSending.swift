@@ -1,13 +1,14 @@
 public import Base
 import Campaigns
 public import Runs
+import Workspace
 
 /// When a campaign was sent last, where and to how many. Sending it again only hours later is usually a slip: the same push twice in a day.
 public struct PreviousSending: Sendable {
-    /// A sending longer ago belongs to another day.
-    static let hours = 12
+    static let hours = RecentSendings.hours
 
-    let run: String
+    /// The run.
+    public let run: String
     let began: Timestamp
     let devices: Int
     /// The command that sends to the devices that it missed, and to no device that it may have reached; blank when there is no such
@@ -68,10 +69,12 @@ public struct PreviousSending: Sendable {
             + (environment == here ? "" : ", in \(environment)")
     }
 
-    func warning(_ context: CampaignContext) -> Diagnostic {
+    /// - Parameter lately: says how many of the devices it reached; they need not be those of the coming run.
+    func warning(_ context: CampaignContext, _ lately: ReachedLately?) -> Diagnostic {
         let reached = "\(ago), at \(began), to \(TextFormat.devices(devices))"
+        let again = lately?.words(ofRun: run).map { ": \($0)" } ?? ""
         return .warning(
-            .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again",
+            .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again\(again)",
             at: context.campaign.audience.position,
             remedy: "`volley report \(run)` shows which devices it reached.\(remedy)", [.readReport(run: run)] + remedies)
     }

@@ -22,6 +22,8 @@ public struct Preview: Sendable {
     var notes: [SkipNote]
     /// The campaign's last run; nil when there is none.
     var comparison: RunComparison?
+    /// How many of its devices got another push lately; nil where a service chooses them.
+    var lately: ReachedLately?
     /// When the campaign goes out; nil without a schedule.
     var schedule: PreviewSchedule?
     var lint: Lint
@@ -70,6 +72,7 @@ public struct Preview: Sendable {
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
+        if let reached = lately?.json { pairs.append(("reached_lately", reached)) }
         if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
         if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(CallsOfKind.all(of: calls).map(\.json)))] }
         return pairs

@@ -10,14 +10,18 @@ struct KnownDevices {
     let suppressed: SuppressedDevices?
     /// nil without frequency caps.
     let capped: CappedDevices?
+    /// What was sent to the app's devices in the last hours; nil where that does not matter.
+    let recent: RecentSendings?
     /// Where the suppressed devices are, for messages.
     let place: String
     /// The warning that the store of several machines cannot be asked, so that only what this machine knows counts; nil if it was, or there is none.
     let storeAway: Diagnostic?
 
-    /// - Parameter history: the pushes that devices got lately, from the runs of this machine.
+    /// - Parameters:
+    ///   - history: the pushes that devices got lately, from the runs of this machine.
+    ///   - countsRecent: whether the devices that got any push in the last hours are counted.
     /// - Throws: `Diagnostic`: a list or a run cannot be read.
-    init(_ context: CampaignContext, _ history: FrequencyHistory, in catalog: any RunCatalog) throws {
+    init(_ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, in catalog: any RunCatalog) throws {
         let (app, project) = (context.app.name.value, context.project)
         let settings = try RunSettings(context)
         var history = history
@@ -31,5 +35,9 @@ struct KnownDevices {
         suppressed = try lists.suppressedDevices(hash: history.elsewhere?.hash)
         capped = try history.cappedDevices(beside: suppressed, in: catalog, onStoreAway: note)
         storeAway = away
+        var recent = countsRecent ? RecentSendings(of: app, in: settings, catalog, now: history.now) : nil
+        // All tables of a scan have one hash.
+        recent?.readDevices(catalog, hash: suppressed?.hash ?? capped?.hash ?? .random())
+        self.recent = recent
     }
 }

@@ -1,8 +1,10 @@
 import Accounts
 import Automation
 import Base
+import Planning
 import Reports
 import Runs
+import Workspace
 
 /// A plan on the page of its run, as it is frozen: what whoever approves it must see.
 enum PlanPart {
@@ -24,6 +26,7 @@ enum PlanPart {
         let content: HTML = """
             \(wrote)
             \(warnings(plan))
+            \(sentSince(plan, site))
             \(PlannedTextCards.html(of: plan))
             \(plan.previewText.isEmpty ? "" : counted)
             \(comparison(run, with: earlier.first))
@@ -42,6 +45,21 @@ enum PlanPart {
             return "<li dir=\"auto\">\(Prose.html(message)). \(Prose.html(remedy))</li>"
         }
         return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
+    }
+
+    /// What went out to the app's devices since it was planned: its own warnings cannot know.
+    private static func sentSince(_ plan: RunPlan, _ site: Site) -> HTML {
+        guard let settings = try? plan.settings.get(), plan.retryOf == nil else { return "" }
+        let now = Timestamp.now()
+        let sendings = RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id).all
+        guard !sendings.isEmpty else { return "" }
+        let items: [HTML] = sendings.map { sending in
+            """
+            <li dir="auto"><a href="\(Words.path(of: sending.run))">\(sending.campaign)</a> went to \(TextFormat.devices(sending.devices)) of \(plan.app) \
+            \(PreviousSending.ago(sending.begunAt, now: now)), after this was planned. They may be the same devices.</li>
+            """
+        }
+        return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(items)</ul></section>"
     }
 
     /// A plan keeps the remedies of its warnings as the terminal says them. nil for a warning whose remedy names no command.

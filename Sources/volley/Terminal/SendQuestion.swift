@@ -3,6 +3,7 @@ import Campaigns
 import PushServices
 import Runs
 import Planning
+import Workspace
 
 /// The question before a run is sent. It shows how many devices get the push, where it goes, when the campaign was last sent, and until
 /// when a push is worth delivering. Everything else is in the preview above it.
@@ -13,6 +14,8 @@ struct SendQuestion {
     let last: PreviousSending?
     /// A text about a run if no file shows which devices it reached; nil otherwise.
     let unaccounted: String?
+    /// Texts about other pushes that devices of the app got in the last hours.
+    let others: [String]
     let now: Timestamp
 
     /// Prepares the question for a run that is about to begin.
@@ -25,18 +28,43 @@ struct SendQuestion {
         let unaccounted = earlier.unaccounted.map {
             "\($0.id), \(PreviousSending.ago($0.begunAt, now: now)): its file is gone or an older copy, so the devices it reached are not known"
         }
-        self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, now: now)
+        let others = Self.reached(run.plan, unless: earlier.lastSending, now: now) + Self.sentSince(run, settings, now: now)
+        self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, others: others, now: now)
     }
 
-    init(plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, now: Timestamp) {
+    init(
+        plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, others: [String] = [], now: Timestamp
+    ) {
         self.plan = plan
         self.settings = settings
         self.last = last
         self.unaccounted = unaccounted
+        self.others = others
         self.now = now
     }
 
-    /// Five short lines; the last one asks for a yes.
+    /// As it was counted when the run was planned.
+    private static func reached(_ plan: RunPlan, unless last: PreviousSending?, now: Timestamp) -> [String] {
+        guard case .array(let sendings)? = plan.preview["reached_lately"] else { return [] }
+        return sendings.compactMap { sending in
+            guard let run = sending["run"]?.stringValue, run != last?.run, let campaign = sending["campaign"]?.stringValue,
+                let devices = sending["devices"]?.integerValue, let at = sending["last_at"]?.stringValue.flatMap({ Timestamp($0) })
+            else { return nil }
+            return "\(TextFormat.count(Int(devices))) of these devices got '\(campaign)' \(PreviousSending.ago(at, now: now))"
+        }
+    }
+
+    /// What went out after it was planned.
+    private static func sentSince(_ run: any RecordedRun, _ settings: RunSettings, now: Timestamp) -> [String] {
+        guard run.plan.retryOf == nil else { return [] }
+        let (plan, name) = (run.plan, run.plan.campaign)
+        let sendings = RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        return sendings.all.filter { $0.campaign != name }.map {
+            "'\($0.campaign)' went to \(TextFormat.devices($0.devices)) \(PreviousSending.ago($0.begunAt, now: now)), after this was planned"
+        }
+    }
+
+    /// Five short lines, and one for each other push; the last one asks for a yes.
     var text: String {
         let service = settings.service
         let goes =
@@ -47,7 +75,7 @@ struct SendQuestion {
         return """
             '\(plan.campaign)' \(goes)\(again).
               Environment  \(environment)
-              Last run     \(unaccounted ?? last?.words(here: settings.firstService.environment.name) ?? "none: it was never sent from here")
+              Last run     \(unaccounted ?? last?.words(here: settings.firstService.environment.name) ?? "none: it was never sent from here")\(others.map { "\n  Lately       \($0)" }.joined())
               Expires      \(expiry)
             \(ask)
             """
