@@ -41,4 +41,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         return bytes.count == 16 && bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.suffix(4))) : self
     }
+
+    /// What counts as one client where clients are limited: an IPv4 address, or the first 64 bits of an IPv6 address, because a client with
+    /// one address of such a network has all 2^64 of them (RFC 4291 section 2.5.4).
+    public var clientNetwork: IPAddress {
+        let plain = unmapped
+        return plain.isIPv4 ? plain : IPAddress(bytes: Array(plain.bytes.prefix(8)) + [UInt8](repeating: 0, count: 8))
+    }
 }

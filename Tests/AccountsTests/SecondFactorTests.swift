@@ -90,7 +90,7 @@ struct SecondFactorTests {
     func descriptions() throws {
         let (token, code) = (SecretToken(), RecoveryCode())
         let hash = try quickHasher().hash(goodPassword, of: name("anna"), nil)
-        let attempt = SignInAttempt(name: "anna", password: goodPassword, address: nil, agent: "")
+        let attempt = SignInAttempt(name: "anna", password: goodPassword, source: SignInSource(address: nil), agent: "")
         let invitation = Invitation(id: 1, purpose: .newPassword(AccountID(1)), madeAt: noon, lapsesAt: noon)
         var text = "\(token) \(code) \(known) \(hash) \(attempt) \(SignInResult.signedIn(token)) \([known])"
         let values: [Any] = [

@@ -29,7 +29,7 @@ struct SignInTests {
         _ = try folder.account("ben", [])
         #expect(try folder.signIn(text) == .refused)
         #expect(try folder.signIn("ben", password: text) == .refused)
-        let attempt = SignInAttempt(name: "ben", password: goodPassword, address: home, agent: text + "\u{1B}[2J")
+        let attempt = SignInAttempt(name: "ben", password: goodPassword, source: atHome, agent: text + "\u{1B}[2J")
         guard case .signedIn(let token) = try folder.desk.signIn(attempt, at: noon) else {
             Issue.record("not signed in")
             return
@@ -46,7 +46,7 @@ struct SignInTests {
         let desk = SignInDesk(folder.store, try quickHasher(mostWaiting: -2))
         for text in ["ben", "nobody", "no name at all", ""] {
             #expect(throws: AccountError.busy) {
-                try desk.signIn(SignInAttempt(name: text, password: goodPassword, address: home, agent: ""), at: noon)
+                try desk.signIn(SignInAttempt(name: text, password: goodPassword, source: atHome, agent: ""), at: noon)
             }
         }
     }
@@ -57,12 +57,10 @@ struct SignInTests {
         _ = try folder.account("ben", [])
         for _ in 0..<3 { #expect(try folder.signIn("ben", password: "wrong password") == .refused) }
         #expect(try folder.signIn("ben") == .slowDown(seconds: 1))
+        #expect(folder.desk.mustWait("Ben", from: atHome, at: noon))
         let elsewhere = IPAddress("203.0.113.9")
-        #expect(try folder.signIn("ben", from: elsewhere) == .slowDown(seconds: 1))
-        guard case .signedIn = try folder.signIn("ben", at: after(1)) else {
-            Issue.record("locked out")
-            return
-        }
+        _ = try folder.token("ben", from: elsewhere)
+        _ = try folder.token("ben", at: after(1))
         for number in 0..<10 { #expect(try folder.signIn("x\(number)", from: elsewhere) == .refused) }
         #expect(try folder.signIn("x", from: elsewhere) == .slowDown(seconds: 1))
     }
@@ -81,21 +79,21 @@ struct SignInTests {
         }
         let token = try password()
         #expect(try folder.store.signedIn(token, at: now) == nil)
-        guard case .signedIn(let session) = try folder.desk.enterCode(code, for: token, from: home, at: now) else {
+        guard case .signedIn(let session) = try folder.desk.enterCode(code, for: token, from: atHome, at: now) else {
             Issue.record("the code is not accepted")
             return
         }
         #expect(session != token)
         #expect(try folder.store.signedIn(token, at: now) == nil && folder.store.signedIn(session, at: now)?.account.id == id)
-        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: home, at: now) }
+        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: atHome, at: now) }
         let again = try password()
-        #expect(try folder.desk.enterCode(code, for: again, from: home, at: now) == .refused)
+        #expect(try folder.desk.enterCode(code, for: again, from: atHome, at: now) == .refused)
         // A recovery code signs in instead, once.
-        guard case .signedIn = try folder.desk.enterCode(codes[3].text.lowercased(), for: again, from: home, at: now) else {
+        guard case .signedIn = try folder.desk.enterCode(codes[3].text.lowercased(), for: again, from: atHome, at: now) else {
             Issue.record("the recovery code is not accepted")
             return
         }
-        #expect(try folder.desk.enterCode(codes[3].text, for: password(), from: home, at: now) == .refused)
+        #expect(try folder.desk.enterCode(codes[3].text, for: password(), from: atHome, at: now) == .refused)
         #expect(try folder.store.recoveryCodesLeft(of: id) == 9)
         #expect(try folder.kinds().prefix(4) == [.signInFailed, .signedIn, .recoveryCodeUsed, .signInFailed])
     }
@@ -121,6 +119,33 @@ struct SignInTests {
         #expect(accepted.values.allSatisfy { $0 == 1 })
     }
 
+    @Test("a stranger's wrong passwords cost a person with a second factor no more than one without; wrong codes wait apart from passwords")
+    func secondFactorUnderAttack() throws {
+        let folder = try AccountFolder()
+        _ = try folder.account("ben", [])
+        let (secret, _) = try folder.secondFactor(of: "ben")
+        func password(at now: Timestamp) throws -> SecretToken {
+            guard case .needsCode(let token) = try folder.signIn("ben", from: nil, at: now) else { throw Diagnostic("no code is expected") }
+            return token
+        }
+        func enter(_ code: String, at now: Timestamp) throws -> SignInResult {
+            try folder.desk.enterCode(code, for: password(at: now), from: SignInSource(address: nil), at: now)
+        }
+        for _ in 0..<3 { #expect(try folder.signIn("ben", password: "wrong password", from: nil, at: after(300)) == .refused) }
+        // One second later, a mistyped code costs nothing, and the next one is right.
+        #expect(try enter("000000", at: after(301)) == .refused)
+        guard case .signedIn = try enter(secret.code(ofStep: TOTPSecret.step(at: after(301))), at: after(301)) else {
+            Issue.record("the right code is not accepted")
+            return
+        }
+        for _ in 0..<3 { #expect(try enter("000000", at: after(400)) == .refused) }
+        #expect(try enter(secret.code(ofStep: TOTPSecret.step(at: after(400))), at: after(400)) == .slowDown(seconds: 30))
+        guard case .signedIn = try enter(secret.code(ofStep: TOTPSecret.step(at: after(430))), at: after(430)) else {
+            Issue.record("the right code is not accepted after the wait")
+            return
+        }
+    }
+
     @Test("five wrong codes, and the password must be shown again")
     func wrongCodes() throws {
         let folder = try AccountFolder()
@@ -130,9 +155,12 @@ struct SignInTests {
             Issue.record("no code is asked for")
             return
         }
-        for _ in 0..<5 { #expect(try folder.desk.enterCode("000000", for: token, from: home, at: after(300)) == .refused) }
+        for number in 0..<5 {
+            let source = SignInSource(address: IPAddress("10.0.0.\(number)"))
+            #expect(try folder.desk.enterCode("000000", for: token, from: source, at: after(300)) == .refused)
+        }
         let code = secret.code(ofStep: TOTPSecret.step(at: after(300)))
-        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: home, at: after(300)) }
+        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: atHome, at: after(300)) }
     }
 
     @Test("the second factor is set up with a right code, removed by its owner or an administrator, and never twice")
@@ -174,7 +202,7 @@ struct SignInTests {
         let link = try folder.store.offerNewPassword(of: id, by: .terminal, at: noon)
         let new = "another quiet harbour"
         func change(_ old: String, _ new: String) throws -> SignInResult {
-            try folder.desk.changePassword(one, from: old, to: new, address: home, at: noon)
+            try folder.desk.changePassword(one, from: old, to: new, source: atHome, at: noon)
         }
         #expect(throws: AccountError.unfitPassword(.common)) { try change(goodPassword, "password12345") }
         #expect(try change("wrong password", new) == .refused)
@@ -196,8 +224,8 @@ struct SignInTests {
         let token = try folder.token("ben")
         let now = after(600)
         #expect(try folder.store.signedIn(token, at: now)?.session.isFresh(at: now) == false)
-        #expect(try folder.desk.proveAgain(token, password: "wrong password", code: nil, from: home, at: now) == .refused)
-        guard case .signedIn(let fresh) = try folder.desk.proveAgain(token, password: goodPassword, code: nil, from: home, at: now) else {
+        #expect(try folder.desk.proveAgain(token, password: "wrong password", code: nil, from: atHome, at: now) == .refused)
+        guard case .signedIn(let fresh) = try folder.desk.proveAgain(token, password: goodPassword, code: nil, from: atHome, at: now) else {
             Issue.record("the password is not accepted")
             return
         }
@@ -207,10 +235,10 @@ struct SignInTests {
         let secret = try folder.store.beginSecondFactor(of: session.account)
         let step = TOTPSecret.step(at: now)
         _ = try folder.store.confirmSecondFactor(secret.code(ofStep: step), in: session, from: home, at: now)
-        #expect(try folder.desk.proveAgain(fresh, password: goodPassword, code: nil, from: home, at: now) == .refused)
+        #expect(try folder.desk.proveAgain(fresh, password: goodPassword, code: nil, from: atHome, at: now) == .refused)
         let code = secret.code(ofStep: step + 1)
-        #expect(try folder.desk.proveAgain(fresh, password: "wrong password", code: code, from: home, at: now) == .refused)
-        guard case .signedIn = try folder.desk.proveAgain(fresh, password: goodPassword, code: code, from: home, at: now) else {
+        #expect(try folder.desk.proveAgain(fresh, password: "wrong password", code: code, from: atHome, at: now) == .refused)
+        guard case .signedIn = try folder.desk.proveAgain(fresh, password: goodPassword, code: code, from: atHome, at: now) else {
             Issue.record("the code is not accepted")
             return
         }

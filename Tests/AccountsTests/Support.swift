@@ -7,6 +7,7 @@ import Testing
 
 let noon = Timestamp(epochSeconds: 1_796_040_000)
 let home = IPAddress("192.0.2.1")
+let atHome = SignInSource(address: home)
 let goodPassword = "quiet harbour lantern"
 
 /// A time some seconds after noon.
@@ -58,12 +59,12 @@ final class AccountFolder: Sendable {
     func signIn(_ text: String, password: String = goodPassword, from address: IPAddress? = home, at now: Timestamp = noon) throws
         -> SignInResult
     {
-        try desk.signIn(SignInAttempt(name: text, password: password, address: address, agent: "a browser"), at: now)
+        try desk.signIn(SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"), at: now)
     }
 
     /// The token of somebody who signs in without a second factor.
-    func token(_ text: String, at now: Timestamp = noon) throws -> SecretToken {
-        guard case .signedIn(let token) = try signIn(text, at: now) else {
+    func token(_ text: String, from address: IPAddress? = home, at now: Timestamp = noon) throws -> SecretToken {
+        guard case .signedIn(let token) = try signIn(text, from: address, at: now) else {
             throw Diagnostic("not signed in")
         }
         return token

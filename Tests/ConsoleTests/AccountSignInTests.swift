@@ -94,6 +94,28 @@ struct AccountSignInTests {
         }
     }
 
+    @Test("a browser in which a person signed in before is not slowed down by wrong passwords typed elsewhere")
+    func knownBrowser() async throws {
+        let folder = try TestFolder()
+        let link = try Self.invite("anna", [RoleGrant(.administrator, .allApps)], folder)
+        let signIn = AccountSignIn(try AccountStore(beside: folder.runs))
+        try signIn.accept(link, password: Self.password, from: nil, at: .now())
+        func credentials(_ password: String, _ device: String?) -> Credentials {
+            Credentials(name: "anna", password: password, code: "", address: nil, device: device)
+        }
+        let (own, now) = (Secrets.make(), Timestamp.now())
+        guard case .begun = try signIn.begin(credentials(Self.password, own), at: now) else {
+            Issue.record("the password is not accepted")
+            return
+        }
+        for _ in 0..<4 { _ = try signIn.begin(credentials("x", Secrets.make()), at: now) }
+        #expect(signIn.mustWait(credentials(Self.password, nil), at: now) && !signIn.mustWait(credentials(Self.password, own), at: now))
+        guard case .begun = try signIn.begin(credentials(Self.password, own), at: now) else {
+            Issue.record("the owner is slowed down")
+            return
+        }
+    }
+
     @Test("volley serve --invite prints a link to a new account, and for a name that there is, to a new password")
     func invited() throws {
         let folder = try TestFolder()

@@ -38,7 +38,8 @@ struct OrderPageTests {
             let link = try site.accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
             let desk = SignInDesk(site.accounts)
             _ = try desk.accept(link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
-            let attempt = SignInAttempt(name: name, password: "wooden spoon under seven lanterns", address: nil, agent: "")
+            let attempt = SignInAttempt(
+                name: name, password: "wooden spoon under seven lanterns", source: SignInSource(address: nil), agent: "")
             guard case .signedIn(let token) = try desk.signIn(attempt, at: .now()) else { throw Diagnostic("\(name) cannot sign in") }
             return token.text
         }

@@ -18,7 +18,7 @@ extension Site {
     /// - Parameters:
     ///   - seconds: how long ago the password was typed.
     func enter(_ name: String, secondsAgo seconds: Double = 0, agent: String = "") throws -> String {
-        let attempt = SignInAttempt(name: name, password: Self.password, address: nil, agent: agent)
+        let attempt = SignInAttempt(name: name, password: Self.password, source: SignInSource(address: nil), agent: agent)
         guard case .signedIn(let token) = try SignInDesk(accounts).signIn(attempt, at: .now().adding(seconds: -seconds)) else {
             throw Diagnostic("\(name) cannot sign in")
         }

@@ -14,10 +14,10 @@ struct WorkTurnsTests {
     @Test("one person has half of the threads, and the next free one goes to somebody else who waits")
     func share() {
         var turns = WorkTurns(threads: 4, waiting: 10)
-        #expect((1...4).map { turns.came($0, of: "anna") } == [.start, .start, .wait, .wait])
+        #expect((1...4).map { turns.came($0, of: "anna") } == [.start, .start, .wait(), .wait()])
         #expect(turns.came(5, of: "ben") == .start)
         #expect(turns.came(6, of: "cem") == .start)
-        #expect(turns.came(7, of: "dora") == .wait)
+        #expect(turns.came(7, of: "dora") == .wait())
         // Anna's third came before, and Dora has nothing under way.
         #expect(turns.left("anna") == 7)
         #expect(turns.left("anna") == 3)
@@ -28,19 +28,22 @@ struct WorkTurnsTests {
     @Test("what one person has waiting fills half of the places, and others still get one")
     func places() {
         var turns = WorkTurns(threads: 2, waiting: 6)
-        #expect((1...5).map { turns.came($0, of: "anna") } == [.start, .wait, .wait, .wait, .refuse])
+        #expect((1...5).map { turns.came($0, of: "anna") } == [.start, .wait(), .wait(), .wait(), .refuse])
         #expect(!turns.isFull)
-        #expect((6...9).map { turns.came($0, of: "ben") } == [.start, .wait, .wait, .wait])
+        #expect((6...9).map { turns.came($0, of: "ben") } == [.start, .wait(), .wait(), .wait()])
         #expect(turns.isFull)
-        #expect(turns.came(10, of: "cem") == .refuse)
-        #expect(turns.came(11, of: nil) == .refuse)
+        // Those who have the most waiting give up their newest, down to what the others have.
+        #expect(turns.came(10, of: "cem") == .wait(displaced: 9))
+        #expect(turns.came(11, of: "dora") == .wait(displaced: 4))
+        #expect((12...13).map { turns.came($0, of: nil) } == [.wait(displaced: 8), .refuse])
+        #expect(turns.came(14, of: "cem") == .refuse)
     }
 
     @Test("a single thread serves one person, too")
     func single() {
         var turns = WorkTurns(threads: 1, waiting: 2)
         #expect(turns.came(1, of: "anna") == .start)
-        #expect(turns.came(2, of: "anna") == .wait)
+        #expect(turns.came(2, of: "anna") == .wait())
         #expect(turns.left("anna") == 2)
         #expect(turns.left("anna") == nil)
     }
@@ -68,8 +71,13 @@ struct WorkTurnsTests {
             let person = ["anna", "ben", "cem"][below(3)]
             switch turns.came(ticket, of: person) {
             case .start: running[ticket] = person
-            case .wait: waiting[ticket] = person
-            case .refuse: #expect(waiting.count == 8 || waiting.values.count { $0 == person } == 4)
+            case .wait(let displaced):
+                if let displaced { #expect(waiting.removeValue(forKey: displaced) != nil) }
+                waiting[ticket] = person
+                #expect(waiting.count <= 8)
+            case .refuse:
+                let counts = Dictionary(grouping: waiting.values) { $0 }.mapValues(\.count), own = counts[person, default: 0]
+                #expect(own == 4 || waiting.count == 8 && counts.values.allSatisfy { $0 <= own + 1 })
             }
             check()
             for _ in 0..<below(3) { if let some = running.keys.sorted().first { end(some) } }

@@ -1,34 +1,97 @@
 public import Base
 
-/// Slows down those who guess passwords: by account and by address, never for good. A value without a clock.
-///
-/// An account is slowed down by at most 30 s a try, and not at all for an address from which its owner signed in before: whoever keeps
-/// guessing cannot lock a colleague out. An address is slowed down up to 15 minutes. While there is something to wait for, tries are
-/// turned away unseen and make the wait no longer. A day without failures forgets them all. Source: OWASP ASVS 4.0.3, 2.2.1 (no more than
-/// 100 failures an hour on an account); RFC 6238 and NIST SP 800-63B section 5.2.2 ask for such a limit, too.
-public struct SignInBrake: Sendable {
-    /// So many failures of an account cost nothing: people mistype.
-    static let freeOfAccount = 3
-    /// So many failures of an address cost nothing: an office shares one.
-    static let freeOfAddress = 10
-    /// The longest wait for an account, seconds.
-    public static let longestOfAccount: Int64 = 30
-    /// The longest wait for an address, seconds.
-    public static let longestOfAddress: Int64 = 15 * 60
-    /// Failures are forgotten so long after the last one; seconds.
-    static let memory: Int64 = 24 * 3600
-    /// An address from which a person signed in is known so long; seconds.
-    static let memoryOfKnown: Int64 = 30 * 24 * 3600
-    /// The most entries; beyond that, the oldest go.
-    public static let mostEntries = 10_000
+/// Where a try to sign in comes from. Its description shows no secret.
+public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// nil where it says nothing about the person (a Unix socket, the loopback).
+    public let address: IPAddress?
+    /// The secret that the browser got at an earlier sign-in; nil without one.
+    let device: String?
 
-    private enum Key: Hashable {
-        case account(AccountName)
-        case address([UInt8])
-        /// Failures of an account from an address, which a success takes back.
-        case pair(AccountName, [UInt8])
-        /// The account's owner signed in from there.
-        case known(AccountName, [UInt8])
+    /// - Parameters:
+    ///   - address: of the person; nil where it says nothing about them.
+    ///   - device: the secret of the browser's own cookie, whether or not an account was ever used with it; nil without one.
+    public init(address: IPAddress?, device: String? = nil) { (self.address, self.device) = (address, device) }
+
+    /// Shows the address only.
+    public var description: String { address?.description ?? "(unknown address)" }
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Slows down guesses of passwords and of codes, never for good. A value without a clock.
+///
+/// | counted                          | free                 | then                                            |
+/// |----------------------------------|----------------------|-------------------------------------------------|
+/// | passwords, by network            | 10                   | 1 s, doubled with each failure, up to 15 minutes |
+/// | passwords, by account and place  | 3                    | 1 s, doubled with each failure, up to 30 s       |
+/// | passwords, by account            | 40, and 1 more a minute | until the next minute                         |
+/// | codes, by account and place      | 3                    | 30 s, doubled with each failure, up to 15 minutes |
+/// | codes, by account                | 10, and 1 more in 5 minutes | until the next five minutes               |
+///
+/// A place is a network, or a browser that signed in to the account before. The counts by account are for places from which its owner never
+/// signed in: they limit a guesser with many addresses, and do not keep the owner out at the usual ones. Such a browser is also free of its
+/// network's count, until ten failures of its own.
+///
+/// While there is something to wait for, tries are refused unseen and make the wait no longer. A code is counted apart from passwords, as
+/// only a right password leads to it. Sources: OWASP ASVS 4.0.3, 2.2.1 (at most 100 failures an hour on an account); OWASP, "Slow Down
+/// Online Guessing Attacks with Device Cookies"; NIST SP 800-63B section 5.2.2; RFC 6238 section 5.2 and RFC 4226 section 7.3.
+public struct SignInBrake: Sendable {
+    /// What is guessed.
+    public enum Step: Hashable, Sendable, CaseIterable { case password, code }
+
+    /// Whether a try may go ahead.
+    public enum Admission: Sendable {
+        /// It counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred tries at the same moment are no hundred
+        /// free ones.
+        case goAhead(Ticket)
+        case wait(seconds: Int64)
+    }
+
+    /// What a try was counted under.
+    public struct Ticket: Sendable {
+        fileprivate let name: AccountName?
+        fileprivate let source: SignInSource
+        fileprivate let place: Place
+        fileprivate let keys: [Key]
+        /// When the try was counted, and when the failure before it was, for each key.
+        fileprivate var countedAt: Timestamp?, before: [Timestamp?] = []
+    }
+
+    /// The longest wait before a password from an unknown address, seconds.
+    public static let longestOfAccount: Int64 = 60
+    /// The longest wait of all, seconds.
+    public static let longest: Int64 = 15 * 60
+    /// The most entries of each kind; beyond that, the oldest are dropped.
+    public static let mostEntries = 10_000
+    /// A browser that the owner used before is like any other after this number of failures.
+    static let mostOfDevice: Int64 = 10
+    /// Failures are forgotten after a day without another; seconds.
+    static let memory: Int64 = 24 * 3600
+    /// Where a person signed in is remembered for 30 days; seconds.
+    public static let memoryOfKnown: Int64 = 30 * 24 * 3600
+
+    fileprivate enum Place: Hashable { case network(IPAddress?), device(String) }
+
+    fileprivate enum Key: Hashable {
+        case network(IPAddress)
+        /// Failures of an account from a place, which a success takes back.
+        case pair(Step, AccountName, Place)
+        /// Failures of an account from places that are not known.
+        case account(Step, AccountName)
+
+        /// How many are free, and how long the first wait and the longest are, in seconds.
+        var waits: (free: Int64, first: Int64, longest: Int64) {
+            switch self {
+            case .network: (10, 1, SignInBrake.longest)
+            case .pair(.password, _, _): (3, 1, 30)
+            case .pair(.code, _, _): (3, 30, SignInBrake.longest)
+            case .account(.password, _): (40, 60, 60)
+            case .account(.code, _): (10, 300, 300)
+            }
+        }
+
+        /// The seconds after which one failure is forgotten; nil for a count that is forgotten as a whole.
+        var secondsPerFailure: Int64? { if case .account = self { waits.first } else { nil } }
     }
 
     private struct Entry {
@@ -36,96 +99,113 @@ public struct SignInBrake: Sendable {
         var last: Timestamp
     }
 
-    private var entries: [Key: Entry] = [:]
+    private struct Known: Hashable { let name: AccountName, place: Place }
 
-    /// A brake that knows of no failure.
+    private var entries: [Key: Entry] = [:]
+    /// Where owners signed in, and when last. Strangers cannot add to it, so that a flood of names pushes no owner out.
+    private var known: [Known: Timestamp] = [:]
+
+    /// A brake that has counted no failure.
     public init() {}
 
     /// The entries in memory.
     var count: Int { entries.count }
 
-    /// Asks for a try. One that may go ahead counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred tries at
-    /// the same moment are no hundred free ones.
-    /// - Parameters:
-    ///   - name: whether or not there is such an account; nil for what cannot be a name.
-    ///   - address: nil where it says nothing about the person (a Unix socket, the loopback): then only the account is slowed down.
-    /// - Returns: the seconds to wait before the next try; 0 if this one may go ahead.
-    public mutating func attempt(_ name: AccountName?, from address: IPAddress?, at now: Timestamp) -> Int64 {
-        let network = Self.network(address)
-        var wait: Int64 = 0
-        if let network { wait = remaining(.address(network), now) }
-        if let name, !isKnown(name, network, now) { wait = max(wait, remaining(.account(name), now)) }
-        guard wait == 0 else { return wait }
-        for key in Self.keys(name, network) { add(1, to: key, now) }
+    /// Lets a try go ahead, or says how long to wait.
+    /// - Parameter name: whether or not there is such an account; nil for what cannot be a name, and where only the network counts.
+    public mutating func attempt(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Admission {
+        var ticket = ticket(step, name, source, now)
+        let wait = ticket.keys.map { remaining($0, now) }.max() ?? 0
+        guard wait == 0 else { return .wait(seconds: wait) }
+        (ticket.countedAt, ticket.before) = (now, ticket.keys.map { entries[$0]?.last })
+        for key in ticket.keys { add(1, to: key, now) }
         makeRoom(now)
-        return 0
+        return .goAhead(ticket)
     }
 
-    /// The try was right: failures of this account from this address were mistypings.
-    public mutating func succeeded(_ name: AccountName, from address: IPAddress?, at now: Timestamp) {
-        let network = Self.network(address)
-        let own = failures(.pair(name, network ?? []), now)
-        for key in Self.keys(name, network) { add(-own, to: key, now) }
-        guard let network else { return }
-        entries[.known(name, network)] = Entry(failures: 0, last: now)
+    /// The seconds for which `attempt` would refuse a try; 0 if it may go ahead. Counts nothing.
+    public mutating func wait(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Int64 {
+        ticket(step, name, source, now).keys.map { remaining($0, now) }.max() ?? 0
+    }
+
+    /// The person showed everything that the account needs: failures of this account from this place were mistypings.
+    public mutating func succeeded(_ ticket: Ticket, at now: Timestamp) {
+        guard let name = ticket.name else { return }
+        for step in Step.allCases {
+            let own = failures(.pair(step, name, ticket.place), now)
+            entries[.pair(step, name, ticket.place)] = nil
+            let isCharged = ticket.keys.contains { if case .account = $0 { true } else { false } }
+            if isCharged { add(-own, to: .account(step, name), now) }
+            if step == .password, case .network(let network?) = ticket.place { add(-own, to: .network(network), now) }
+        }
+        for place in Self.places(ticket.source) { known[Known(name: name, place: place)] = now }
         makeRoom(now)
     }
 
-    /// Nothing was tried after all.
-    public mutating func takeBack(_ name: AccountName?, from address: IPAddress?, at now: Timestamp) {
-        for key in Self.keys(name, Self.network(address)) { add(-1, to: key, now) }
+    /// The try was no failure, and showed nothing: the password was right and a code is missing, or nothing was looked at.
+    public mutating func takeBack(_ ticket: Ticket, at now: Timestamp) {
+        for (key, before) in zip(ticket.keys, ticket.before) {
+            add(-1, to: key, now)
+            // The wait counts from the failure before it, unless there was another since.
+            if let before, entries[key]?.last == ticket.countedAt { entries[key]?.last = before }
+        }
     }
 
-    /// What an address counts as. Of IPv6, the 64 bits that a network gets: whoever has them all has 2^64 addresses.
-    private static func network(_ address: IPAddress?) -> [UInt8]? {
-        guard let address = address?.unmapped else { return nil }
-        return address.isIPv4 ? address.bytes : Array(address.bytes.prefix(8))
-    }
-
-    private static func keys(_ name: AccountName?, _ network: [UInt8]?) -> [Key] {
+    private mutating func ticket(_ step: Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp) -> Ticket {
+        let network = source.address?.clientNetwork
+        if let name, let device = source.device, isKnown(name, .device(device), now) {
+            let own = Key.pair(step, name, .device(device))
+            if failures(own, now) < Self.mostOfDevice { return Ticket(name: name, source: source, place: .device(device), keys: [own]) }
+        }
         var keys: [Key] = []
-        if let network { keys.append(.address(network)) }
-        if let name { keys += [.account(name), .pair(name, network ?? [])] }
-        return keys
+        if step == .password, let network { keys.append(.network(network)) }
+        if let name {
+            keys.append(.pair(step, name, .network(network)))
+            if network == nil || !isKnown(name, .network(network), now) { keys.append(.account(step, name)) }
+        }
+        return Ticket(name: name, source: source, place: .network(network), keys: keys)
     }
 
-    private mutating func isKnown(_ name: AccountName, _ network: [UInt8]?, _ now: Timestamp) -> Bool {
-        guard let network, let entry = current(.known(name, network), now) else { return false }
-        return Self.seconds(from: entry.last, to: now) < Self.memoryOfKnown
+    private static func places(_ source: SignInSource) -> [Place] {
+        (source.address.map { [.network($0.clientNetwork)] } ?? []) + (source.device.map { [.device($0)] } ?? [])
     }
 
-    private mutating func failures(_ key: Key, _ now: Timestamp) -> Int64 {
-        guard let entry = current(key, now), Self.seconds(from: entry.last, to: now) < Self.memory else { return 0 }
-        return entry.failures
+    private func isKnown(_ name: AccountName, _ place: Place, _ now: Timestamp) -> Bool {
+        known[Known(name: name, place: place)].map { Self.seconds(from: $0, to: now) < Self.memoryOfKnown } ?? false
     }
+
+    private mutating func failures(_ key: Key, _ now: Timestamp) -> Int64 { current(key, now)?.failures ?? 0 }
 
     private mutating func add(_ number: Int64, to key: Key, _ now: Timestamp) {
-        let before = failures(key, now)
+        let before = current(key, now)
         // More do not make the wait longer.
-        let after = min(100, max(0, before + number))
-        if after == 0 {
-            entries[key] = nil
-        } else {
-            entries[key] = Entry(failures: after, last: number > 0 ? now : entries[key]?.last ?? now)
-        }
+        let after = min(100, max(0, (before?.failures ?? 0) + number))
+        // Failures that are forgotten one by one keep the moment from which the next is due.
+        let isFresh = number > 0 && key.secondsPerFailure == nil
+        entries[key] = after == 0 ? nil : Entry(failures: after, last: isFresh ? now : before?.last ?? now)
     }
 
     /// Seconds, rounded up.
     private mutating func remaining(_ key: Key, _ now: Timestamp) -> Int64 {
-        let failures = failures(key, now)
-        guard failures > 0, let last = entries[key]?.last else { return 0 }
-        let (free, longest) =
-            if case .address = key { (Self.freeOfAddress, Self.longestOfAddress) } else { (Self.freeOfAccount, Self.longestOfAccount) }
-        let beyond = failures - Int64(free)
+        guard let entry = current(key, now) else { return 0 }
+        let (free, first, longest) = key.waits
+        let beyond = entry.failures - free
         guard beyond >= 0 else { return 0 }
-        let delay = min(longest, 1 << min(beyond, 20))
-        return max(0, delay - Self.seconds(from: last, to: now))
+        return max(0, min(longest, first << min(beyond, 20)) - Self.seconds(from: entry.last, to: now))
     }
 
-    /// An entry. If the clock was set back, it happened just now: otherwise the wait would last until the clock is there again.
+    /// An entry without what is forgotten by now. If the clock was set back, it happened just now: otherwise the wait would last until the
+    /// clock is there again.
     private mutating func current(_ key: Key, _ now: Timestamp) -> Entry? {
-        guard let entry = entries[key] else { return nil }
-        if entry.last > now { entries[key]?.last = now }
+        guard var entry = entries[key] else { return nil }
+        if entry.last > now { entry.last = now }
+        if let each = key.secondsPerFailure {
+            let forgotten = Self.seconds(from: entry.last, to: now) / each
+            entry = Entry(failures: entry.failures - forgotten, last: entry.last.adding(seconds: Double(forgotten * each)))
+        } else if Self.seconds(from: entry.last, to: now) >= Self.memory {
+            entry.failures = 0
+        }
+        entries[key] = entry.failures > 0 ? entry : nil
         return entries[key]
     }
 
@@ -134,13 +214,15 @@ public struct SignInBrake: Sendable {
 
     /// Drops a tenth at once, so that this is done seldom: what is forgotten anyway, then what is oldest.
     private mutating func makeRoom(_ now: Timestamp) {
-        guard entries.count > Self.mostEntries else { return }
-        entries = entries.filter { key, entry in
-            let memory = if case .known = key { Self.memoryOfKnown } else { Self.memory }
-            return Self.seconds(from: entry.last, to: now) < memory
+        if entries.count > Self.mostEntries {
+            entries = entries.filter { Self.seconds(from: $0.value.last, to: now) < Self.memory }
+            let excess = entries.count - Self.mostEntries * 9 / 10
+            for (key, _) in entries.sorted(by: { $0.value.last < $1.value.last }).prefix(max(0, excess)) { entries[key] = nil }
         }
-        let excess = entries.count - Self.mostEntries * 9 / 10
-        guard excess > 0 else { return }
-        for (key, _) in entries.sorted(by: { $0.value.last < $1.value.last }).prefix(excess) { entries[key] = nil }
+        if known.count > Self.mostEntries {
+            known = known.filter { Self.seconds(from: $0.value, to: now) < Self.memoryOfKnown }
+            let excess = known.count - Self.mostEntries * 9 / 10
+            for (key, _) in known.sorted(by: { $0.value < $1.value }).prefix(max(0, excess)) { known[key] = nil }
+        }
     }
 }

@@ -4,17 +4,16 @@ import Synchronization
 /// What a person types to sign in, and where from. Its description shows nothing of it.
 public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectable {
     let name: String, password: String
-    let address: IPAddress?, agent: String
+    let source: SignInSource, agent: String
 
     /// - Parameters:
     ///   - name: of any length and content.
     ///   - password: likewise.
-    ///   - address: of the person; nil where it says nothing about them (a Unix socket, the loopback).
     ///   - agent: what the browser calls itself; 200 bytes of it are kept.
-    public init(name: String, password: String, address: IPAddress?, agent: String) {
+    public init(name: String, password: String, source: SignInSource, agent: String) {
         self.name = name
         self.password = password
-        self.address = address
+        self.source = source
         self.agent = agent
     }
 
@@ -50,59 +49,73 @@ public final class SignInDesk: Sendable {
         self.hasher = hasher
     }
 
-    /// Signs a person in, or asks for a code. Takes the same work whether or not there is such an account.
+    /// Whether a password for a name would be refused unseen now. It takes no time and counts nothing: for callers that decide before they
+    /// queue work.
+    public func mustWait(_ name: String, from source: SignInSource, at now: Timestamp) -> Bool {
+        let name = AccountName(reading: name)
+        return brake.withLock { $0.wait(.password, of: name, from: source, at: now) } > 0
+    }
+
+    /// Signs a person in, or has them enter a code. Takes the same work whether or not there is such an account.
     /// Source: OWASP's Authentication Cheat Sheet, "Authentication and Error Messages".
     public func signIn(_ attempt: SignInAttempt, at now: Timestamp) throws -> SignInResult {
-        let name = AccountName(reading: attempt.name)
-        return try braked(name, attempt.address, now) {
+        let name = AccountName(reading: attempt.name), address = attempt.source.address
+        return try braked(.password, name, attempt.source, now) {
             let found = try name.flatMap { try store.credential($0) }
             guard case .right(let stronger) = try hasher.check(attempt.password, found?.password) else {
-                if let found { try store.noteFailure(.wrongPassword, of: found.account.id, from: attempt.address, at: now) }
-                return (.refused, false)
+                if let found { try store.noteFailure(.wrongPassword, of: found.account.id, from: address, at: now) }
+                return .refused
             }
-            guard let found else { return (.refused, false) }
-            let origin = SessionRecords.Origin(address: attempt.address, agent: attempt.agent)
+            guard let found else { return .refused }
+            let origin = SessionRecords.Origin(address: address, agent: attempt.agent)
             guard let (token, stage) = try store.startSession(found.account.id, found.password, stronger: stronger, from: origin, at: now)
             else {
-                try store.noteFailure(.disabled, of: found.account.id, from: attempt.address, at: now)
-                return (.refused, false)
+                try store.noteFailure(.disabled, of: found.account.id, from: address, at: now)
+                return .refused
             }
-            // Whoever has only the password is not taken for the person yet.
-            return stage == .signedIn ? (.signedIn(token), true) : (.needsCode(token), false)
+            return stage == .signedIn ? .signedIn(token) : .needsCode(token)
         }
     }
 
     /// Takes the code of the second factor: six digits of the app, or a recovery code.
-    public func enterCode(_ code: String, for token: SecretToken, from address: IPAddress?, at now: Timestamp) throws -> SignInResult {
+    public func enterCode(_ code: String, for token: SecretToken, from source: SignInSource, at now: Timestamp) throws -> SignInResult {
         guard let found = try store.anySession(token, at: now) else { throw AccountError.notSignedIn }
-        return try braked(found.account.name, address, now) { try use(code, token, address, now) }
+        return try braked(.code, found.account.name, source, now) {
+            switch try store.useCode(code, for: token, from: source.address, at: now) {
+            case .right(let new): .signedIn(new)
+            case .wrong: .refused
+            case .ended: throw AccountError.notSignedIn
+            }
+        }
     }
 
     /// Has a person who is signed in show password, and code if there is a second factor, once more, for what needs a fresh sign-in.
     /// - Parameter code: nil if the account has no second factor; ignored then.
     public func proveAgain(
-        _ token: SecretToken, password: String, code: String?, from address: IPAddress?, at now: Timestamp
+        _ token: SecretToken, password: String, code: String?, from source: SignInSource, at now: Timestamp
     ) throws -> SignInResult {
-        try withPassword(password, token, address, now) { found, hash in
-            if found.account.hasSecondFactor { return try use(code ?? "", token, address, now) }
+        let result = try withPassword(password, token, source, now) { found, hash in
+            if found.account.hasSecondFactor { return .needsCode(token) }
             guard let new = try store.prove(token, hash, at: now) else { throw AccountError.notSignedIn }
-            return (.signedIn(new), true)
+            return .signedIn(new)
         }
+        guard case .needsCode = result else { return result }
+        return try enterCode(code ?? "", for: token, from: source, at: now)
     }
 
     /// Changes a person's own password. All sessions of the account end; the token that comes back is of a new one.
     /// - Throws: also `AccountError.unfitPassword`, before the old one is looked at.
     public func changePassword(
-        _ token: SecretToken, from old: String, to new: String, address: IPAddress?, at now: Timestamp
+        _ token: SecretToken, from old: String, to new: String, source: SignInSource, at now: Timestamp
     ) throws -> SignInResult {
         guard let found = try store.signedIn(token, at: now) else { throw AccountError.notSignedIn }
         let after = try hasher.hash(new, of: found.account.name, found.account.displayName)
-        return try withPassword(old, token, address, now) { found, before in
-            let actor = Actor(found.account.id, address: address)
+        return try withPassword(old, token, source, now) { found, before in
+            let actor = Actor(found.account.id, address: source.address)
             guard let new = try store.changePassword(token, from: before, to: after, by: actor, at: now) else {
                 throw AccountError.notSignedIn
             }
-            return (.signedIn(new), true)
+            return .signedIn(new)
         }
     }
 
@@ -118,43 +131,44 @@ public final class SignInDesk: Sendable {
         return try store.accept(token, hasher.hash(password, of: name, displayName), from: address, at: now)
     }
 
-    private func use(_ code: String, _ token: SecretToken, _ address: IPAddress?, _ now: Timestamp) throws -> (SignInResult, Bool) {
-        switch try store.useCode(code, for: token, from: address, at: now) {
-        case .right(let new): (.signedIn(new), true)
-        case .wrong: (.refused, false)
-        case .ended: throw AccountError.notSignedIn
-        }
-    }
-
     /// Does something once the password of a person who is signed in was right.
     private func withPassword(
-        _ password: String, _ token: SecretToken, _ address: IPAddress?, _ now: Timestamp,
-        _ body: (SignedIn, PasswordHash) throws -> (SignInResult, Bool)
+        _ password: String, _ token: SecretToken, _ source: SignInSource, _ now: Timestamp,
+        _ body: (SignedIn, PasswordHash) throws -> SignInResult
     ) throws -> SignInResult {
         guard let found = try store.signedIn(token, at: now) else { throw AccountError.notSignedIn }
-        return try braked(found.account.name, address, now) {
+        return try braked(.password, found.account.name, source, now) {
             guard let (_, hash) = try store.credential(found.account.name), case .right = try hasher.check(password, hash) else {
-                try store.noteFailure(.wrongPassword, of: found.account.id, from: address, at: now)
-                return (.refused, false)
+                try store.noteFailure(.wrongPassword, of: found.account.id, from: source.address, at: now)
+                return .refused
             }
             return try body(found, hash)
         }
     }
 
-    /// Lets an attempt pass the brake.
-    /// - Parameter body: its result, and whether the person showed who they are.
+    /// Lets a try pass the brake, and tells the brake how it ended.
     private func braked(
-        _ name: AccountName?, _ address: IPAddress?, _ now: Timestamp, _ body: () throws -> (SignInResult, Bool)
+        _ step: SignInBrake.Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp, _ body: () throws -> SignInResult
     ) throws -> SignInResult {
-        let wait = brake.withLock { $0.attempt(name, from: address, at: now) }
-        guard wait == 0 else { return .slowDown(seconds: wait) }
+        let ticket: SignInBrake.Ticket
+        switch brake.withLock({ $0.attempt(step, of: name, from: source, at: now) }) {
+        case .goAhead(let counted): ticket = counted
+        case .wait(let seconds): return .slowDown(seconds: seconds)
+        }
         do {
-            let (result, isProved) = try body()
-            if let name, isProved { brake.withLock { $0.succeeded(name, from: address, at: now) } }
+            let result = try body()
+            brake.withLock { brake in
+                switch result {
+                case .signedIn: brake.succeeded(ticket, at: now)
+                // The password was right, so it is no failure; without the code it shows nothing yet.
+                case .needsCode: brake.takeBack(ticket, at: now)
+                case .refused, .slowDown: break
+                }
+            }
             return result
         } catch {
             // Nothing was learned about the password.
-            brake.withLock { $0.takeBack(name, from: address, at: now) }
+            brake.withLock { $0.takeBack(ticket, at: now) }
             throw error
         }
     }

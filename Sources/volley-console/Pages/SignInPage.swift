@@ -16,9 +16,9 @@ enum SignInPage {
     static func enter(_ visit: Visit, _ site: Site) throws -> Answer {
         let name = visit.form["name"] ?? ""
         let to = localPath(visit.form["to"] ?? "")
-        let credentials = Credentials(
-            name: name, password: visit.form["password"] ?? "", code: visit.form["code"] ?? "", address: visit.sight.client,
-            agent: visit.agent)
+        var credentials = visit.credentials
+        let device = credentials.device ?? Secrets.make()
+        credentials.device = device
         func again(_ message: HTML, _ status: HTTPResponse.Status) -> Answer {
             .page(page(visit, site, Attempt(to: to, name: name, message: message, status: status)))
         }
@@ -26,7 +26,7 @@ enum SignInPage {
         case .begun(let secret):
             // Whatever session was there before: the new one has a new secret.
             if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
-            return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm])
+            return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm, visit.cookies.setDevice(device)])
         case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
         case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds):
@@ -90,6 +90,13 @@ enum SignInPage {
 }
 
 extension Visit {
+    /// What a form of this visit says of a person: the name is that of the session where there is one.
+    var credentials: Credentials {
+        Credentials(
+            name: person?.account ?? form["name"] ?? "", password: form["password"] ?? "", code: form["code"] ?? "",
+            address: sight.client, device: device, agent: agent)
+    }
+
     /// A form of somebody who is not signed in needs a cookie that its token follows from.
     /// - Returns: the visit with its secret, and `Set-Cookie` for it if it is new.
     func withFormCookie() -> (visit: Visit, cookies: [String]) {

@@ -27,12 +27,10 @@ enum AccountForms {
         guard new == visit.form["again"] else {
             return try again("The two new passwords differ. Type the same one twice.", .unprocessableContent)
         }
-        let credentials = Credentials(
-            name: "", password: visit.form["password"] ?? "", code: "", address: visit.sight.client, agent: visit.agent)
         let answer: SignInAnswer
-        do { answer = try site.signIn.changePassword(credentials, to: new, secret: visit.secret ?? "", at: visit.now) } catch let error
-            as AccountError
-        {
+        do {
+            answer = try site.signIn.changePassword(visit.credentials, to: new, secret: visit.secret ?? "", at: visit.now)
+        } catch let error as AccountError {
             return try again("\(error.sentences)", error.status)
         }
         switch answer {

@@ -54,12 +54,10 @@ enum ProofPage {
 
     private static func prove(_ visit: Visit, _ site: Site) throws -> Answer {
         let intent = Intent(carriedBy: visit.form)
-        let credentials = Credentials(
-            name: "", password: visit.form["password"] ?? "", code: visit.form["code"] ?? "", address: visit.sight.client)
         func again(_ message: HTML, _ status: HTTPResponse.Status) throws -> Answer {
             .page(try page(visit, site, intent, message: message, status: status))
         }
-        switch try site.signIn.prove(credentials, secret: visit.secret ?? "", at: visit.now) {
+        switch try site.signIn.prove(visit.credentials, secret: visit.secret ?? "", at: visit.now) {
         case .begun(let secret): return .page(goOn(visit, intent, secret))
         case .needsCode, .refused: return try again("Password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds): return try again(AccountWords.slowDown(seconds), .tooManyRequests)

@@ -1,3 +1,4 @@
+import Accounts
 import Hummingbird
 
 /// The console's cookies. Behind https their names begin with `__Host-`: a browser then takes them from this host alone, for all of its paths,
@@ -13,6 +14,9 @@ struct ConsoleCookies: Sendable {
 
     /// Holds a sign-in by a provider that is under way.
     var attempt: String { isSecure ? "__Host-volley-oidc" : "volley-oidc" }
+
+    /// Tells a browser in which a person signed in before from others: wrong passwords typed elsewhere do not slow it down. It gives no right.
+    var device: String { isSecure ? "__Host-volley-device" : "volley-device" }
 
     /// The secret in a request's cookie; nil for anything that the console did not give out.
     static func secret(_ name: String, in request: Request) -> String? { value(name, in: request).flatMap { Secrets.isOne($0) ? $0 : nil } }
@@ -34,6 +38,9 @@ struct ConsoleCookies: Sendable {
 
     /// `Set-Cookie` for the sign-in form.
     func setForm(_ secret: String) -> String { line(form, secret, "SameSite=Strict") }
+
+    /// `Set-Cookie` for the browser itself, for as long as the brake remembers it.
+    func setDevice(_ secret: String) -> String { line(device, secret, "SameSite=Strict; Max-Age=\(SignInBrake.memoryOfKnown)") }
 
     /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it must come (`SameSite=Lax`).
     func setAttempt(_ sealed: String, seconds: Int64) -> String { line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)") }

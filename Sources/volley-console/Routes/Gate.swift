@@ -25,11 +25,12 @@ struct Gate: Sendable {
                 $1
             },
             query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)),
-            attempt: ConsoleCookies.value(cookies.attempt, in: request), sight: sight, now: .now())
+            attempt: ConsoleCookies.value(cookies.attempt, in: request), device: ConsoleCookies.secret(cookies.device, in: request),
+            sight: sight, now: .now())
         let secret = ConsoleCookies.secret(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
-            let person = try await pages.run({ try site.signIn.person(secret: secret, at: now) })
+            let person = try await pages.run(for: sight.turn, { try site.signIn.person(secret: secret, at: now) })
         {
             (visit.person, visit.secret) = (person, secret)
             context.account.set(person.account)
@@ -45,13 +46,22 @@ struct Gate: Sendable {
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
-        return try await (route.asksProvider ? providers : route.isSignIn ? signIns : pages).run(for: visit.person?.account) {
+        return try await pool(of: route, visit).run(for: visit.turn) {
             do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
             if route.needsFreshSignIn, settled.person?.isFresh != true {
                 return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
             }
             return try route.answer(settled, site).laidOut(for: settled, site)
         }
+    }
+
+    /// The threads that a route's work belongs to. A try to sign in that would be refused unseen waits in no line of those whose password is
+    /// checked: the page that says so is made like any other.
+    private func pool(of route: Route, _ visit: Visit) -> WorkPool {
+        if route.asksProvider { return providers }
+        guard route.isSignIn else { return pages }
+        let isTry = visit.person != nil || visit.form["name"] != nil
+        return isTry && site.signIn.mustWait(visit.credentials, at: visit.now) ? pages : signIns
     }
 
     /// The rights that need no look at the subject.

@@ -76,11 +76,16 @@ struct Visit: Sendable {
     var agent = ""
     /// The cookie of a sign-in by a provider that is under way; nil without one.
     var attempt: String?
+    /// The secret of the browser's own cookie; nil without one.
+    var device: String?
     var sight: HostRules.Sight
     var now: Timestamp
 
     /// The names of the console's cookies in this visit.
     var cookies: ConsoleCookies { ConsoleCookies(isSecure: sight.isSecure) }
+
+    /// Whose turn work for this visit takes: the person's, or that of the network it comes from; nil where that says nothing.
+    var turn: String? { person?.account ?? sight.turn }
 
     /// The token that this visit's forms carry; blank where there can be no form.
     var token: String { secret.map(Forgery.token) ?? "" }

@@ -57,12 +57,14 @@ struct Doors: RouterMiddleware {
         let site = site
         if let sight = context.sight,
             let secret = ConsoleCookies.secret(ConsoleCookies(isSecure: sight.isSecure).session, in: request),
-            let known = try? await pages.run({ () -> HTML? in
-                let now = Timestamp.now()
-                guard let person = try site.signIn.person(secret: secret, at: now) else { return nil }
-                let visit = Visit(person: person, secret: secret, parameters: [:], query: [:], sight: sight, now: now)
-                return Layout.document(page(visit), visit, site)
-            })
+            let known = try? await pages.run(
+                for: sight.turn,
+                { () -> HTML? in
+                    let now = Timestamp.now()
+                    guard let person = try site.signIn.person(secret: secret, at: now) else { return nil }
+                    let visit = Visit(person: person, secret: secret, parameters: [:], query: [:], sight: sight, now: now)
+                    return Layout.document(page(visit), visit, site)
+                })
         {
             return known
         }

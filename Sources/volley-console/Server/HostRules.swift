@@ -12,6 +12,10 @@ struct HostRules: Sendable {
         var isSecure: Bool
         /// `https://push.example.com`: the origin of the console's own pages, in lower case.
         var origin: String
+
+        /// Whose turn work for a person takes who has not signed in: that of their network. nil on this machine itself, which proxies that are
+        /// not configured share with everyone.
+        var turn: String? { client.flatMap { $0.isLoopback ? nil : "from \($0.clientNetwork)" } }
     }
 
     /// Host, and port if it is not 443, of `public_url`, in lower case; nil without one.
@@ -31,14 +35,14 @@ struct HostRules: Sendable {
     /// - Returns: nil if it names a host that is not the console's: a page of others may have led a browser here under a name of its own (DNS
     ///   rebinding).
     func sight(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> Sight? {
-        let isProxy = peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true
+        let isProxy = isProxy(peer)
         func forwarded(_ name: String) -> String? {
             guard isProxy, let name = HTTPField.Name(name) else { return nil }
             return headers[values: name].last.map { String($0.split(separator: ",").last ?? "").trimming }
         }
         guard let named = forwarded("X-Forwarded-Host") ?? authority else { return nil }
         let isHTTPS = forwarded("X-Forwarded-Proto")?.lowercased() == "https"
-        let client = isProxy ? clientBehindProxies(headers) ?? peer : peer
+        let client = client(of: headers, peer: peer)
         if let publicHost, Self.host(named[...], usualPort: 443) == publicHost {
             return Sight(client: client, isSecure: true, origin: "https://\(publicHost)")
         }
@@ -46,6 +50,19 @@ struct HostRules: Sendable {
         let scheme = isHTTPS ? "https" : "http"
         return Sight(client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
     }
+
+    /// Where the person is: at the address that is connected, or at the one that a proxy of ours names; nil where that is not known.
+    func client(of headers: HTTPFields, peer: IPAddress?) -> IPAddress? {
+        isProxy(peer) ? clientBehindProxies(headers) ?? peer : peer
+    }
+
+    /// The network for which a client's connections count; nil for a proxy of ours, and on this machine itself, where others may be behind it.
+    func network(of client: IPAddress?) -> IPAddress? {
+        client.flatMap { $0.isLoopback || isProxy($0) ? nil : $0.clientNetwork }
+    }
+
+    /// Over a Unix socket, only a proxy is connected.
+    private func isProxy(_ peer: IPAddress?) -> Bool { peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true }
 
     /// The last address that no proxy of ours is at: what stands before it, anyone can have written.
     private func clientBehindProxies(_ headers: HTTPFields) -> IPAddress? {

@@ -2,7 +2,7 @@ import NIOPosix
 import Synchronization
 
 /// A few threads for work that blocks: files, SQLite, hashes. An event loop must never wait for these. What finds too many before it is refused, so
-/// that a flood does not become a queue; and people take turns (`WorkTurns`).
+/// that a flood does not become a queue; and people and networks take turns (`WorkTurns`).
 final class WorkPool: Sendable {
     private struct Line {
         var turns: WorkTurns
@@ -26,7 +26,7 @@ final class WorkPool: Sendable {
     var isFull: Bool { line.withLock { $0.turns.isFull } }
 
     /// Does work on one of the threads.
-    /// - Parameter person: who wants it; nil for nobody in particular.
+    /// - Parameter person: for whom it is done: an account, or a network of people who have not signed in; nil for no one in particular.
     /// - Throws: `Refusal.busy`; whatever `work` throws.
     func run<Value: Sendable>(for person: String? = nil, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await comeToTurn(person)
@@ -41,12 +41,17 @@ final class WorkPool: Sendable {
     private func comeToTurn(_ person: String?) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             // Whether it waits is decided and noted in one step: its turn may come at once.
-            let admission = line.withLock { line in
+            let (admission, displaced) = line.withLock { line in
                 line.ticket += 1
                 let admission = line.turns.came(line.ticket, of: person)
-                if admission == .wait { line.waiting[line.ticket] = continuation }
-                return admission
+                var displaced: CheckedContinuation<Void, any Error>?
+                if case .wait(let other) = admission {
+                    line.waiting[line.ticket] = continuation
+                    displaced = other.flatMap { line.waiting.removeValue(forKey: $0) }
+                }
+                return (admission, displaced)
             }
+            displaced?.resume(throwing: Refusal.busy)
             switch admission {
             case .start: continuation.resume()
             case .wait: break

@@ -1,11 +1,17 @@
 /// Decides whose work is done next on a few threads, and which is refused. A value without threads and clock.
 ///
-/// One person has at most half of the threads and half of the places of those that wait, so that many slow pages of theirs keep nobody else waiting.
-/// When a thread becomes free, it goes to the person with the least work under way, and among those to the one whose turn was longest ago. Work of
-/// nobody in particular is quick, and has no such bound.
+/// One person, or one network of people who have not signed in, has at most half of the threads and half of the places of those that wait, so
+/// that many slow pages of theirs keep no other waiting. When all places are taken, a piece of work takes that of the person with the most
+/// waiting, unless its own has as many. When a thread becomes free, it goes to the person with the least work under way, and among those to the
+/// one whose turn was longest ago. Work of no one in particular is quick, and has no share to keep to.
 struct WorkTurns {
     /// What becomes of a piece of work.
-    enum Admission: Hashable { case start, wait, refuse }
+    enum Admission: Hashable {
+        case start
+        /// - Parameter displaced: the ticket of the piece that is refused in its place; nil while there is room.
+        case wait(displaced: Int? = nil)
+        case refuse
+    }
 
     private struct Waiting {
         var ticket: Int
@@ -42,10 +48,22 @@ struct WorkTurns {
             start(person)
             return .start
         }
-        let own = person == nil ? 0 : waiting.count { $0.person == person }
-        guard waiting.count < places, own < max(1, places / 2) else { return .refuse }
+        let own = waiting.count { $0.person == person }
+        guard person == nil || own < max(1, places / 2) else { return .refuse }
+        var displaced: Int?
+        if waiting.count >= places {
+            guard let last = lastOfLongest(besides: own) else { return .refuse }
+            displaced = waiting.remove(at: last).ticket
+        }
         waiting.append(Waiting(ticket: ticket, person: person))
-        return .wait
+        return .wait(displaced: displaced)
+    }
+
+    /// Where the newest piece waits of those who have the most waiting; nil if that would leave them with fewer than the person who came.
+    private func lastOfLongest(besides own: Int) -> Int? {
+        let counts = waiting.reduce(into: [String?: Int]()) { $0[$1.person, default: 0] += 1 }
+        guard let most = counts.values.max(), most > own + 1 else { return nil }
+        return waiting.lastIndex { counts[$0.person] == most }
     }
 
     /// A piece of work is done.

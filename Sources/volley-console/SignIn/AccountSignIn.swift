@@ -21,12 +21,16 @@ struct AccountSignIn: SignIn {
             isFresh: found.session.isFresh(at: now))
     }
 
+    func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool {
+        desk.mustWait(credentials.name, from: Self.source(credentials), at: now)
+    }
+
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
-        let address = Self.telling(credentials.address)
-        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, address: address, agent: credentials.agent)
+        let source = Self.source(credentials)
+        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, source: source, agent: credentials.agent)
         switch try desk.signIn(attempt, at: now) {
         case .needsCode(let token) where !credentials.code.isEmpty:
-            return Self.answer(try desk.enterCode(credentials.code, for: token, from: address, at: now))
+            return Self.answer(try desk.enterCode(credentials.code, for: token, from: source, at: now))
         case let result: return Self.answer(result)
         }
     }
@@ -35,14 +39,18 @@ struct AccountSignIn: SignIn {
         guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
         return Self.answer(
             try desk.proveAgain(
-                token, password: credentials.password, code: credentials.code, from: Self.telling(credentials.address), at: now))
+                token, password: credentials.password, code: credentials.code, from: Self.source(credentials), at: now))
     }
 
     func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer {
         guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
         return Self.answer(
             try desk.changePassword(
-                token, from: credentials.password, to: new, address: Self.telling(credentials.address), at: now))
+                token, from: credentials.password, to: new, source: Self.source(credentials), at: now))
+    }
+
+    private static func source(_ credentials: Credentials) -> SignInSource {
+        SignInSource(address: telling(credentials.address), device: credentials.device)
     }
 
     private static func answer(_ result: SignInResult) -> SignInAnswer {

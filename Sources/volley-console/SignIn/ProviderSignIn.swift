@@ -66,10 +66,13 @@ final class ProviderSignIn: Sendable {
     /// - Throws: `Refusal`; whatever `body` throws.
     func braked<Value>(_ address: IPAddress?, at now: Timestamp, _ body: () throws -> Value) throws -> Value {
         // All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
-        let address = address.flatMap { $0.isLoopback ? nil : $0 }
-        let wait = brake.withLock { $0.attempt(nil, from: address, at: now) }
-        guard wait == 0 else { throw Refusal.slowedDown(wait) }
-        func takeBack() { brake.withLock { $0.takeBack(nil, from: address, at: now) } }
+        let source = SignInSource(address: address.flatMap { $0.isLoopback ? nil : $0 })
+        let ticket: SignInBrake.Ticket
+        switch brake.withLock({ $0.attempt(.password, of: nil, from: source, at: now) }) {
+        case .goAhead(let counted): ticket = counted
+        case .wait(let seconds): throw Refusal.slowedDown(seconds)
+        }
+        func takeBack() { brake.withLock { $0.takeBack(ticket, at: now) } }
         do {
             let value = try body()
             takeBack()

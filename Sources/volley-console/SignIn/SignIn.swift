@@ -21,6 +21,8 @@ struct Credentials: Sendable {
     var code: String
     /// Where the person is; nil where that is not known, or says nothing.
     var address: IPAddress?
+    /// The secret of the browser's own cookie; nil without one.
+    var device: String?
     /// What the browser calls itself.
     var agent = ""
 }
@@ -44,6 +46,9 @@ protocol SignIn: Sendable {
 
     /// Who a session's cookie is of, which counts as a use; nil when the session ended or there never was one.
     func person(secret: String, at now: Timestamp) throws -> Person?
+
+    /// Whether a try is refused unseen now, as too many before it failed. Blocks nothing and counts nothing; the code does not count.
+    func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool
 
     /// Begins a session.
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
