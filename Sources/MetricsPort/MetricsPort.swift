@@ -8,7 +8,7 @@ import Synchronization
 public final class MetricsPort: Sendable {
     /// The most connections at a time: Prometheus has one.
     private static let mostConnections = 32
-    /// A connection on which nothing happens is closed; seconds.
+    /// A connection on which this long no request came to its end, or no answer was taken, is closed; seconds.
     private static let idleSeconds: Int64 = 60
 
     /// Connections that wait to be taken: a crowd that comes at once is turned away, one after the other.
@@ -35,8 +35,8 @@ public final class MetricsPort: Sendable {
         let opened: any Channel
         do { opened = try Self.bootstrap(group, connections, text).bind(to: place).wait() } catch {
             try? group.syncShutdownGracefully()
-            throw Diagnostic(
-                "metrics cannot be offered at \(address): \(error)", remedy: "Name another address, or end the program that listens there.")
+            throw Diagnostic.cannotListen(
+                at: address, port: place.port ?? 0, option: "--metrics", errno: (error as? IOError)?.errnoCode ?? 0)
         }
         self.address = opened.localAddress.flatMap { local in local.port.map { Self.shown(local.ipAddress ?? "", $0) } } ?? address
         channel = Mutex(opened)
@@ -58,8 +58,7 @@ public final class MetricsPort: Sendable {
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(Self.idleSeconds)))
-                    try pipeline.addHandler(MetricsHandler(text))
+                    try pipeline.addHandler(MetricsHandler(text, idleSeconds: idleSeconds))
                 }
             }
     }
@@ -136,8 +135,26 @@ private final class MetricsHandler: ChannelInboundHandler {
 
     private let text: @Sendable () -> String
     private var head: HTTPRequestHead?
+    private let idleSeconds: Int64
+    private var deadline: Scheduled<Void>?
 
-    init(_ text: @escaping @Sendable () -> String) { self.text = text }
+    init(_ text: @escaping @Sendable () -> String, idleSeconds: Int64) { (self.text, self.idleSeconds) = (text, idleSeconds) }
+
+    func channelActive(context: ChannelHandlerContext) {
+        expect(context.channel)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    /// Bytes that come one at a time do not put the end off.
+    private func expect(_ channel: any Channel) {
+        deadline?.cancel()
+        deadline = channel.eventLoop.scheduleTask(in: .seconds(idleSeconds)) { channel.close(promise: nil) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -161,12 +178,10 @@ private final class MetricsHandler: ChannelInboundHandler {
             context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(string: body)))), promise: nil)
         }
         // Closed once all of it is on its way.
-        let channel = context.channel, isOver = !request.isKeepAlive
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in if isOver { channel.close(promise: nil) } }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        let channel = context.channel, isOver = !request.isKeepAlive, handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            if isOver { channel.close(promise: nil) } else { handler.value.expect(channel) }
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -11,6 +11,7 @@ import Logs
 import NIOCore
 import Runs
 import ServiceLifecycle
+import Synchronization
 import Workspace
 
 /// The web process of the console. `volley serve` starts it; it sends nothing.
@@ -59,8 +60,8 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: .hidden)
     var about: String?
 
-    /// A mistake of whoever started it: it is of no use to start it again.
-    private static let wrong: Int32 = 2
+    /// The command or a file is wrong, so that starting it again would not help; and an end by an error after it had served.
+    private static let wrong: Int32 = 2, failed: Int32 = 1
 
     func validate() throws {
         if let logFormat, LogFormat(rawValue: logFormat) == nil { throw ValidationError("--log-format is text or json.") }
@@ -73,7 +74,6 @@ struct Program: AsyncParsableCommand {
                 EndSignals.release()
                 throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs)))
             }
-            OpenFiles.raiseLimit()
             try await serve(log, until: try EndSignals())
         } catch let code as ExitCode {
             throw code
@@ -97,12 +97,15 @@ struct Program: AsyncParsableCommand {
         let settings = try site.project().console
         if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.description))") }
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
-        let connections = Connections(proxies: settings?.proxies ?? [])
+        try address.checkPath()
+        let connections = Connections(limits: OpenFiles.limits, hosts: HostRules(settings))
         let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
         // The socket is made with these rights, so that at no moment anyone else can connect.
         let isSocket = if case .socket = address { true } else { false }
         let mask = isSocket ? umask(0o117) : 0
+        let hasListened = Atomic(false)
         let application = server.application(at: address) { channel in
+            hasListened.store(true, ordering: .relaxed)
             if isSocket { umask(mask) }
             let manager = ServiceManager()
             manager.ready()
@@ -120,18 +123,24 @@ struct Program: AsyncParsableCommand {
         let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: quiet))
         // A request from before `run` counts as well.
         signals.end { await group.triggerGracefulShutdown() }
-        try await group.run()
+        do { try await group.run() } catch {
+            guard hasListened.load(ordering: .relaxed) else { throw address.problem(error) }
+            log.error("The console ends: \(TextFormat.inLine("\(error)"))")
+            throw ExitCode(Self.failed)
+        }
     }
 }
 
 /// How many files a process may open.
 enum OpenFiles {
-    /// Every connection is one: as many as the system allows.
-    static func raiseLimit() {
+    /// Every connection is one: as many as the system allows, once the limit is raised. Half are left for files of runs and databases.
+    static var limits: ConnectionRoster.Limits {
         let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return }
+        var limits = ConnectionRoster.Limits(), limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return limits }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)
+        limits.all = min(limits.all, Int(limit.rlim_cur / 2))
+        return limits
     }
 }

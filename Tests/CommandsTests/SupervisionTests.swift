@@ -93,11 +93,16 @@ struct SupervisionTests {
 
     @Test("a console that says at once that it cannot serve like that ends everything; one that served before is started again")
     func wrong() {
-        var supervision = running()
-        var served = supervision
-        #expect(supervision.handle(.ended(.console, isWrong: true), at: 1) == [.end(.sender)])
-        #expect(supervision.handle(.ended(.sender, isWrong: false), at: 2) == [.finish(isWrong: true)])
-        #expect(served.handle(.ended(.console, isWrong: true), at: 20) == [.tellEnded(.console, seconds: 1)])
+        for seconds in [1.0, 100] {
+            var supervision = running()
+            #expect(supervision.handle(.ended(.console, isWrong: true), at: seconds) == [.end(.sender)])
+            #expect(supervision.handle(.ended(.sender, isWrong: false), at: seconds + 1) == [.finish(isWrong: true)])
+        }
+        var served = running()
+        #expect(served.handle(.ended(.console, isWrong: false), at: 20) == [.tellEnded(.console, seconds: 1)])
+        #expect(served.handle(.timePassed, at: 21) == [.start(.console)])
+        #expect(served.handle(.started(.console), at: 21) == [])
+        #expect(served.handle(.ended(.console, isWrong: true), at: 22) == [.tellEnded(.console, seconds: 2)])
     }
 
     @Test("whatever happens in whatever order, an end that was requested is reached, and no child runs twice")

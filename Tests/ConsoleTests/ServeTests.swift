@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Glibc
 import TestCommands
+import TestServers
 import Testing
 
 @testable import volley_console
@@ -66,6 +67,45 @@ struct ServeTests {
             return false
         }
         return stat[stat.index(end, offsetBy: 2)] != "Z"
+    }
+
+    @Test("what the console cannot listen at ends everything with 2, says what and why, and replaces nothing")
+    func listening() throws {
+        let folder = try TestFolder(), taken = try Sockets.listen()
+        defer { Sockets.close(taken.descriptor) }
+        try folder.write("file", "precious")
+        func serve(_ arguments: [String]) throws -> VolleyBinary.Result {
+            try VolleyBinary.run(["serve", folder.path, "--no-sender"] + arguments, in: URL(fileURLWithPath: folder.path), timeout: 60)
+        }
+        let port = try serve(["--listen", "127.0.0.1:\(taken.port)"])
+        #expect(port.status == 2)
+        #expect(port.errors.contains("Volley cannot listen at 127.0.0.1:\(taken.port): the address is already in use. Name another port"))
+        let socket = try serve(["--socket", "\(folder.path)/file"])
+        #expect(socket.status == 2)
+        #expect(socket.errors.contains("\(folder.path)/file") && socket.errors.contains("it is not replaced"))
+        #expect(try String(contentsOfFile: "\(folder.path)/file", encoding: .utf8) == "precious")
+    }
+
+    @Test("a second console does not take the first one's socket; one that a killed console left is taken over")
+    func twoConsoles() throws {
+        let folder = try TestFolder(), path = "\(folder.path)/console.sock"
+        func start() throws -> RunningVolley {
+            try VolleyBinary.start(["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
+        }
+        let first = try start()
+        defer { kill(first.processID, SIGKILL) }
+        try Self.wait("the console did not start") { first.errorsSoFar.contains("The console is at") }
+        let second = try start().finish(timeout: 60)
+        #expect(second.status == 2)
+        #expect(second.errors.contains("another program listens on the socket"))
+        let console = try #require(Self.children(of: first.processID).values.first)
+        kill(first.processID, SIGKILL)
+        try Self.wait("the console goes on") { !Self.isThere(console) }
+        let third = try start()
+        defer { kill(third.processID, SIGKILL) }
+        try Self.wait("the console did not start again") { third.errorsSoFar.contains("The console is at") }
+        third.interrupt()
+        #expect(third.finish(timeout: 60).status == 130)
     }
 
     @Test("the manager of services hears that it is alive from the console: one that hangs is noticed")

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Foundation
 import Testing
 
 @testable import volley_console
@@ -105,8 +106,9 @@ struct ServerTests {
             #expect(right.status == 303)
             #expect(right["location"] == "/runs?app=shop")
             let cookies = right.all("set-cookie")
-            #expect(cookies.count == 2)
+            #expect(cookies.count == 3)
             #expect(cookies[0].contains(#/^volley=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/#))
+            #expect(cookies[2].contains(#/^volley-device=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/#))
             let session = String(cookies[0].dropFirst("volley=".count).prefix(64))
             #expect(session != secret)
             #expect(try server.request("GET", "/runs", session: session).status == 200)
@@ -167,6 +169,101 @@ struct ServerTests {
             for connection in half { _ = connection.readToEnd() }
             #expect(try server.request("GET", "/sign-in").status == 200)
         }
+    }
+
+    /// A form whose body does not come, or comes in part.
+    private static func halfBody(_ port: Int, _ client: String? = nil, _ more: String = "Content-Length: 1000\r\n\r\na") -> String {
+        "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n" + (client.map { "X-Forwarded-For: \($0)\r\n" } ?? "")
+            + "Content-Type: application/x-www-form-urlencoded\r\n" + more
+    }
+
+    @Test(
+        "forms whose bodies are withheld give way to others, however they are withheld",
+        arguments: [
+            "Content-Length: 1000\r\n\r\na", "Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\nx: y\r\n",
+            "Content-Length: 1\r\n\r\naPOST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n",
+        ])
+    func halfBodies(body: String) async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site(), limits: ConnectionRoster.Limits(all: 50, ofAddress: 50)) { server throws in
+            let half = try (0..<150).map { _ in
+                let connection = try TestConnection(server.port)
+                connection.send(Self.halfBody(server.port, nil, body))
+                return connection
+            }
+            for _ in 0..<20 { #expect(try server.request("GET", "/sign-in").status == 200) }
+            #expect(server.connections.count <= 50)
+            #expect(half.count { $0.isClosed(within: 0) } >= 100)
+        }
+    }
+
+    @Test("through a proxy, the address that withholds the most bodies loses them, and a slow form of another address is accepted")
+    func halfBodiesBehindProxy() async throws {
+        let folder = try TestFolder()
+        let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
+        try await TestServer.with(folder.site(), settings: settings, limits: .init(all: 60, ofAddress: 20)) { server throws in
+            let slow = try TestConnection(server.port)
+            slow.send(Self.halfBody(server.port, "2001:db8:1::1", "Connection: close\r\nContent-Length: 6\r\n\r\nnam"))
+            let half = try (0..<80).map { number in
+                let connection = try TestConnection(server.port)
+                connection.send(Self.halfBody(server.port, "2001:db8:2::\(number + 1)"))
+                return connection
+            }
+            for _ in 0..<20 { #expect(try server.request("GET", "/sign-in", headers: [("X-Forwarded-For", "192.0.2.9")]).status == 200) }
+            #expect(half.count { $0.isClosed(within: 1) } >= 60, "one network has 20 at a time")
+            slow.send("e=a")
+            #expect(Reply(slow.readToEnd())?.status == 403)
+        }
+    }
+
+    @Test("a body has time for as long as it comes, and no more")
+    func bodyTime() {
+        let patience = Connections.Patience()
+        #expect(patience.body(bytes: 0) == 15 && patience.body(bytes: 4_096 * 10) == 25 && patience.body(bytes: 2 << 20) == 60)
+    }
+
+    @Test("clients that do not read their answers give way to others")
+    func unreadAnswers() async throws {
+        let folder = try TestFolder()
+        // More than the buffers of two sockets take.
+        let large = Route(method: .get, path: "/large", right: .anyone) { _, _ in
+            .download(name: "large", type: "text/plain") { try $0([UInt8](repeating: 0x61, count: 16 << 20)) }
+        }
+        let limits = ConnectionRoster.Limits(all: 4, ofAddress: 4)
+        try await TestServer.with(folder.site(), limits: limits, routes: RouteTable.all + [large]) { server throws in
+            let readers = try (0..<4).map { _ in
+                let connection = try TestConnection(server.port, receiveBytes: 4_096)
+                connection.send("GET /large HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n")
+                return connection
+            }
+            // An answer that has waited for a second.
+            Thread.sleep(forTimeInterval: 1.5)
+            for _ in 0..<4 { #expect(try server.request("GET", "/sign-in").status == 200) }
+            #expect(readers.count == 4 && server.connections.count <= 4)
+        }
+    }
+
+    @Test("a try to sign in that is refused unseen is answered although all who check passwords are busy")
+    func refusedUnseen() async throws {
+        let folder = try TestFolder()
+        let pool = WorkPool(threads: 1, waiting: 0), wakeup = try Wakeup()
+        async let busy: Void = pool.run { wakeup.wait() }
+        while !pool.isFull { await Task.yield() }
+        try await TestServer.with(folder.site(), signIns: pool) { server throws in
+            let secret = Secrets.make()
+            func enter(_ name: String) throws -> Int {
+                try server.request(
+                    "POST", "/sign-in",
+                    headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
+                    form: [("name", name), ("password", "x"), ("token", Forgery.token(of: secret))]
+                ).status
+            }
+            #expect(try enter("slow") == 429)
+            #expect(try enter("anna") == 503)
+        }
+        wakeup.wake()
+        try await busy
     }
 
     @Test("a body that comes drop by drop ends with its time")

@@ -44,10 +44,12 @@ final class TestFolder: Sendable {
     }
 
     /// A run of five devices: planned, or in another state with the outcomes of three.
+    /// - Parameter claimed: how many may have been sent to, at least three; 0 for none, and without any outcome.
     @discardableResult
-    func run(_ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil)
-        throws -> SQLiteRun
-    {
+    func run(
+        _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
+        claimed: Int = 3
+    ) throws -> SQLiteRun {
         let writer = try RunWriter(folder: runs, id: id)
         for number in 0..<5 {
             try writer.put(
@@ -63,8 +65,14 @@ final class TestFolder: Sendable {
             run.close()
             return run
         }
+        // A plan that was cancelled.
+        guard claimed > 0 else {
+            try run.setState(state, cause: cause, at: Self.start)
+            try run.closeIntoOneFile()
+            return run
+        }
         try run.setState(.running, at: Self.start)
-        try run.claim(0..<3, at: Self.start)
+        try run.claim(0..<claimed, at: Self.start)
         try run.record(
             (0..<3).map { Settlement(recipient: $0, outcome: $0 == 2 ? .invalidToken : .accepted, status: 200, settledAt: Self.start) })
         if state != .running { try run.setState(state, cause: cause, at: Self.start.adding(seconds: 60)) }
@@ -125,12 +133,14 @@ final class TestServer: Sendable {
     /// Starts it, calls `body` on a thread that may block, and ends it.
     static func with(
         _ site: Site, settings: ConsoleSettings? = nil, limits: ConnectionRoster.Limits = .init(),
-        patience: Connections.Patience = .init(), routes: [Route] = RouteTable.all, _ body: @escaping @Sendable (TestServer) throws -> Void
+        patience: Connections.Patience = .init(), routes: [Route] = RouteTable.all, signIns: WorkPool? = nil,
+        _ body: @escaping @Sendable (TestServer) throws -> Void
     ) async throws {
-        let connections = Connections(limits: limits, patience: patience, proxies: settings?.proxies ?? [])
+        let connections = Connections(limits: limits, patience: patience, hosts: HostRules(settings))
         var log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         log.logLevel = .critical
-        let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
+        var server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
+        if let signIns { server.signIns = signIns }
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let application = server.application(at: .port(host: "127.0.0.1", 0), routes: routes) { channel in
             continuation.yield(channel.localAddress?.port ?? 0)
@@ -180,8 +190,10 @@ final class TestServer: Sendable {
 final class TestConnection {
     private let descriptor: Int32
 
-    init(_ port: Int) throws {
+    /// - Parameter receiveBytes: of the socket's buffer; nil for as many as usual.
+    init(_ port: Int, receiveBytes: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var bytes = receiveBytes { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -202,6 +214,18 @@ final class TestConnection {
     func send(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// Whether the server closed the connection within a time; what it sent before is dropped.
+    func isClosed(within seconds: Double) -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let left = max(0, (end - .now) / .milliseconds(1))
+            var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&polled, 1, Int32(left.rounded(.up))) > 0 else { return false }
+            if recv(descriptor, &chunk, chunk.count, 0) <= 0 { return true }
+        }
     }
 
     /// All that comes until the server closes, or for a minute.

@@ -125,6 +125,9 @@ struct MetricsPortTests {
         let port = try MetricsPort("127.0.0.1:0") { "" }
         defer { port.close() }
         let taken = #expect(throws: Diagnostic.self) { _ = try MetricsPort(port.address) { "" } }
-        #expect(taken?.message.contains(port.address) ?? false)
+        #expect(taken?.message == "Volley cannot listen at \(port.address): the address is already in use")
+        #expect(taken?.remedy?.contains("--metrics") ?? false)
+        let foreign = #expect(throws: Diagnostic.self) { _ = try MetricsPort("192.0.2.1:9464") { "" } }
+        #expect(foreign?.message == "Volley cannot listen at 192.0.2.1:9464: this machine does not have the address")
     }
 }

@@ -291,7 +291,7 @@ struct StartTests {
         var configuration = SimulatorConfiguration()
         configuration.port = first.port
         let error = #expect(throws: Diagnostic.self) { try APNsSimulator(configuration) }
-        #expect(error?.message == "port \(first.port) is already in use")
+        #expect(error?.message == "Volley cannot listen at localhost:\(first.port): the address is already in use")
         #expect(error?.remedy != nil)
     }
 

@@ -28,7 +28,7 @@ struct Listener: ~Copyable {
             }
             close(four)
         }
-        throw Self.diagnostic(port: port, failure: failure)
+        throw Diagnostic.cannotListen(at: "localhost:\(port)", port: port, option: "--port", errno: failure)
     }
 
     deinit {
@@ -100,19 +100,5 @@ struct Listener: ~Copyable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
         }
         return Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    private static func diagnostic(port: Int, failure: Int32) -> Diagnostic {
-        switch failure {
-        case EADDRINUSE:
-            Diagnostic(
-                "port \(port) is already in use",
-                remedy: "Choose another port or 0 for a free one, or end the program that uses it (ss -ltnp shows it)")
-        case EACCES:
-            Diagnostic("port \(port) cannot be used without special rights", remedy: "Choose a port above 1023, or 0 for a free one")
-        default:
-            Diagnostic(
-                "port \(port) cannot be used: \(SystemError.words(failure))", remedy: "Choose another port, or 0 for a free one")
-        }
     }
 }

@@ -1,5 +1,4 @@
 import Base
-import Campaigns
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
@@ -14,7 +13,8 @@ final class Connections: Sendable {
     }
 
     private let state: Mutex<State>
-    private let proxies: [AddressRange]
+    private let hosts: HostRules
+    private let start = ContinuousClock.now
     /// How long a client may take.
     let patience: Patience
 
@@ -22,38 +22,51 @@ final class Connections: Sendable {
     struct Patience: Sendable {
         /// For the head of a request, and between two requests.
         var head = 15.0
-        /// For the body of a request.
-        var body = 60.0
+        /// For a short body. A longer one gets another second for each `ConnectionRoster.slowestBody` bytes that arrived.
+        var body = 15.0
+        /// For the longest body.
+        var longestBody = 60.0
         /// For taking the next part of an answer.
         var answer = 30.0
+
+        /// For a body of which that much has arrived.
+        func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRoster.slowestBody) }
     }
 
-    init(limits: ConnectionRoster.Limits = .init(), patience: Patience = Patience(), proxies: [AddressRange] = []) {
+    init(limits: ConnectionRoster.Limits = .init(), patience: Patience = Patience(), hosts: HostRules = HostRules(nil)) {
         state = Mutex(State(roster: ConnectionRoster(limits)))
-        self.proxies = proxies
+        self.hosts = hosts
         self.patience = patience
     }
 
     /// How many are open.
     var count: Int { state.withLock { $0.roster.count } }
 
+    private var now: Double { (ContinuousClock.now - start) / .seconds(1) }
+
     /// Takes a connection in, and closes the one that has to go for it.
     /// - Returns: its number.
     fileprivate func open(_ channel: any Channel) -> Int {
-        let address = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
-        let counted = address.flatMap { address in address.isLoopback || proxies.contains { $0.contains(address) } ? nil : address }
+        let network = hosts.network(of: hosts.client(of: [:], peer: channel.peer))
         let (id, closed) = state.withLock { state in
             state.next += 1
             state.channels[state.next] = channel
-            let closed = state.roster.open(state.next, from: counted).flatMap { state.channels[$0] }
+            let closed = state.roster.open(state.next, from: network, at: now).flatMap { state.channels[$0] }
             return (state.next, closed)
         }
         closed?.close(promise: nil)
         return id
     }
 
-    fileprivate func begin(_ id: Int) { state.withLock { $0.roster.begin(id) } }
-    fileprivate func rest(_ id: Int) { state.withLock { $0.roster.rest(id) } }
+    /// The head of a request arrived.
+    fileprivate func begin(_ id: Int, _ headers: HTTPFields, _ channel: any Channel) {
+        let network = hosts.network(of: hosts.client(of: headers, peer: channel.peer))
+        let closed = state.withLock { state in state.roster.begin(id, of: network, at: now).flatMap { state.channels[$0] } }
+        closed?.close(promise: nil)
+    }
+
+    fileprivate func received(_ id: Int, bytes: Int) { state.withLock { $0.roster.received(id, bytes: bytes) } }
+    fileprivate func wait(_ id: Int, for wait: ConnectionRoster.Wait?) { state.withLock { $0.roster.wait(id, for: wait, at: now) } }
     fileprivate func close(_ id: Int) {
         state.withLock { state in
             state.channels[id] = nil
@@ -62,7 +75,12 @@ final class Connections: Sendable {
     }
 }
 
-/// Watches one connection: nobody may take too long, or send too much, and every answer has its headers, also those that Hummingbird writes.
+extension Channel {
+    /// Which address is connected; nil over a Unix socket.
+    var peer: IPAddress? { remoteAddress?.ipAddress.flatMap { IPAddress($0) } }
+}
+
+/// Watches one connection: no client may take too long, or send too much, and every answer has its headers, also those that Hummingbird writes.
 /// Used on the connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -75,8 +93,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let mostBodyBytes: Int
     private var id: Int?
     private var bodyBytes = 0
+    /// When the body began that has not ended yet; nil outside of one.
+    private var bodyBegan: NIODeadline?
     private var bodyDeadline: Scheduled<Void>?
     private var answerDeadline: Scheduled<Void>?
+    /// Requests without a complete answer. A client may send the next one before.
+    private var unanswered = 0
     private var unwritten = 0
 
     /// - Parameters:
@@ -102,12 +124,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head:
-            id.map(connections.begin)
+        case .head(let head):
+            if let id { connections.begin(id, head.headerFields, context.channel) }
+            unanswered += 1
             bodyBytes = 0
-            bodyDeadline = closing(context.channel, after: connections.patience.body)
+            bodyBegan = .now()
+            watchBody(context, after: connections.patience.body)
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
+            if let id { connections.received(id, bytes: bytes.readableBytes) }
             // What a route does not read is read nevertheless, up to its end; it must have one.
             if bodyBytes > mostBodyBytes {
                 context.close(promise: nil)
@@ -115,8 +140,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
         case .end:
             bodyDeadline?.cancel()
+            bodyBegan = nil
+            tellWait()
         }
         context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The server ends: who withholds a body must not hold it up.
+        if event is ChannelShouldQuiesceEvent, bodyBegan != nil { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -130,7 +163,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let isEnd = if case .end = part { true } else { false }
         let written = promise ?? context.eventLoop.makePromise()
         unwritten += 1
-        if answerDeadline == nil { answerDeadline = closing(context.channel, after: connections.patience.answer) }
+        if answerDeadline == nil { watchAnswer(context.channel) }
         let (guardian, channel) = (NIOLoopBound(self, eventLoop: context.eventLoop), context.channel)
         written.futureResult.whenComplete { _ in guardian.value.wrote(channel, isEnd: isEnd) }
         context.write(wrapOutboundOut(part), promise: written)
@@ -138,12 +171,36 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func wrote(_ channel: any Channel, isEnd: Bool) {
         unwritten -= 1
+        if isEnd { unanswered -= 1 }
         answerDeadline?.cancel()
-        answerDeadline = unwritten > 0 ? closing(channel, after: connections.patience.answer) : nil
-        if isEnd { id.map(connections.rest) }
+        answerDeadline = nil
+        if unwritten > 0 { watchAnswer(channel) } else { tellWait() }
     }
 
-    private func closing(_ channel: any Channel, after seconds: Double) -> Scheduled<Void> {
-        channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { channel.close(promise: nil) }
+    /// Tells the roster what the connection waits for. A body that has not ended is known there from its beginning on.
+    private func tellWait() {
+        guard let id, bodyBegan == nil else { return }
+        connections.wait(id, for: unwritten > 0 ? .reader : unanswered > 0 ? nil : .head)
     }
+
+    private func watchAnswer(_ channel: any Channel) {
+        tellWait()
+        answerDeadline = channel.eventLoop.scheduleTask(in: Self.amount(connections.patience.answer)) { channel.close(promise: nil) }
+    }
+
+    /// Closes the connection when its body is late; looks again when enough of it has arrived for more time.
+    private func watchBody(_ context: ChannelHandlerContext, after seconds: Double) {
+        bodyDeadline?.cancel()
+        let (guardian, loopContext) = (
+            NIOLoopBound(self, eventLoop: context.eventLoop), NIOLoopBound(context, eventLoop: context.eventLoop)
+        )
+        bodyDeadline = context.eventLoop.scheduleTask(in: Self.amount(seconds)) {
+            guard let began = guardian.value.bodyBegan else { return }
+            let taken = Double((NIODeadline.now() - began).nanoseconds) / 1e9
+            let left = guardian.value.connections.patience.body(bytes: guardian.value.bodyBytes) - taken
+            if left > 0 { guardian.value.watchBody(loopContext.value, after: left) } else { loopContext.value.close(promise: nil) }
+        }
+    }
+
+    private static func amount(_ seconds: Double) -> TimeAmount { .nanoseconds(Int64(seconds * 1e9)) }
 }

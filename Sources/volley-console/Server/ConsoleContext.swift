@@ -15,7 +15,7 @@ struct ConsoleContext: RequestContext {
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+        peer = source.channel.peer
     }
 }
 

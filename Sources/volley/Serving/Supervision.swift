@@ -48,7 +48,7 @@ struct Supervision: Hashable {
     private static let firstDelay = 1.0, longestDelay = 60.0
     /// A child that lived so long was well.
     private static let healthySeconds = 60.0
-    /// A console that ends as wrong within this time was never able to serve.
+    /// A console that lived this long, and did not end as wrong, has served.
     private static let trialSeconds = 10.0
     /// How often to look whether another sender is still there: a lock announces nothing.
     private static let secondsPerLook = 10.0
@@ -117,7 +117,8 @@ struct Supervision: Hashable {
     private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
         states[child] = .off
         if isEnding { return endNext() }
-        if child == .console, seconds >= Self.trialSeconds { hasServed = true }
+        // However long it took to find out that it cannot serve: that is no sign that it served.
+        if child == .console, seconds >= Self.trialSeconds, !isWrong { hasServed = true }
         if child == .console, isWrong, !hasServed {
             self.isWrong = true
             isEnding = true
