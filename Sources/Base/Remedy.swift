@@ -11,6 +11,8 @@ public enum Remedy: Hashable, Sendable {
         case nameProject
         /// Approve a run that was begun without the approval that it needs now.
         case approveBegun(run: String)
+        /// Send the rest of a run that was cancelled.
+        case resumeCancelled(run: String)
         /// Send a retry to the devices that a run never sent to.
         case retryUnsent(run: String)
         /// List the devices that these runs have reached, so that a new plan leaves them out.

@@ -67,7 +67,8 @@ extension Report {
             ]
         case .cancelled where forgetting != nil: return isAnythingLeft ? [stepAlone, listOfReached] : []
         case .cancelled:
-            return status.startedAt == nil ? [] : [NextStep(words: "to resume it after all:", command: "volley resume \(id)")]
+            if status.startedAt == nil { return [] }
+            return isAnythingLeft ? [NextStep(words: "to resume it after all:", command: "volley resume \(id)")] : stepsAfterEnd
         case .planned, .finished: return []
         }
     }
@@ -137,9 +138,7 @@ extension Report {
     var needsNewMessage: Bool { status.cause?.blamesMessage() ?? false }
 
     /// Whether a resumption would send or settle anything.
-    var isAnythingLeft: Bool {
-        services.isEmpty ? left(figures, ofService: 0) > 0 : services.contains { $0.left > 0 }
-    }
+    var isAnythingLeft: Bool { plan.left(figures) > 0 }
 
     /// nil where everybody has the push, or no longer has the app.
     private var stepWhenNothingIsLeft: NextStep? {

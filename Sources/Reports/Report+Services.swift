@@ -1,6 +1,6 @@
 import Base
 import PushServices
-import Runs
+public import Runs
 
 /// What a service of a run did, as far as it took part.
 struct ServiceReport: Sendable {
@@ -64,20 +64,10 @@ extension Report {
             let name = settings?[number].serviceName ?? service.name
             return ServiceReport(
                 service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
-                reasons: Self.sorted(reasonCounts(ofService: number)), left: left(figures.services[number], ofService: number),
+                reasons: Self.sorted(reasonCounts(ofService: number)), left: plan.left(figures.services[number], ofService: number),
                 cause: stops.cause(ofService: name), state: stops.state(ofService: name), doubtsTokens: doubtsTokens(ofService: number),
                 isHeld: isHeld, isNotFetched: isNotFetched)
         }
-    }
-
-    /// How many a resumed run would send to through a service, or settle: those that are unsent but for good, those whom a process that ended
-    /// left without an outcome, and, if the campaign wants that, those that are unknown.
-    /// - Parameter figures: of the service's recipients.
-    func left(_ figures: RunFigures, ofService number: Int) -> Int {
-        let resends = (try? plan.settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
-        let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
-        let unknown = resends ? figures.outcomes[.unknown, default: 0] : figures.unrecorded.claimed
-        return max(0, figures.outcomes[.unsent, default: 0] - closed) + unknown
     }
 
     /// The services that stopped, in words; blank when the run did not stop for that.
@@ -133,5 +123,24 @@ extension Report {
 
     static func sorted(_ reasons: [String: Int]) -> [(name: String, recipients: Int)] {
         reasons.map { (name: $0.key, recipients: $0.value) }.sorted { ($1.recipients, $0.name) < ($0.recipients, $1.name) }
+    }
+}
+
+extension RunPlan {
+    /// How many a resumed run would send to, or settle.
+    public func left(_ figures: RunFigures) -> Int {
+        // Figures that an older version kept know no services.
+        guard serviceCount > 1, figures.services.count == serviceCount else { return left(figures, ofService: 0) }
+        return figures.services.enumerated().reduce(0) { $0 + left($1.element, ofService: $1.offset) }
+    }
+
+    /// The same through one service: recipients that are unsent but for good, those that a process that ended left without an outcome, and, if
+    /// the campaign wants that, those that are unknown.
+    /// - Parameter figures: of the service's recipients.
+    func left(_ figures: RunFigures, ofService number: Int) -> Int {
+        let resends = (try? settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
+        let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
+        let unknown = resends ? figures.outcomes[.unknown, default: 0] : figures.unrecorded.claimed
+        return max(0, figures.outcomes[.unsent, default: 0] - closed) + unknown
     }
 }

@@ -190,7 +190,8 @@ public struct ScheduledTime: Sendable {
         if let gap = LedgerGap(of: first) { return ("\(gap.diagnostic)", gap.diagnostic.remedies) }
         switch state {
         case .planned: return ("`volley send --plan \(other)` sends that plan.", [.send(run: other)])
-        case .running, .paused, .stopped: return ("`volley resume \(other)` resumes that run.", [.resume(run: other)])
+        case .running: return ("`volley report \(other)` shows its progress.", [.watch(run: other)])
+        case .paused, .stopped: return ("`volley resume \(other)` resumes that run.", [.resume(run: other)])
         case .cancelled where hasNeverBegun(first):
             return (
                 "That plan was cancelled before any of it was sent. Give '\(campaign)' another time; "

@@ -39,6 +39,37 @@ struct ConsoleWordsTests {
         }
     }
 
+    /// Each state, stopped for different reasons, and with all or some of five devices claimed; and a plan that was cancelled.
+    private static let endings: [(RunState, StopCause?, Int)] = {
+        var endings: [(RunState, StopCause?, Int)] = [(.cancelled, .cancelled, 0)]
+        for claimed in [3, 5] {
+            for state in RunState.allCases { endings.append((state, nil, claimed)) }
+            for cause in causes { endings.append((.stopped, cause, claimed)) }
+            for state in [RunState.stopped, .cancelled] { endings.append((state, .ledger(.forgotten(entries: 2)), claimed)) }
+        }
+        return endings
+    }()
+
+    @Test("whatever became of a run, its pages name no button that its page does not have", arguments: endings)
+    func buttons(state: RunState, cause: StopCause?, claimed: Int) async throws {
+        let folder = try TestFolder()
+        let run = try folder.run(Self.id, app: "news", state, cause: cause, claimed: claimed)
+        defer { run.close() }
+        let signIn = FixedSignIn.usual
+        let anna = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: anna).body
+            let report = try server.request("GET", "/runs/\(Self.id)/report", session: anna).body
+            for text in [page, report] {
+                for named in text.matches(of: #/“(Approve|Reject|Send|Pause|Resume|Cancel|Retry)”/#) {
+                    let isThere = try page.contains(Regex("<button[^>]*>\(named.1)</button>"))
+                    #expect(isThere, "“\(named.1)” of a run that is \(state)")
+                }
+            }
+            if state == .cancelled { #expect(!report.contains("Resume”")) }
+        }
+    }
+
     @Test("a refused order says on the run’s page what to press", arguments: RunState.allCases)
     func refused(state: RunState) async throws {
         let folder = try TestFolder()

@@ -38,7 +38,8 @@ struct RemedyWordsTests {
         case .restoreRun: .undoChange
         case .undoChange: .nameProject
         case .nameProject: .approveBegun(run: "r")
-        case .approveBegun: .retryUnsent(run: "r")
+        case .approveBegun: .resumeCancelled(run: "r")
+        case .resumeCancelled: .retryUnsent(run: "r")
         case .retryUnsent: .leaveOutReached(runs: ["r", "s"])
         case .leaveOutReached: .sendNow
         case .sendNow: .startSender

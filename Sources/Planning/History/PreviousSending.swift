@@ -37,7 +37,8 @@ public struct PreviousSending: Sendable {
             switch status.state {
             case .finished: RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
             case .cancelled: RunRemainder.remedyForUnsent(last).map { (" \($0)", [.ask(.retryUnsent(run: last.plan.id))]) } ?? ("", [])
-            default: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
+            case .running: (" `volley report \(run)` shows its progress.", [.watch(run: run)])
+            case .planned, .paused, .stopped: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
             }
         // Counted once, when a run ends; until then counting would mean reading the whole run.
         accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil

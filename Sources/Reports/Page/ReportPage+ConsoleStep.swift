@@ -15,15 +15,16 @@ extension ReportPage {
             return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run)), .planAgain] + repetition)
         }
         return switch state {
-        case .planned: told("", [.send(run: run)])
+        case .planned: told("", stepsOfPlan)
         case .running: told("", [.watch(run: run)])
         case .cancelled where report.forgetting != nil && report.isAnythingLeft:
             told(
-                "If nobody may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).",
-                [.resume(run: run)])
-        case .paused, .cancelled: told("", [.resume(run: run)])
+                "If no device may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(report.proAndContraOfGoingOn.pro)).",
+                [.ask(.resumeCancelled(run: run))])
+        case .cancelled: consoleAdviceOfCancelled
+        case .paused: told("", [.resume(run: run)])
         case .stopped where report.isLeftToOthers:
-            told("\(TextFormat.capitalized(report.wordsOfOthers)).", [.resume(run: run)])
+            told("\(TextFormat.capitalized(report.wordsOfOthers)).", [report.isAnythingLeft ? .resume(run: run) : .watch(run: run)])
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
             told(
                 "\(TextFormat.capitalized(report.proAndContraOfGoingOn.contra)). \(Remedy.cancel(run: run).sentence) "
@@ -46,6 +47,30 @@ extension ReportPage {
                     + "\(report.words("got it", ofCalls: "gone out")). “Retry” on the run’s page \(report.words("sends to them", ofCalls: "makes them")) again.",
                 [])
         }
+    }
+
+    /// What the page of a plan offers.
+    private var stepsOfPlan: [Remedy] {
+        let settings = try? report.plan.settings.get(), run = report.plan.id
+        if report.plan.audience == 0 { return [.planAgain] }
+        if settings?.needsApproval == true, report.approval == nil, !report.plan.isTest { return [.approve(run: run)] }
+        return settings?.schedule?.occurrence != nil ? [.leaveToSender] : [.send(run: run)]
+    }
+
+    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that goes on with it.
+    private var consoleAdviceOfCancelled: HTML {
+        let run = report.plan.id
+        let (before, remedies): (String, [Remedy]) =
+            if report.status.startedAt == nil {
+                ("It was cancelled before any of it was sent.", [.planAgain])
+            } else if report.isAnythingLeft {
+                ("", [.ask(.resumeCancelled(run: run)), .planAgain] + repetition)
+            } else if repeats > 0, !report.plan.isTest {
+                ("Nothing is left to send in this run.", [.retry(run: run)])
+            } else {
+                ("Nothing is left to do.", [])
+            }
+        return Prose.html(([before] + remedies.map(\.sentence)).filter { !$0.isEmpty }.joined(separator: " "))
     }
 
     /// What a new plan would do to devices that have the push.

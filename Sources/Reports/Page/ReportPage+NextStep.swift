@@ -99,7 +99,9 @@ extension ReportPage {
                 "If nobody may get it twice, \(report.conclusionOfForgetting). \(TextFormat.capitalized(pro)), by this machine alone, from the run’s file:",
                 "volley resume \(id)"
             )
-        case .cancelled: return ("Cancelled", "To resume it after all:", "volley resume \(id)")
+        case .cancelled:
+            let step = report.nextSteps.first
+            return ("Cancelled", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to do.")), step?.command ?? "")
         case .finished:
             return (
                 report.service.choosesDevices ? "Next step: make some calls again" : "Next step: send to some devices again",

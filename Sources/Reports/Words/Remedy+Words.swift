@@ -39,6 +39,7 @@ extension Remedy.Task {
         case .undoChange: "undo what was changed since it was planned, in its file, in volley.yaml or in the credentials"
         case .nameProject: "put volley.yaml back where it was when the run was planned"
         case .approveBegun(let run): "have \(run) approved, as it was begun without the approval that it needs now"
+        case .resumeCancelled(let run): "resume \(run) after all, if the rest is to be sent"
         case .retryUnsent(let run): "send to the devices that \(run) never sent to"
         case .leaveOutReached(let runs):
             "list the devices that \(Report.listed(runs, by: "and")) reached, so that a new plan can leave them out"

@@ -34,6 +34,11 @@ enum RefusalText {
     static func state(_ run: any RecordedRun, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id
         switch (step, state) {
+        case (.begin, .running):
+            return Diagnostic(
+                "the run is being sent, so it cannot be sent as a plan", file: run.place,
+                remedy: "`volley report \(id)` shows its progress; a new plan would send again to the devices that this run has reached.",
+                [.watch(run: id), .newPlanRepeats])
         case (.begin, _):
             return Diagnostic(
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.place,
@@ -55,7 +60,7 @@ enum RefusalText {
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
                     : "`volley resume \(id)` continues it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest.",
-                state == .planned ? [.send(run: id)] : [.resume(run: id), .cancelThenRetry(run: id)])
+                state == .planned ? [.send(run: id)] : [state == .running ? .watch(run: id) : .resume(run: id), .cancelThenRetry(run: id)])
         }
     }
 

@@ -16,6 +16,8 @@ struct RunSummary: Sendable {
     var audience: Int
     /// Recipients by outcome; of a run that is being sent, as they were last counted. nil while they are counted for the first time.
     var outcomes: [Outcome: Int]?
+    /// How many a resumption would send to, or settle; 0 while they are counted.
+    var left: Int
     var isTest: Bool
     var retryOf: String?
     var isPruned: Bool
@@ -26,6 +28,10 @@ struct RunSummary: Sendable {
     var repeatsUnknown: Bool
     /// Where it went.
     var badges: HTML
+    /// Since when a process has been sending it, and when its figures were counted; nil unless one is.
+    var sendingSince: Timestamp?, countedAt: ContinuousClock.Instant?
+    /// The longest time between two pushes that its paces allow, seconds.
+    var secondsBetweenPushes: Double
     /// When its parts are due; empty when all goes out at once.
     var waves: [RunWave]
     /// Why its figures may be too small; nil when they are not.
@@ -59,11 +65,15 @@ struct RunSummary: Sendable {
         (id, campaign, app) = (plan.id, plan.campaign, plan.app)
         (state, cause, startedAt, finishedAt) = (status.state, status.cause, status.startedAt, status.finishedAt)
         (plannedAt, audience, outcomes) = (plan.plannedAt, plan.audience, figures?.outcomes)
+        left = figures.map(plan.left) ?? 0
         (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
         isApproved = try run.approval() != nil
         let settings = try? plan.settings.get()
         isForATime = settings?.schedule?.occurrence != nil
         repeatsUnknown = settings?.unknownPolicy != .skip
+        sendingSince = status.state == .running ? run.sendingSince.map { Timestamp(epochMilliseconds: $0 / 1_000_000) } : nil
+        let paces = (0..<plan.serviceCount).compactMap { settings?.ofService($0).paces }
+        secondsBetweenPushes = paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0
         badges = EnvironmentBadge.html(of: plan)
         waves = plan.waves
         restored = RestoredRun(run, among: known)

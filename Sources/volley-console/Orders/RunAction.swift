@@ -52,8 +52,8 @@ enum RunAction: String, CaseIterable, Sendable {
         case .reject: isPlan && waits
         case .send: isPlan && !waits && !run.isForATime && run.audience > 0
         case .pause: run.state == .running
-        case .resume: run.state == .paused || run.state == .stopped && run.count(.unsent) + repeated(run) > 0
-        case .cancel: run.isLive || isPlan && !waits
+        case .resume: run.state == .paused || run.state == .stopped && run.left > 0
+        case .cancel: run.isLive || run.state == .stopped && !run.isHeld || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
         }
     }
@@ -98,7 +98,9 @@ enum RunAction: String, CaseIterable, Sendable {
         case .cancel:
             run.isLive
                 ? "Nothing more is sent, for good. What is on its way now still arrives; what arrived cannot be taken back."
-                : "The plan is never sent."
+                : run.state == .stopped
+                    ? "The run ends for good: \(TextFormat.devices(run.count(.unsent))) that got nothing stay without it."
+                    : "The plan is never sent."
         case .retry:
             """
             A new run sends the same again to the \(TextFormat.devices(toRetry(run))) whose push failed or whose result is unknown. \
