@@ -24,6 +24,10 @@ public enum RunEvent: Sendable {
     case paused(run: String)
     /// The run was resumed.
     case resumed
+    /// A service has taken no push for some seconds although devices wait for it. Volley keeps trying.
+    case silent(SilentService)
+    /// A service that did not answer takes pushes again.
+    case answersAgain(any PushService)
     /// The run was asked to end, and waits for the outstanding answers.
     case draining
     /// Other machines have something to record yet, or may: told each time that this is looked at.

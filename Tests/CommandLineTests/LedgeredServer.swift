@@ -143,6 +143,9 @@ final class LedgeredServer {
         #expect(running.finish().status == 0)
     }
 
+    /// Stops the server's process, which keeps its sockets, or has it continue.
+    func holdStill(_ isStill: Bool) throws { kill(try #require(simulator).processID, isStill ? SIGSTOP : SIGCONT) }
+
     /// Starts or stops dropping every packet.
     func silence(_ isSilent: Bool) throws {
         let network = try launcher().joined(separator: " ")

@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 import Scheduling
 import Testing
 
@@ -81,6 +82,32 @@ struct ProgressTests {
         #expect(due(until: 59) { (20..<40).contains($0) ? .delivery(.outage(seconds: 1)) : nil } == [30, 40])
         #expect(due(until: 59) { (20..<29).contains($0) ? .delivery(.connection) : .delivery(.pace) }.isEmpty)
         #expect(due(until: 100) { $0 >= 55 ? .runFile : nil } == [60, 65])
+    }
+
+    @Test("a service that takes nothing is told of after four seconds and when it is back; the next time, later")
+    func silence() {
+        var watch = SilenceWatch()
+        func looks(_ seconds: ClosedRange<Int>, settled: Int, isWaiting: Bool = true) -> [SilenceWatch.News] {
+            seconds.compactMap { watch.look(settled: settled, isWaiting: isWaiting, at: Double($0)) }
+        }
+        #expect(looks(0...3, settled: 0).isEmpty)
+        #expect(looks(4...60, settled: 0) == [.silent(seconds: 4)])
+        #expect(looks(61...62, settled: 5) == [.answersAgain])
+        #expect(looks(63...70, settled: 5) == [.silent(seconds: 8)])
+        // At the pace, or while the disk is full, nothing is waited for.
+        #expect(looks(71...71, settled: 6) == [.answersAgain])
+        #expect(looks(72...200, settled: 6, isWaiting: false).isEmpty)
+        #expect(looks(201...230, settled: 6) == [.silent(seconds: 16)])
+    }
+
+    @Test("what it says names the service, its address, how long, and how many wait")
+    func silenceWords() {
+        var silent = SilentService(
+            service: PushServices.standard, endpoint: "localhost:1", isConnected: false, seconds: 4, waiting: 60)
+        let remedy = " Volley keeps trying; `volley doctor` shows what is wrong with the connection."
+        #expect(silent.sentence == "There has been no connection to APNs (localhost:1) for 4 s; 60 devices wait.\(remedy)")
+        (silent.isConnected, silent.waiting) = (true, 1)
+        #expect(silent.sentence == "APNs (localhost:1) has taken no push for 4 s; 1 device waits.\(remedy)")
     }
 
     @Test("answers that the run file does not take are noticed after two seconds in which it took none")

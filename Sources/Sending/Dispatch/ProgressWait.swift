@@ -1,5 +1,6 @@
 import Base
 public import Delivery
+public import PushServices
 
 /// What a run that is being sent waits for.
 public enum ProgressWait: Hashable, Sendable {
@@ -13,6 +14,65 @@ public enum ProgressWait: Hashable, Sendable {
         switch self {
         case .delivery(.store), .delivery(.outage), .delivery(.connection), .delivery(.quota), .delivery(.credential), .runFile: true
         case .delivery: false
+        }
+    }
+}
+
+/// A service that has taken no push for a while although devices wait for it.
+public struct SilentService: Sendable {
+    /// The service.
+    public var service: any PushService
+    /// Its host and port, and the proxy on the way to it, as a phrase.
+    public var endpoint: String
+    /// Whether a connection to it is open.
+    public var isConnected: Bool
+    /// For how long it has taken none, in seconds.
+    public var seconds: Int
+    /// The recipients without an outcome that are sent through it now.
+    public var waiting: Int
+}
+
+/// Notices when a service takes no push although some wait for it. A value; the caller passes the time, in seconds.
+struct SilenceWatch {
+    /// What there is to tell.
+    enum News: Hashable { case silent(seconds: Int), answersAgain }
+
+    /// After each time that it was told, twice as long, so that a slow service does not fill a log.
+    private static let firstPatience = 4.0, longestPatience = 600.0
+
+    private var patience = Self.firstPatience
+    private var settled = 0
+    private var since: Double?
+    private var isTold = false
+
+    /// - Parameters:
+    ///   - settled: how many pushes have an outcome.
+    ///   - isWaiting: whether some wait for the service rather than for the pace, the disk or an order.
+    mutating func look(settled: Int, isWaiting: Bool, at seconds: Double) -> News? {
+        if settled != self.settled {
+            defer { (self.settled, since, isTold) = (settled, nil, false) }
+            return isTold ? .answersAgain : nil
+        }
+        guard isWaiting else {
+            since = nil
+            return nil
+        }
+        let begin = since ?? seconds
+        since = begin
+        guard !isTold, seconds - begin >= patience else { return nil }
+        isTold = true
+        patience = min(patience * 2, Self.longestPatience)
+        return .silent(seconds: Int(seconds - begin))
+    }
+}
+
+extension SendWait {
+    /// Whether pushes wait for the service itself: for a connection, a token or an answer.
+    var isForService: Bool {
+        switch self {
+        case .connection, .outage, .credential, .canary, .server: true
+        case .last(let answers, _): answers > 0
+        case .store, .quota, .throttle, .pace: false
         }
     }
 }

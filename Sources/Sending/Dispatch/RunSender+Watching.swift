@@ -8,7 +8,8 @@ extension RunSender {
     /// Reports the progress, and passes on orders from this terminal and others, until the delivery has ended.
     /// - Parameter moment: when sending must stop; nil for never.
     func watch(_ state: SendState, _ legs: [LegSending], until moment: Timestamp?) {
-        var meter = ProgressMeter()
+        var meter = ProgressMeter(), silences = legs.map { _ in SilenceWatch() }
+        let begin = ContinuousClock.now
         let cancellation = attendance.cancellation
         while !cancellation.wait(
             milliseconds: legs.isInterrupted ? SendControl.longestRest : rest(until: moment), orUntil: state.ended)
@@ -18,7 +19,11 @@ extension RunSender {
                 legs.interrupt()
             }
             attendance.observer(.tick)
-            if !legs.isInterrupted { carryOutOrders(legs, state) }
+            if !legs.isInterrupted {
+                carryOutOrders(legs, state)
+                let seconds = (ContinuousClock.now - begin) / .seconds(1)
+                for place in legs.indices where legs[place].isGoing { listen(to: legs[place], &silences[place], state, at: seconds) }
+            }
             if let moment, !legs.isInterrupted, clock.now() >= moment { legs.interrupt(.quietHours) }
             let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
             if var progress = meter.progress(
@@ -31,6 +36,23 @@ extension RunSender {
             }
         }
         attendance.observer(.progressOver)
+    }
+
+    /// Tells when a service does not answer, and when it does again.
+    private func listen(to leg: LegSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double) {
+        let (wait, settled, service) = (leg.control.wait, leg.control.pushesSettled, leg.access.service)
+        switch silence.look(settled: settled, isWaiting: wait?.isForService ?? false, at: seconds) {
+        case .silent(let seconds):
+            // What earlier lives of the run settled is not counted by this sender.
+            let waiting = max(0, min(leg.leg.ids.count - settled, state.progress.total - state.progress.done))
+            attendance.observer(
+                .silent(
+                    SilentService(
+                        service: service, endpoint: leg.access.address, isConnected: leg.control.connections > 0, seconds: seconds,
+                        waiting: waiting)))
+        case .answersAgain: attendance.observer(.answersAgain(service))
+        case nil: break
+        }
     }
 
     /// Milliseconds until the next check, so that nothing is sent after `moment`.

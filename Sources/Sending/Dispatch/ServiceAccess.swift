@@ -26,6 +26,9 @@ package struct ServiceAccess: Sendable {
 
     var service: any PushService { settings.service }
 
+    /// Where its pushes go, and the proxy on the way, as a phrase; blank where none can be sent.
+    var address: String { if case .open(let endpoint, _) = way { endpoint.description + route.proxyText } else { "" } }
+
     /// The paces that its requests keep.
     var paces: RequestPaces { settings.paces }
 

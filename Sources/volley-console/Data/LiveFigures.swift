@@ -65,6 +65,9 @@ final class LiveFigures: Sendable {
         return figures
     }
 
+    /// When the figures of a run that is being sent were counted; nil if they were not.
+    func countedAt(_ run: String) -> ContinuousClock.Instant? { counts.withLock { $0[run].flatMap { $0.figures == nil ? nil : $0.at } } }
+
     /// The next who asks tries again.
     private func forget(_ id: String) { counts.withLock { $0[id]?.isUnderWay = false } }
 }

@@ -11,6 +11,25 @@ final class LiveRate: Sendable {
     }
 
     private let looks = Mutex<[String: Look]>([:])
+    /// Since when the count of a run has been the same.
+    private let unchanged = Mutex<[String: (settled: Int, since: ContinuousClock.Instant)]>([:])
+
+    /// For how long a run has been sent without an outcome, as of its last count; seconds.
+    /// - Parameter now: of the visit.
+    func secondsWithoutOutcome(of run: RunSummary, at now: Timestamp) -> Double {
+        unchanged.withLock { unchanged in
+            guard run.state == .running, let counted = run.countedAt else {
+                unchanged[run.id] = nil
+                return 0
+            }
+            if let last = unchanged[run.id], last.settled == run.settled { return (counted - last.since) / .seconds(1) }
+            let begun = run.sendingSince.map { Double(now.epochMilliseconds - $0.epochMilliseconds) / 1000 } ?? 0
+            // Without any outcome it has been so from the beginning, whoever looked.
+            let seconds = run.settled == 0 ? max(0, begun) : 0
+            unchanged[run.id] = (run.settled, counted - .seconds(seconds))
+            return seconds
+        }
+    }
 
     /// Looks at a run.
     /// - Returns: settled recipients a second; nil before the second look, and when nothing was counted since.

@@ -95,7 +95,8 @@ final class RunArchive: Sendable {
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
             guard run.plan.id == id else { return Entry(stamp: stamp, mark: mark, result: nil, isPassing: false) }
-            let summary = try RunSummary(run, figures: live.figures(of: run), known: history)
+            var summary = try RunSummary(run, figures: live.figures(of: run), known: history)
+            summary.countedAt = live.countedAt(id)
             let isPassing = summary.isLive || summary.cause == .ledger(.processGone) || summary.doubt != nil
             return Entry(stamp: stamp, mark: mark, result: .success(summary), isPassing: isPassing)
         } catch {

@@ -29,7 +29,7 @@ enum RunPage {
             \(run.doubt.map(Words.warning) ?? "")
             \(why)
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
-            <div data-fill="progress" aria-live="polite">\(progress(run, rate: site.rate.perSecond(of: run), at: visit.now))</div>\(refresh)</section>
+            <div data-fill="progress" aria-live="polite">\(progress(run, site.rate, at: visit.now))</div>\(refresh)</section>
             \(run.state == .planned ? try PlanPart.html(run, site) : "")
             \(RunOrders.panel(sight, visit, typed: typed))
             \(RunOrders.history(sight))
@@ -58,7 +58,7 @@ enum RunPage {
                     "pieces",
                     .object(pairs: [
                         ("state", .string(Words.chips(of: run).markup)),
-                        ("progress", .string(progress(run, rate: site.rate.perSecond(of: run), at: visit.now).markup)),
+                        ("progress", .string(progress(run, site.rate, at: visit.now).markup)),
                     ])
                 ),
             ]))
@@ -92,20 +92,35 @@ enum RunPage {
         return run
     }
 
-    private static func progress(_ run: RunSummary, rate: Double?, at now: Timestamp) -> HTML {
+    /// A service that takes nothing for this long is worth telling, seconds.
+    private static let patienceSeconds = 4.0
+
+    private static func progress(_ run: RunSummary, _ rates: LiveRate, at now: Timestamp) -> HTML {
         guard run.startedAt != nil else {
             let begun: HTML = run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
             return "<p class=\"lead\">\(begun) planned for \(TextFormat.devices(run.audience)).</p>"
         }
         var words: HTML = "\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))"
-        if let rate {
+        if let rate = rates.perSecond(of: run) {
             words = "\(words) · \(TextFormat.count(Int(rate.rounded()))) a second"
             let left = run.audience - run.settled
             if rate > 0, left > 0 { words = "\(words) · about \(TextFormat.span(seconds: Int64((Double(left) / rate).rounded(.up)))) left" }
         }
         let next = run.state == .running ? run.waves.first { $0.due > now } : nil
         let wait: HTML = next.map { "<p class=\"note\">The next part goes out at \(Words.moment($0.due)).</p>" } ?? ""
-        return "<p class=\"lead\">\(words)</p>\(Words.outcomes(of: run))\(wait)"
+        let quiet = next == nil ? silence(of: run, seconds: rates.secondsWithoutOutcome(of: run, at: now)) : ""
+        return "<p class=\"lead\">\(words)</p>\(quiet)\(Words.outcomes(of: run))\(wait)"
+    }
+
+    /// What a person reads while nothing is answered although devices wait.
+    private static func silence(of run: RunSummary, seconds: Double) -> HTML {
+        let waiting = run.audience - run.settled
+        guard seconds >= patienceSeconds + run.secondsBetweenPushes * 2, waiting > 0 else { return "" }
+        return """
+            <p class="stop" role="status">No push has been answered for \(TextFormat.span(seconds: Int64(seconds))): \
+            \(TextFormat.devices(waiting)) \(TextFormat.plural(waiting, one: "waits", many: "wait")). The sender keeps trying. \
+            \(Remedy.ask(.checkCredentials).sentence)</p>
+            """
     }
 
     private static func facts(_ run: RunSummary) -> HTML {

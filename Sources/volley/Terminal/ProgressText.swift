@@ -19,6 +19,20 @@ extension RunProgress {
     }
 }
 
+extension SilentService {
+    /// What a person reads when a service does not answer.
+    var sentence: String {
+        let time = TextFormat.span(seconds: Int64(seconds)), name = service.displayName
+        let fact =
+            isConnected
+            ? "\(name) (\(endpoint)) has taken no push for \(time)" : "there has been no connection to \(name) (\(endpoint)) for \(time)"
+        let wait = TextFormat.plural(waiting, one: "waits", many: "wait")
+        return TextFormat.capitalized(
+            "\(fact); \(service.recipients(waiting)) \(wait). Volley keeps trying; `volley doctor` shows what is wrong with the connection."
+        )
+    }
+}
+
 extension ProgressWait {
     /// The wait in a few words, for the progress line.
     /// - Parameters:

@@ -53,6 +53,8 @@ final class RunTerminal: Sendable {
                     + "Ctrl-C ends here, and `volley resume \(wait.run)` continues.", about: run)
         case .paused(let id): console.say("Paused. `volley resume \(id)` in another terminal continues; Ctrl-C ends here.", about: run)
         case .resumed: console.say("Continuing.", about: run)
+        case .silent(let silent): console.warn(silent.sentence, about: run)
+        case .answersAgain(let service): console.say("\(service.displayName) answers again.", about: run)
         case .draining:
             console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.", about: run)
         case .storeBack: console.say("The store answers again.", about: run)
