@@ -207,7 +207,7 @@ FUZZ_FIRST ?= 0
 
 fuzz-files: setup ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
 	@$(SWIFT) build --build-tests $(STRICT)
-	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 17 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
+	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 18 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
 	    $(TESTS) --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What commands do beside a damaged file. `make fuzz-files` damages thousands.
-@Suite("commands beside a damaged file", .enabled(if: hasPython, "needs Python to edit a run file"))
+/// What commands do next to a damaged file. `make fuzz-files` damages thousands.
+@Suite("commands next to a damaged file", .enabled(if: hasPython, "needs Python to edit a run file"))
 struct DamagedFileCommandTests {
     private static let damage = [
         "update run set audience = '0f'", "update run set state = x'00'", "update claim set last_id = 9223372036854775807",

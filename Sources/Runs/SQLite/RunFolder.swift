@@ -241,7 +241,7 @@ extension RunFolder {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Runs that may have reached a device since a moment; files that cannot be read are in the second list, unless the record beside them says that they
+    /// Runs that may have reached a device since a moment; files that cannot be read are in the second list, unless the record next to them says that they
     /// are about something else.
     public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
         let listing = try list()
