@@ -15,7 +15,7 @@ struct SilentServiceTests {
         case unknownName
         /// It takes connections, and says nothing on them.
         case noHandshake
-        /// It stands still after it was asked who it is.
+        /// Its process was stopped, and keeps its sockets.
         case stopped
     }
 

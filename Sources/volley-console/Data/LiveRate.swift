@@ -24,7 +24,7 @@ final class LiveRate: Sendable {
             }
             if let last = unchanged[run.id], last.settled == run.settled { return (counted - last.since) / .seconds(1) }
             let begun = run.sendingSince.map { Double(now.epochMilliseconds - $0.epochMilliseconds) / 1000 } ?? 0
-            // Without any outcome it has been so from the beginning, whoever looked.
+            // Without any outcome it has been so since sending began, also if no page was open.
             let seconds = run.settled == 0 ? max(0, begun) : 0
             unchanged[run.id] = (run.settled, counted - .seconds(seconds))
             return seconds

@@ -147,7 +147,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The server ends: who withholds a body must not hold it up.
+        // The server ends: a client that withholds a body must not hold it up.
         if event is ChannelShouldQuiesceEvent, bodyBegan != nil { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }

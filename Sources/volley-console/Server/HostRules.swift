@@ -13,7 +13,7 @@ struct HostRules: Sendable {
         /// `https://push.example.com`: the origin of the console's own pages, in lower case.
         var origin: String
 
-        /// Whose turn work for a person takes who has not signed in: that of their network. nil on this machine itself, which proxies that are
+        /// Whose turn work for a person takes before they signed in: that of their network. nil on this machine itself, which proxies that are
         /// not configured share with everyone.
         var turn: String? { client.flatMap { $0.isLoopback ? nil : "from \($0.clientNetwork)" } }
     }
