@@ -57,7 +57,9 @@ struct FileTests {
         #expect(
             cannotRead("a.yaml", code: EACCES).description
                 == "a.yaml: you are not allowed to read this file. Ask its owner, or change its permissions with 'chmod u+r'.")
-        #expect(cannotRead("a.yaml", code: EIO).description == "a.yaml: the file cannot be read (Input/output error)")
+        #expect(
+            cannotRead("a.yaml", code: EIO).description
+                == "a.yaml: the file cannot be read: its disk or device reports an error. Check the disk and its file system.")
     }
 
     @Test("a file on disk is read like any other")

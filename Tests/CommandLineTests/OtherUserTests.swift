@@ -57,7 +57,8 @@ struct OtherUserTests {
         arguments: [
             ("touch runs/schedule.lock", "schedule.lock"), ("touch runs/orders.sqlite", "orders.sqlite"),
             ("touch runs/suppressed-shop.sqlite", "suppressed-shop.sqlite"), ("touch runs/sent.db-wal", "sent.db-wal"),
-            ("touch runs/accounts.sqlite", "accounts.sqlite"), ("chmod 600 devices.csv", "devices.csv"), ("chmod 755 runs", "/runs"),
+            ("touch runs/accounts.sqlite", "accounts.sqlite"), ("chmod 600 devices.csv", "devices.csv"),
+            ("chown root runs; chmod 755 runs", "/runs"),
             ("chmod 755 . ; touch health.json", "health.json"), ("volley plan first.yaml", "-first-"),
         ])
     func kinds(change: String, name: String) throws {

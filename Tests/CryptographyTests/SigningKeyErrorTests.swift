@@ -27,11 +27,11 @@ import Testing
                 == "key.p8: the key file is empty. Copy it again from where it was downloaded or exported.")
     }
 
-    @Test("a file that the system cannot read is named with the system's words")
+    @Test("a file that the system cannot read is said to be that")
     func unreadable() {
         #expect(
             refusal("/proc/self/mem", in: folder)
-                == "/proc/self/mem: the key file cannot be read: Input/output error. Check the disk and the file.")
+                == "/proc/self/mem: the key file cannot be read: its disk or device reports an error. Check the disk and the file.")
     }
 
     @Test("a file without permission says how to get it", .enabled(if: geteuid() != 0))

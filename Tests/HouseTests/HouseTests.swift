@@ -101,6 +101,7 @@ struct HouseTests {
             "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
             "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
             "polls": "usleep(5)", "trusts-stored-values": "try Int.fetchOne(db, sql: sql)",
+            "quotes-libraries": "strerror(errno)",
             "addresses-runs-by-path": "SQLiteRun(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Wall.services).isSuperset(of: ["APNs", "FCM"]))
