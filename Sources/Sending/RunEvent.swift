@@ -1,5 +1,6 @@
 public import Base
 import Campaigns
+public import PushServices
 public import Runs
 public import Scheduling
 

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Reports
 import Runs
 

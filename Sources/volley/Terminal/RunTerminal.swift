@@ -1,5 +1,6 @@
 import Base
 import Logs
+import PushServices
 import Runs
 import Scheduling
 import Synchronization
