@@ -93,8 +93,8 @@ struct PlainSecretTests {
             #expect(error?.description.contains("words") != true && error?.description.contains("aaa") != true)
         }
         #expect(try read("\u{FEFF}abc123\r\n") == "abc123" && read("\u{FEFF}\u{FEFF}abc123") == "abc123")
-        for hidden in ["\u{200B}", "\u{A0}", "\u{FEFF}", "\u{AD}"] {
-            let code = "U+\(String(hidden.unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true))".replacing("U+A", with: "U+00A")
+        for hidden: Unicode.Scalar in ["\u{200B}", "\u{A0}", "\u{FEFF}", "\u{AD}"] {
+            let code = TextFormat.codePoint(hidden)
             for text in ["abc123\(hidden)\n", "abc\(hidden)123", "\n\(hidden)abc123"] {
                 #expect(#expect(throws: Diagnostic.self) { try read(text) }?.message.contains("an invisible character (\(code))") == true)
             }
