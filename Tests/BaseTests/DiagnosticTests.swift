@@ -110,7 +110,7 @@ import Testing
     @Test("what a file holds does not steer the terminal")
     func controlCharacters() {
         #expect(
-            Diagnostic("no '\u{1B}[31mred\u{7}\u{202E}'", file: "a\u{9B}b").description == "a\\u009Bb: no '\\u001B[31mred\\u0007\\u202E'")
+            Diagnostic("no '\u{1B}[31mred\u{7}\u{202E}'", file: "a\u{9B}b").description == "a\\u009Bb: no '\\u001B[31mred\\u0007<U+202E>'")
         #expect(Diagnostic("größe – «ok» 👍🏽\nnext").description == "größe – «ok» 👍🏽\nnext")
     }
 }
