@@ -18,18 +18,24 @@ struct StoreTroubleTests {
     func telling() {
         let (claims, beats) = (Lane(), Lane()), (claiming, beating) = (ObjectIdentifier(claims), ObjectIdentifier(beats))
         var trouble = StoreTrouble()
-        #expect(trouble.failed(claiming, Self.full, since: 10, at: 10) == nil)
+        func failed(_ lane: ObjectIdentifier, _ why: PostgresError, _ now: Double) -> StoreTrouble.News? {
+            trouble.failed(lane, why, since: now, at: now)
+        }
+        func answered(_ lane: ObjectIdentifier) -> StoreTrouble.News? { trouble.answered(lane) }
+        #expect(failed(claiming, Self.full, 10) == nil)
         // Beats change a row in place, and need no room: that they are answered says nothing about claims.
-        #expect(trouble.answered(beating) == nil && trouble.why == Self.full)
-        #expect(trouble.failed(claiming, Self.full, since: 14, at: 14) == .isAway(Self.full))
-        #expect(trouble.failed(claiming, Self.full, since: 73, at: 73) == nil)
-        #expect(trouble.failed(claiming, Self.full, since: 74, at: 74) == .isAway(Self.full))
-        #expect(trouble.failed(beating, Self.away, since: 75, at: 75) == nil)
-        #expect(trouble.failed(beating, Self.away, since: 80, at: 80) == .isAway(Self.away))
-        #expect(trouble.failed(claiming, Self.full, since: 90, at: 90) == nil, "told before")
-        #expect(trouble.answered(claiming) == nil)
-        #expect(trouble.answered(beating) == .isBack)
-        #expect(trouble.answered(beating) == nil && trouble.why == nil)
+        #expect(answered(beating) == nil)
+        #expect(trouble.why == Self.full)
+        #expect(failed(claiming, Self.full, 14) == .isAway(Self.full))
+        #expect(failed(claiming, Self.full, 73) == nil)
+        #expect(failed(claiming, Self.full, 74) == .isAway(Self.full))
+        #expect(failed(beating, Self.away, 75) == nil)
+        #expect(failed(beating, Self.away, 80) == .isAway(Self.away))
+        #expect(failed(claiming, Self.full, 90) == nil, "told before")
+        #expect(answered(claiming) == nil)
+        #expect(answered(beating) == .isBack)
+        #expect(answered(beating) == nil)
+        #expect(trouble.why == nil)
         _ = (claims, beats)
     }
 
@@ -38,12 +44,15 @@ struct StoreTroubleTests {
         let lane = Lane(), claiming = ObjectIdentifier(lane)
         var trouble = StoreTrouble()
         _ = trouble.failed(claiming, Self.full, since: 0, at: 0)
-        #expect(!trouble.isOver(isAsked: false, isHeard: true, at: 100_000))
-        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 100_001) && !trouble.isOver(isAsked: true, isHeard: true, at: 100_004.9))
-        #expect(trouble.isOver(isAsked: true, isHeard: true, at: 100_005) && !trouble.isClosed(at: 100_006.9))
+        func isOver(_ now: Double, isAsked: Bool = true) -> Bool { trouble.isOver(isAsked: isAsked, isHeard: true, at: now) }
+        #expect(!isOver(100_000, isAsked: false))
+        #expect(!isOver(100_001))
+        #expect(!isOver(100_004.9))
+        #expect(isOver(100_005))
+        #expect(!trouble.isClosed(at: 100_006.9))
         #expect(trouble.isClosed(at: 100_007))
         _ = trouble.answered(claiming)
-        #expect(trouble.isOver(isAsked: true, isHeard: true, at: 100_008), "what is left gets its moment only")
+        #expect(isOver(100_008), "what is left gets its moment only")
         _ = lane
     }
 
@@ -51,9 +60,12 @@ struct StoreTroubleTests {
     func askedFirst() {
         let lane = Lane(), claiming = ObjectIdentifier(lane)
         var trouble = StoreTrouble()
-        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 0) && !trouble.isOver(isAsked: true, isHeard: true, at: 50))
+        func isOver(_ now: Double) -> Bool { trouble.isOver(isAsked: true, isHeard: true, at: now) }
+        #expect(!isOver(0))
+        #expect(!isOver(50))
         _ = trouble.failed(claiming, Self.away, since: 50, at: 50)
-        #expect(!trouble.isOver(isAsked: true, isHeard: true, at: 53.9) && trouble.isOver(isAsked: true, isHeard: true, at: 54))
+        #expect(!isOver(53.9))
+        #expect(isOver(54))
         _ = lane
     }
 
@@ -62,7 +74,9 @@ struct StoreTroubleTests {
         let lane = Lane()
         var trouble = StoreTrouble()
         _ = trouble.failed(ObjectIdentifier(lane), Self.away, since: 0, at: 0)
-        #expect(!trouble.isOver(isAsked: false, isHeard: false, at: 9.9) && trouble.isOver(isAsked: false, isHeard: false, at: 10))
+        func isOver(_ now: Double) -> Bool { trouble.isOver(isAsked: false, isHeard: false, at: now) }
+        #expect(!isOver(9.9))
+        #expect(isOver(10))
     }
 
     @Test(
