@@ -69,6 +69,15 @@ struct OtherUserTests {
         #expect(checked.status == 2 && checked.output.contains(name), "\(checked)")
     }
 
+    @Test("a lock that only root may use ends schedule at its start, with the owner and what to do")
+    func lock() throws {
+        let folder = try sent()
+        #expect(try shell(folder, "chown -R 65534:65534 runs; touch runs/schedule.lock; chmod 600 runs/schedule.lock").status == 0)
+        let ended = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' schedule later.yaml")
+        #expect(
+            ended.status == 2 && ended.errors.contains("schedule.lock: warning: ") && ended.errors.contains("belongs to root"), "\(ended)")
+    }
+
     @Test("runs that have ended and that this user can read are no problem")
     func ended() throws {
         let folder = try sent()

@@ -125,7 +125,7 @@ enum RunDiagnostics {
         switch code {
         case ENOSPC, EDQUOT: diskFull(path, activity)
         case ENOENT: Diagnostic("\(doing): there is no such file or folder", file: path)
-        case EACCES, EPERM, EROFS:
+        case EACCES:
             Diagnostic("\(doing): permission denied", file: path, remedy: "Check the folder's permissions, and which user runs volley.")
         default: FileError.system(code).diagnostic(doing, file: path)
         }

@@ -20,7 +20,7 @@ public enum ScheduleCommand {
         Interruption.install()
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
-        let lock = try catalog.schedule.lock()
+        let lock = try sayingObstacles(project, catalog, console) { try catalog.schedule.lock() }
         let terminal = ScheduleTerminal.observer(console), manager = ServiceManager()
         let observer = ScheduleObserver { event in
             terminal(event)
@@ -30,18 +30,33 @@ public enum ScheduleCommand {
         let rights = AccountRights(nil, files), metrics = LatestMetrics(isWanted: address != nil)
         let port = try address.map { try MetricsPort($0) { metrics.text } }
         defer { port?.close() }
-        let daemon = try ScheduleDaemon(
-            files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) }, confines: { rights.confines(file: $0) },
-            ScheduleAttendance(
-                observer: observer, cancellation: Interruption.process,
-                context: SendingContext(threads: options.threads, cancellation: Interruption.process),
-                memory: options.memory, metrics: metrics))
+        let attendance = ScheduleAttendance(
+            observer: observer, cancellation: Interruption.process,
+            context: SendingContext(threads: options.threads, cancellation: Interruption.process),
+            memory: options.memory, metrics: metrics)
+        let daemon = try sayingObstacles(project, catalog, console) {
+            try ScheduleDaemon(
+                files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) },
+                confines: { rights.confines(file: $0) }, attendance)
+        }
         if let flaw = manager.flaw { console.warn(flaw) }
         observer(.started(record: catalog.schedule.place))
         if let port { console.say("Metrics are at http://\(port.address)/metrics.") }
         switch try daemon.run() {
         case .cancelled: return .interrupted
         case .recordLost: return .stopped
+        }
+    }
+
+    /// Where the record cannot be used, says first which files belong to another user: the error itself names one file, and no owner.
+    private static func sayingObstacles<Value>(
+        _ project: Project, _ catalog: any RunCatalog, _ console: Console, _ body: () throws -> Value
+    ) throws -> Value {
+        do { return try body() } catch {
+            let said = Diagnostic(explaining: error).message
+            var inspection = ProjectInspection(project, catalog)
+            console.show(inspection.obstacles().filter { $0.message != said })
+            throw error
         }
     }
 
