@@ -3,6 +3,7 @@ public import Base
 import Campaigns
 import Content
 import Delivery
+import PostgresRuns
 import PushServices
 import Runs
 
