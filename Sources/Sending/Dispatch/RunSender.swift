@@ -53,7 +53,7 @@ package struct RunSender: Sendable {
     package func send() -> RunEnd {
         attendance.observer(.begins)
         do { return try sendAll() } catch {
-            if let team, team.ledger.store.isGivenUp { return .interrupted }
+            if team?.isStoreGivenUp ?? false { return .interrupted }
             let end = RunEnd.stopped(.ledger(.unusable("\(error)")))
             // One member's trouble is not the run's.
             return team == nil ? recorded(end) : end

@@ -16,7 +16,7 @@ extension RunSender {
     func sendInTeam(_ team: TeamPlace) throws -> RunEnd {
         let end = try sentInTeam(team)
         // What the store does not take once it is given up says nothing about the run.
-        if case .stopped(.ledger) = end, team.ledger.store.isGivenUp { return .interrupted }
+        if case .stopped(.ledger) = end, team.isStoreGivenUp { return .interrupted }
         return end
     }
 

@@ -91,6 +91,9 @@ final class TeamPlace: Sendable {
     /// What the run's file asks for and the store does not say yet; nil for nothing, or if this machine does not have the file.
     var pendingOrder: RunOrder? { mirror?.pending }
 
+    /// Whether the store is waited for no longer, as a person has asked for the end while it was away.
+    var isStoreGivenUp: Bool { ledger.store.isGivenUp }
+
     /// Counts what this member has recorded.
     func count(_ settlements: [Settlement]) { answers.add(settlements) }
 
