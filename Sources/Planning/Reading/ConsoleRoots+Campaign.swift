@@ -23,7 +23,7 @@ extension ConsoleRoots {
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
-        let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.machineZone)
+        let dates = DatedPath(now: now, zone: zone)
         let exports = audience.devices.compactMap { path in objection(to: path, dates, of: file).map { (path, $0) } }
         let others = (audience.excludedDevices + lists.compactMap(\.file)).compactMap { path in
             (objection(to: path, dates, of: file) ?? (Self.isList(path.value) ? nil : .closed)).map { (path, $0) }

@@ -3,7 +3,6 @@ public import Base
 import Campaigns
 import Content
 import Delivery
-import PostgresRuns
 import PushServices
 import Runs
 
