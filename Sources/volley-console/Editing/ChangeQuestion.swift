@@ -21,8 +21,8 @@ struct ChangeQuestion {
         digest = ShownFile.digest(of: Array(text.utf8))
         guard let present, visit.form[Self.answer] != digest, visit.form[Self.answerWithSource] != digest else { return nil }
         let project = try site.project()
-        func draft(_ text: String) -> CampaignDraft { CampaignSaving.draft(text, file: item.path, project, at: visit.now) }
-        changes = PartialChange.all(from: draft(CampaignSaving.text(of: present)), to: draft(text))
+        func draft(_ bytes: [UInt8]) -> CampaignDraft { CampaignSaving.draft(bytes, file: item.path, project, at: visit.now) }
+        changes = PartialChange.all(from: draft(present), to: draft(CampaignSaving.bytes(of: text, like: present)))
         guard !changes.isEmpty else { return nil }
         reach = Self.reach(changes, item, site)
     }
