@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Glibc
 import TestCommands
+import TestServers
 
 /// What people ask for while a run is sent by several machines.
 extension MachineRun {
