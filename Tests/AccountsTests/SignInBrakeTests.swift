@@ -121,7 +121,7 @@ struct SignInBrakeTests {
         let anna = try name("anna")
         #expect(brake.attempt(anna, from: home, at: noon, device: "browser") == 0)
         brake.succeeded(at: noon)
-        for second in 0..<3_000 { _ = brake.attempt(anna, from: try address(second), at: after(Int64(second))) }
+        for second in 0...3_000 { _ = brake.attempt(anna, from: try address(second), at: after(Int64(second))) }
         #expect(brake.attempt(anna, from: try address(99_999), at: after(3_000)) > 0)
         #expect(brake.attempt(anna, from: home, at: after(3_000)) == 0)
         #expect(brake.attempt(anna, from: try address(99_999), at: after(3_000), device: "browser") == 0)
