@@ -27,9 +27,11 @@ extension ZoneDatabase {
         if let bytes, ZoneFile.countsLeapSeconds(bytes) { throw Self.leapSeconds("TZ is \(Self.shown(variable))") }
         if let rule = PosixZone(variable: text) { return ZoneRules(name: text, rule) }
         if ZoneAbbreviation.isUniversal(text) { return .utc }
-        let isFile = bytes != nil || text.hasPrefix("/")
+        let what =
+            bytes != nil || text.hasPrefix("/")
+            ? "no file of a time zone" : "neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
         throw Self.unreadable(
-            "TZ is \(Self.shown(variable)), \(isFile ? "which is no file of a time zone" : "neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3")",
+            "TZ is \(Self.shown(variable)), which is \(what)",
             remedy: names().isEmpty
                 ? Self.databaseRemedy
                 : "Set TZ to a zone, for example TZ=\(suggestion(for: text)), or remove it from the environment: then /etc/localtime counts."
@@ -73,7 +75,11 @@ extension ZoneDatabase {
         return path
     }
 
-    private func suggestion(for text: String) -> String { nearestZone(to: text) ?? "Europe/Berlin" }
+    /// Zones that a text probably means. An abbreviation may mean several places, and another abbreviation is no hint.
+    private func suggestion(for text: String) -> String {
+        if let places = ZoneAbbreviation.places(text) { return places.joined(separator: " or TZ=") }
+        return nearestZone(to: text).flatMap { $0.contains("/") ? $0 : nil } ?? "Europe/Berlin"
+    }
 
     private static func shown(_ text: String) -> String { "'\(TextFormat.foreign(String(text.prefix(80))))'" }
 
