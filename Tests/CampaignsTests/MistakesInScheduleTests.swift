@@ -130,7 +130,7 @@ struct MistakesInScheduleTests {
             "44: 'mon–fri' is not a day of the week. The dash '–' is not a hyphen. Write mon-fri."),
         one(
             "a rule with too few fields", "timezone: UTC, repeat: \"9 * * mon\"",
-            "36: '9 * * mon' has 4 fields instead of five. Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
+            "36: '9 * * mon' has 4 fields instead of five. Write minute, hour, day of the month, month and day of the week. For example, \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
         ),
         one(
             "a day of the week written out", "timezone: UTC, repeat: \"0 9 * * monday\"",
