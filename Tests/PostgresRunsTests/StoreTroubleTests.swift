@@ -51,7 +51,8 @@ struct StoreTroubleTests {
         #expect(isOver(100_005))
         #expect(!trouble.isClosed(at: 100_006.9))
         #expect(trouble.isClosed(at: 100_007))
-        _ = trouble.answered(claiming)
+        let news = trouble.answered(claiming)
+        #expect(news == nil, "a connection that is closed says nothing about the store")
         #expect(isOver(100_008), "what is left gets its moment only")
         _ = lane
     }

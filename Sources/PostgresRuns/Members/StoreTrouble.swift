@@ -55,7 +55,8 @@ struct StoreTrouble {
     /// A connection was answered, or is of no more use to anybody.
     mutating func answered(_ lane: ObjectIdentifier) -> News? {
         lanes[lane] = nil
-        guard lanes.isEmpty, toldAt != nil else { return nil }
+        // What is no longer waited for may be away still.
+        guard lanes.isEmpty, toldAt != nil, givenUpAt == nil else { return nil }
         (toldAt, told) = (nil, [])
         return .isBack
     }
