@@ -31,6 +31,8 @@ extension RunSender {
                 isOneOfSeveral: legs.count { $0.isGoing } > 1 && !(held?.wait == .pace && access.sharesPace))
             {
                 progress.claimed = state.claims.value
+                // Answers of a run that machines share are recorded in its store.
+                if team != nil, progress.wait == .runFile { progress.wait = .delivery(.store) }
                 progress.legs = legs.filter(\.isGoing).map(LegProgress.init)
                 attendance.observer(.progress(progress))
             }
