@@ -13,9 +13,9 @@ enum StoreError {
         let what =
             switch error.cause {
             case .address: error.message
-            case .unreachable: "the store cannot be reached: \(TextFormat.foreign(error.message))"
-            case .lost, .late: "the store gave no answer: \(TextFormat.foreign(error.message))"
-            case .refused: "the store refuses what Volley asks of it: \(TextFormat.foreign(error.message))"
+            case .unreachable: "the store cannot be reached: \(TextFormat.foreign(error.message, maximumBytes: 500))"
+            case .lost, .late: "the store gave no answer: \(TextFormat.foreign(error.message, maximumBytes: 500))"
+            case .refused: "the store refuses what Volley asks of it: \(TextFormat.foreign(error.message, maximumBytes: 500))"
             }
         return Diagnostic(what, remedy: remedy(error.sqlState) ?? error.remedy ?? usualRemedy)
     }
