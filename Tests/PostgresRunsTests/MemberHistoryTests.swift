@@ -33,14 +33,14 @@ struct MemberHistoryTests {
             (.newcomersWitness, [169, 264, 697]), (.resumesThroughStore, [6, 7, 13]),
             (.leasesAnew, [0, 8, 22]), (.leavesAtOnce, [265, 2128, 2173]),
             (.claimsWhateverTheOrder, [4, 8, 9]),
-            (.endsUnconditionally, [0, 1, 2]), (.canaryDies, [32, 38, 48]),
+            (.endsUnconditionally, [0, 1, 2]), (.canaryDies, [32, 38, 48]), (.homeStaysAway, Array(0..<200)),
         ] as [(MemberWorld.Breakage, [UInt64])])
     func breakages(breakage: MemberWorld.Breakage, seeds: [UInt64]) {
-        let caught = seeds.filter { seed in
+        let isCaught = seeds.contains { seed in
             var world = MemberWorld(seed: seed, breakage: breakage)
             world.run()
             return !world.failures.isEmpty
         }
-        #expect(!caught.isEmpty, "\(breakage.rawValue)")
+        #expect(isCaught, "\(breakage.rawValue)")
     }
 }
