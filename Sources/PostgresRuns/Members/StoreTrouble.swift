@@ -14,7 +14,7 @@ struct StoreTrouble {
         /// People are told of trouble that lasts this long: a restart of the database is often over sooner. They are told again after `repetition`.
         var notice = 4.0, repetition = 60.0
         /// Once a person has asked for the end, the store is waited for this long; then what is left to do gets `closing` in all.
-        var grace = 4.0, closing = 2.0
+        var grace = 3.0, closing = 2.0
         /// Where nobody would hear of it, it is waited for this long.
         var unheard = 10.0
     }
