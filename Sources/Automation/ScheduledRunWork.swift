@@ -62,7 +62,7 @@ struct ScheduledRunWork: Sendable {
             guard let plan = try ScheduledPlan(campaign, for: scheduledRun, at: now) else {
                 return .cancelledPlan(.campaignChanged)
             }
-            if plan.time.begins != scheduledRun.begins, plan.time.begins > now { return .moved(plan.time) }
+            if Scheduler.isStillToCome(plan.time, of: scheduledRun, at: now) { return .moved(plan.time) }
             let inputs = plan.inputFiles.map { ($0, FileStamp(path: $0)) }
             if let busy = quiet.observe(inputs, now: now, uptime: Heartbeats.uptime).first {
                 return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))

@@ -44,6 +44,11 @@ extension Scheduler {
         }
     }
 
+    /// Whether a time that was found due is still to come by the rules that count now. A clock that was set back is no reason to wait again.
+    static func isStillToCome(_ time: Occurrence, of scheduledRun: ScheduledRun, at now: Timestamp) -> Bool {
+        time.begins > now && (time.begins != scheduledRun.begins || scheduledRun.problem == .zoneChanged)
+    }
+
     /// The rules changed after a time was found due, and by the new ones it is still to come: it waits.
     mutating func moved(_ key: ScheduledRun.Key, to time: Occurrence, at now: Timestamp) -> [Action] {
         guard var scheduledRun = open[key]?.scheduledRun else { return [] }

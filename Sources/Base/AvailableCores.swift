@@ -3,7 +3,7 @@ import Glibc
 /// The cores that this process may use, at least 1: `taskset`, cpusets and the CPU quotas of containers allow fewer than the machine has.
 public func availableCores() -> Int {
     let machine = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let quota = CPUQuota.ofThisProcess().map { Int($0.rounded(.up)) } ?? machine
+    let quota = CPUQuota.current().map { Int($0.rounded(.up)) } ?? machine
     return max(1, min(machine, allowedCores(of: machine), quota))
 }
 
@@ -20,7 +20,7 @@ private func allowedCores(of machine: Int) -> Int {
 /// of version 2 (`cpu.max`) and version 1 (`cpu.cfs_quota_us`).
 enum CPUQuota {
     /// In cores; nil without a limit.
-    static func ofThisProcess() -> Double? {
+    static func current() -> Double? {
         guard let groups = try? FilePaths.read("/proc/self/cgroup") else { return nil }
         return smallest(groups: String(decoding: groups, as: UTF8.self)) { path in
             (try? FilePaths.read(path)).map { String(decoding: $0, as: UTF8.self) }

@@ -46,7 +46,7 @@ struct ServiceManagerTests {
     @Test(
         "a socket that cannot be reached is said at the start",
         arguments: [
-            "/nonexistent/notify", "@volley-is-not-there", "relative", "vsock:2:1234", "/tmp", "/" + String(repeating: "a", count: 200),
+            "/nonexistent/notify", "@volley-is-not-there", "relative", "vsock:2:1234", "/tmp", "/" + String(repeating: "a", count: 150),
         ])
     func unreachable(name: String) {
         #expect(flaw(name)?.contains("NOTIFY_SOCKET is '\(name)'") == true, "\(flaw(name) ?? "")")

@@ -80,7 +80,7 @@ private struct ZoneChangeWorld {
     /// As the process does it, from the rules that the database has now.
     private mutating func plan(_ run: ScheduledRun) {
         guard let time = schedule.occurrence(named: run.key.occurrence) else { return failures.append("\(run.key) is no time any more") }
-        if time.begins != run.begins, time.begins > now {
+        if Scheduler.isStillToCome(time, of: run, at: now) {
             waited.insert(run.key.occurrence)
             return perform(scheduler.moved(run.key, to: time, at: now))
         }

@@ -15,7 +15,7 @@ struct ZoneCommandTests {
 
     @Test(
         "a path with a date is that of the C library's day, and refused where TZ cannot be read; without a date TZ does not matter",
-        arguments: ["preview", "plan", "send"])
+        arguments: ["preview", "send"])
     func dates(command: String) throws {
         let folder = try ProjectFolder()
         // Fourteen hours ahead and ten behind: never the same day.
@@ -38,7 +38,7 @@ struct ZoneCommandTests {
         #expect(refused.status == 2)
         #expect(
             refused.errors.contains("the time zone of this machine cannot be read: TZ is 'Europe/Berln'")
-                && refused.errors.contains("late.yaml:4:12: error: ") && refused.errors.contains("for example TZ=Europe/Berlin"),
+                && refused.errors.contains("late.yaml:4:12: the date in this path ") && refused.errors.contains("for example TZ=Europe/Berlin"),
             "\(refused.errors)")
         #expect(folder.files(in: "runs").count == runs)
     }

@@ -32,7 +32,7 @@ extension ZoneDatabase {
             ? "no file of a time zone" : "neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
         throw Self.unreadable(
             "TZ is \(Self.shown(variable)), which is \(what)",
-            remedy: names().isEmpty
+            remedy: names().count < 10
                 ? Self.databaseRemedy
                 : "Set TZ to a zone, for example TZ=\(suggestion(for: text)), or remove it from the environment: then /etc/localtime counts."
         )
