@@ -38,7 +38,8 @@ struct ZoneCommandTests {
         #expect(refused.status == 2)
         #expect(
             refused.errors.contains("the time zone of this machine cannot be read: TZ is 'Europe/Berln'")
-                && refused.errors.contains("late.yaml:4:12: the date in this path ") && refused.errors.contains("for example TZ=Europe/Berlin"),
+                && refused.errors.contains("late.yaml:4:12: the date in this path ")
+                && refused.errors.contains("for example TZ=Europe/Berlin"),
             "\(refused.errors)")
         #expect(folder.files(in: "runs").count == runs)
     }
