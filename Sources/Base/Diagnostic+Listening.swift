@@ -29,7 +29,7 @@ extension Diagnostic {
             case EMFILE, ENFILE:
                 ("no more files and sockets can be opened", "Raise the limit of open files (`ulimit -n`, or LimitNOFILE of the service).")
             default:
-                ("the system refuses it (\(String(cString: strerror(code))))", "Name another address with \(option).")
+                (SystemError.words(code), "Name another address with \(option).")
             }
         return Diagnostic("Volley cannot listen at \(address): \(fact)", remedy: remedy)
     }

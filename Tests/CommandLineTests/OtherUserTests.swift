@@ -58,7 +58,7 @@ struct OtherUserTests {
             ("touch runs/schedule.lock", "schedule.lock"), ("touch runs/orders.sqlite", "orders.sqlite"),
             ("touch runs/suppressed-shop.sqlite", "suppressed-shop.sqlite"), ("touch runs/sent.db-wal", "sent.db-wal"),
             ("touch runs/accounts.sqlite", "accounts.sqlite"), ("chmod 600 devices.csv", "devices.csv"),
-            ("chown root runs; chmod 755 runs", "/runs"),
+            ("chown root runs; chmod 755 runs", "runs: nobody may not write this folder"),
             ("chmod 755 . ; touch health.json", "health.json"), ("volley plan first.yaml", "-first-"),
         ])
     func kinds(change: String, name: String) throws {

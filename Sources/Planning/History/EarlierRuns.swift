@@ -69,7 +69,7 @@ public struct EarlierRuns: Sendable {
         let unfinished = runs.lazy.compactMap { unfinishedWarning($0, context) }.first
         let sent = unfinished == nil ? recent : nil
         return lost + [unfinished, sent?.warning(context, lately)].compactMap(\.self)
-            + (lately?.warnings(context) { $0.run == sent?.run } ?? [])
+            + (lately?.warnings(context) { sending in sending.run == sent?.run || held.contains { $0.run == sending.run } } ?? [])
     }
 
     /// The last sending, if it was only hours ago.

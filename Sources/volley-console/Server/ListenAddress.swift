@@ -112,7 +112,7 @@ extension ListenAddress {
             return Diagnostic(
                 isRight
                     ? "this account may not make a socket in the folder \(FilePaths.folder(of: path))"
-                    : "the socket cannot be made (\(String(cString: strerror(code))))", file: path,
+                    : "the socket cannot be made (\(SystemError.words(code)))", file: path,
                 remedy: "Give the account the right to write there, or name another path with --socket.")
         }
     }
