@@ -163,6 +163,8 @@ struct RunToSend {
         guard !run.plan.isTest else { return }
         SuppressionList.suppressGone(of: run, observer)
         // A person who asks for the end does not wait for the store; what is not exchanged now is exchanged before the next plan.
-        if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) { observer(.warnings([warning])) }
+        if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) {
+            observer(.warnings([warning]))
+        }
     }
 }

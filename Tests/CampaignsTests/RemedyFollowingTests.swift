@@ -122,7 +122,8 @@ struct Proposal: CustomStringConvertible {
 
     private static func alternatives(_ text: String) -> [String] {
         text.hasPrefix("{") || text.hasPrefix("[") || text.hasPrefix("\"")
-            ? [text] : text.split(separator: " or ").flatMap { $0.split(separator: ", ") }
+            ? [text]
+            : text.split(separator: " or ").flatMap { $0.split(separator: ", ") }
                 .map { String($0.last == "." ? $0.dropLast() : $0) }
     }
 

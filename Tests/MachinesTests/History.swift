@@ -37,7 +37,9 @@ struct History: Sendable, CustomStringConvertible {
         if fault == .killHome { waitForOthers(machines) }
         let status = try finish(machines, &found)
         if ![0, 1].contains(status) { found.append("home ended with \(status)") }
-        if let words = fault.words, left > machines.setup.recipients / 4, !machines.said(.home).contains(words) { found.append("home does not say: \(words)") }
+        if let words = fault.words, left > machines.setup.recipients / 4, !machines.said(.home).contains(words) {
+            found.append("home does not say: \(words)")
+        }
         let judge = try MachineJudge(machines)
         found += judge.findings(limits(machines.setup), recipients: machines.setup.recipients)
         let end = Double(judge.lastAnswer) / 1000, start = (fault == .killDuringRestart ? settled : struck).timeIntervalSince1970

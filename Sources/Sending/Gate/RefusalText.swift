@@ -22,7 +22,8 @@ enum RefusalText {
         if step == .retry {
             return Diagnostic(
                 what, file: run.place,
-                remedy: "`volley resume \(id)` goes on with it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
+                remedy:
+                    "`volley resume \(id)` goes on with it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
                 [.resume(run: id), .wait(run: id)])
         }
         return Diagnostic(
