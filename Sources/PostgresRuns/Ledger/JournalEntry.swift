@@ -153,7 +153,7 @@ extension ByteReader {
         for _ in 0..<max(0, count) {
             guard isIntact else { return nil }
             let (recipient, isFar) = before.addingReportingOverflow(signed())
-            guard !isFar, (0...Int(UInt32.max)).contains(recipient) else { return nil }
+            guard !isFar, (0...1 << 40).contains(recipient) else { return nil }
             before = recipient
             let flags = byte()
             guard let outcome = Outcome(rawValue: Int(flags & 0x7F)) else { return nil }
