@@ -103,8 +103,8 @@ extension PostgresConnection {
             try execute("COMMIT", within: seconds)
             return value
         } catch {
-            // After an error of the database the connection is closed, which ends the transaction as well.
-            if !(error is PostgresError) { _ = try? execute("ROLLBACK", within: seconds) }
+            // A server that gave no answer is not waited for once more: its connection is closed, which ends the transaction as well.
+            if (error as? PostgresError)?.hasAnswer ?? true { _ = try? execute("ROLLBACK", within: seconds) }
             throw error
         }
     }
@@ -122,6 +122,9 @@ extension PostgresError {
             isConnectionLost || Self.passingClasses.contains(String(state.prefix(2))) || Self.passing.contains(state)
         }
     }
+
+    /// Whether the server said no, and is there to be asked something else.
+    fileprivate var hasAnswer: Bool { if case .refused = cause { !isConnectionLost } else { false } }
 
     /// Connections, logins, transactions that were rolled back, resources, objects in use, operators, errors of the system.
     private static let passingClasses: Set<String> = ["08", "28", "40", "53", "55", "57", "58"]
