@@ -83,7 +83,7 @@ struct ConsoleRootsTests {
                     services:
                       jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: keys/jpush.txt}}
                   news:
-                    services: {fcm: {project: a-b, environment: simulator, service_account: {file: fcm.json}}}
+                    services: {fcm: {project: shop-1a2b, environment: simulator, service_account: {file: fcm.json}}}
 
                 """.utf8))
         return ConsoleRoots(try Project.read(file: "\(base)/house/volley.yaml").0)
