@@ -30,8 +30,8 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         guard text.count > 2, let first = text.first, let last = text.last else { return false }
         switch first {
         case "\"", "'": return last == first && !text.dropFirst().dropLast().contains(first)
-        case "\u{201C}", "\u{201D}", "\u{201E}": return last == "\u{201D}" || last == "\u{201C}"
-        case "\u{2018}", "\u{2019}", "\u{201A}": return last == "\u{2019}" || last == "\u{2018}"
+        case "\u{201C}", "\u{201D}": return last == "\u{201D}" || last == "\u{201C}"
+        case "\u{2018}", "\u{2019}": return last == "\u{2019}" || last == "\u{2018}"
         case "\u{AB}": return last == "\u{BB}"
         default: return false
         }

@@ -1,6 +1,7 @@
 import Base
 import FileDamage
 import Foundation
+import GRDB
 import Testing
 
 @testable import Accounts
@@ -37,6 +38,46 @@ struct DamagedAccountsTests {
                 }
             }
         }
+    }
+
+    private func edit(_ folder: AccountFolder, _ sql: String) throws {
+        try DatabaseQueue(path: folder.file).write { try $0.execute(sql: sql) }
+    }
+
+    @Test("a damaged session ends, and keeps nobody else from signing in")
+    func session() throws {
+        let folder = try AccountFolder()
+        _ = try folder.administrator()
+        _ = try folder.token("root.admin")
+        try edit(folder, "UPDATE session SET stage = 'fulm', address = 'x'")
+        _ = try folder.token("root.admin")
+        let left = try DatabaseQueue(path: folder.file).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM session WHERE stage = 'fulm'")
+        }
+        #expect(left == 0)
+    }
+
+    @Test("a damaged tie goes on to bind the two accounts that it names, and says nothing of others", arguments: ["deed", "at"])
+    func tie(column: String) throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        _ = try folder.store.invite(AccountName("ben"), DisplayName("Ben"), [], by: ada, at: noon)
+        try edit(
+            folder,
+            "INSERT INTO tie (holder, account, deed, at) VALUES ('root.admin', 'ben', 'invited', \(noon.epochMilliseconds))")
+        try edit(folder, "UPDATE tie SET \(column) = 'damaged'")
+        let ties = try folder.store.ties(at: noon)
+        #expect(try ties.haveOneHand(AccountName("root.admin"), AccountName("ben")))
+        #expect(try !ties.haveOneHand(AccountName("root.admin"), AccountName("eve")))
+    }
+
+    @Test("a damaged account is there: nobody is told that there are none")
+    func account() throws {
+        let folder = try AccountFolder()
+        #expect(try !folder.store.hasAccounts())
+        _ = try folder.administrator()
+        try edit(folder, "UPDATE account SET state = 'activd'")
+        #expect(try folder.store.hasAccounts())
     }
 
     private static let steps: [@Sendable (AccountStore) throws -> Void] = [

@@ -80,7 +80,11 @@ import Testing
 
     @Test(
         "what looks like a list and is none is refused where a tag of the campaign is in it",
-        arguments: ["[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)"])
+        arguments: [
+            "[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)", "“unsubscribed”",
+            "„unsubscribed“", "«unsubscribed»", "`unsubscribed`", "<unsubscribed>", "″unsubscribed″", "「unsubscribed」", "‘unsubscribed’",
+            "\u{A0}\"unsubscribed\"",
+        ])
     func brokenLists(cell: String) {
         #expect(refusal([cell, "news;vip"]).contains("'unsubscribed' only in this form"), "\(refusal([cell, "news;vip"]))")
     }
@@ -106,6 +110,13 @@ import Testing
             ], "\(result.warnings)")
         #expect(result.warnings.map(\.remedy).first == "Did you mean 'vip'? 1 row carries 'vip'.")
         #expect(try query(["news", "News"]) { $0.anyTags = ["news", "News"] }.run().result.warnings.isEmpty)
+    }
+
+    @Test(
+        "blanks that look like a space, or like nothing, do not hide a tag of the campaign",
+        arguments: ["\u{A0}", "\u{3000}", "\u{200B}", "\u{2028}", "\u{2009}", "\u{0B}", "\u{1F}"])
+    func otherBlanks(mark: String) {
+        #expect(refusal(["news\(mark)unsubscribed", "unsubscribed"]).contains("'unsubscribed' only in this form"))
     }
 
     @Test(

@@ -30,6 +30,21 @@ struct BackupTests {
             })
     }
 
+    @Test("campaigns are in a backup however their keys are written, also where it lies in the project's own folder")
+    func keys() throws {
+        let folder = try ProjectFolder()
+        try folder.write("flow.yaml", "{name: flow, app: shop, audience: {everyone: true}, content: {title: X, body: y}}\n")
+        try folder.write("quoted.yaml", "name: quoted\napp: shop\n\"audience\": {everyone: true}\n\"content\": {title: X}\n")
+        try folder.write("other.yaml", "password: abc\n")
+        for target in [".", "backups"] {
+            let result = try VolleyBinary.run(["backup", target, "--json"], in: folder.url)
+            #expect(result.status == 0, "\(result.errors)")
+            let paths = paths(try result.json())
+            #expect(paths.contains("project/flow.yaml") && paths.contains("project/quoted.yaml"), "\(target): \(paths)")
+            #expect(!paths.contains { $0.contains("other.yaml") || $0.contains("volley-backup") }, "\(target): \(paths)")
+        }
+    }
+
     /// A time of a schedule, so many seconds from now.
     private static func time(in seconds: Double) -> String {
         let formatter = DateFormatter()

@@ -138,7 +138,7 @@ struct OrderPageTests {
             return Dictionary(uniqueKeysWithValues: runs)
         }
         let before: [String: [RunAction]] = [
-            "planned": [.approve, .reject], "stopped": [.resume, .retry], "cancelled": [.retry], "finished": [.retry],
+            "planned": [.approve, .reject], "stopped": [.resume, .cancel, .retry], "cancelled": [.retry], "finished": [.retry],
         ]
         #expect(try offered() == before)
         let origin = RestoredRuns.Origin(backupAt: TestFolder.start, restoredAt: .now(), sending: [], nothingSentSince: false)
@@ -223,7 +223,7 @@ struct OrderPageTests {
     }
 
     @Test(
-        "a run that is being sent can be paused and cancelled, one that ended can be retried, and nothing else",
+        "a run that is being sent can be paused and cancelled, one that stopped resumed or cancelled, and nothing else",
         arguments: RunState.allCases)
     func offers(state: RunState) async throws {
         let office = try Office()
@@ -238,7 +238,7 @@ struct OrderPageTests {
                 case .planned: [.send, .cancel]
                 case .running: [.pause, .cancel]
                 case .paused: [.resume, .cancel]
-                case .stopped: [.resume]
+                case .stopped: [.resume, .cancel]
                 case .finished, .cancelled: []
                 }
             #expect(offered == expected)

@@ -204,7 +204,7 @@ struct ServerTests {
         let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
         // A machine that is busy must not be taken for a slow client.
         var patience = Connections.Patience()
-        patience.body = 60
+        patience.body = 600
         let limits = ConnectionRoster.Limits(all: 60, ofAddress: 20)
         try await TestServer.with(folder.site(), settings: settings, limits: limits, patience: patience) { server throws in
             let slow = try TestConnection(server.port)

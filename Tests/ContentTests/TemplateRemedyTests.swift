@@ -51,15 +51,36 @@ struct TemplateRemedyTests {
         return forms.flatMap { remedy.matches(of: $0).map { String($0.output.1) } }.filter { !$0.contains("…") }
     }
 
+    /// The tag around a place, replaced by a proposal that is a whole tag.
+    private static func replacingTag(at place: Int, of scalars: [Unicode.Scalar], by proposal: String) -> String? {
+        guard proposal.hasPrefix("{"), let start = scalars[..<min(place + 1, scalars.count)].lastIndex(of: "{"), start > 0 else {
+            return nil
+        }
+        let end = (max(place, 1)..<max(place, 1, scalars.count)).first {
+            scalars[$0] == "}" && ($0 + 1 < scalars.count && scalars[$0 + 1] == "}" || scalars[$0 - 1] == "%")
+        }
+        guard let end else { return nil }
+        var all = scalars
+        let range = start - (scalars[start - 1] == "{" ? 1 : 0)..<end + (scalars[end - 1] == "%" ? 1 : 2)
+        all.replaceSubrange(range, with: Array(proposal.unicodeScalars))
+        return String(String.UnicodeScalarView(all))
+    }
+
     /// nil where it takes a person.
     private static func applied(_ proposal: String, to text: String, at mistake: Diagnostic) -> String? {
-        let scalars = Array(text.unicodeScalars)
-        guard let place = mistake.position.map({ $0.column - 1 }), place <= scalars.count else { return nil }
+        let scalars = Array(text.unicodeScalars), remedy = mistake.remedy ?? ""
+        // A mark or a word alone belongs elsewhere, an example shows a form, and a block needs its end as well.
+        guard let place = mistake.position.map({ $0.column - 1 }), place <= scalars.count,
+            !["{{", "}}", "{%", "%}", "default"].contains(proposal), !remedy.contains("where it ends"), !remedy.contains("\(proposal) …"),
+            !remedy.contains("as in \(proposal)"), !text.contains("{$"), !text.contains("${")
+        else { return nil }
         func changed(_ range: Range<Int>, _ new: String) -> String {
             var all = scalars
             all.replaceSubrange(range, with: Array(new.unicodeScalars))
             return String(String.UnicodeScalarView(all))
         }
+        let isWhole = proposal.hasPrefix("{{") || proposal.split(separator: " ").count > 3 || remedy.contains("\(proposal)' alone")
+        if isWhole, let replaced = replacingTag(at: place, of: scalars, by: proposal) { return replaced }
         for quoted in mistake.message.matches(of: /'(.+?)'(?!')/).map({ Array($0.output.1.unicodeScalars) }) {
             if place <= scalars.count, scalars[place...].starts(with: quoted) { return changed(place..<place + quoted.count, proposal) }
             // A block whose word is wrong: what follows the word stays.
@@ -71,14 +92,7 @@ struct TemplateRemedyTests {
                 return changed(place..<place + wrong.count, word)
             }
         }
-        guard proposal.hasPrefix("{"), let start = scalars[..<min(place + 1, scalars.count)].lastIndex(of: "{"), start > 0 else {
-            return nil
-        }
-        let end = (max(place, 1)..<max(place, 1, scalars.count)).first {
-            scalars[$0] == "}" && ($0 + 1 < scalars.count && scalars[$0 + 1] == "}" || scalars[$0 - 1] == "%")
-        }
-        guard let end else { return nil }
-        return changed(start - (scalars[start - 1] == "{" ? 1 : 0)..<end + (scalars[end - 1] == "%" ? 1 : 2), proposal)
+        return replacingTag(at: place, of: scalars, by: proposal)
     }
 
     // MARK: - One mistake, one message

@@ -47,6 +47,18 @@ extension SuppressionList {
         #expect(lent == nil && folder.names.isEmpty)
     }
 
+    @Test("a list that was emptied is damaged, not empty: its devices would get pushes again")
+    func emptied() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        #expect(try list.add((1, "Unregistered", 500)).added == 1)
+        let path = try #require(folder.names.first.map { folder.path + "/" + $0 })
+        #expect(truncate(path, 0) == 0)
+        let refusal = #expect(throws: Diagnostic.self) { try list.count() }
+        #expect(refusal?.message == "the suppression list is damaged: it is empty")
+        #expect(refusal?.remedy?.contains("Restore the list from a backup") == true)
+    }
+
     @Test("a token stands in the list once; what is known most recently wins, whatever comes first")
     func newestWins() throws {
         let folder = try TemporaryFolder()

@@ -6,6 +6,9 @@ extension AccountStore {
     /// All accounts, by name.
     public func accounts() throws -> [Account] { try read(AccountRecords.all) }
 
+    /// Whether there is an account, readable or not.
+    public func hasAccounts() throws -> Bool { try read { try AccountRow.one($0, "SELECT 1 FROM account LIMIT 1") != nil } }
+
     /// An account; nil if it was removed, or never made.
     public func account(_ id: AccountID) throws -> Account? { try read { try AccountRecords.find(id, $0) } }
 

@@ -38,8 +38,11 @@ enum TieRecords {
         let rows = try AccountRow.all(
             db, "SELECT holder, account, deed, at FROM tie WHERE confirmed_at IS NULL AND at > ? ORDER BY id",
             [now.epochMilliseconds - AccountTie.days * 86_400_000])
-        return AccountTies(
-            try rows.map { AccountTie(holder: try $0.name(0), account: try $0.name(1), deed: try $0.word(2), at: try $0.moment(3)) },
-            at: now)
+        let ties = rows.compactMap { row -> AccountTie? in
+            // A damaged row says nothing of others; what it says of these two goes on to bind them.
+            guard let holder = try? row.name(0), let account = try? row.name(1) else { return nil }
+            return AccountTie(holder: holder, account: account, deed: (try? row.word(2)) ?? .invited, at: (try? row.moment(3)) ?? now)
+        }
+        return AccountTies(ties, at: now)
     }
 }

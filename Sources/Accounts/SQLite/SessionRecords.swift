@@ -91,7 +91,11 @@ enum SessionRecords {
     /// Removes those that have ended, so that a clock that is set back revives none of them.
     private static func clear(at now: Timestamp, _ db: Database) throws {
         for row in try AccountRow.all(db, columns) {
-            let session = try session(row)
+            // One that cannot be read has ended: it must not keep others from signing in.
+            guard let session = try? session(row) else {
+                try end(SessionID(row.value(0)), db)
+                continue
+            }
             if !session.isAlive(at: now) { try end(session.id, db) }
         }
     }

@@ -110,13 +110,20 @@ struct TagAnomalies {
         return text.isEmpty ? nil : names.numbers(of: [text]).first ?? near.number(of: text)
     }
 
-    /// Without the quotes and brackets of a list that could not be read.
+    /// Without the quotes and brackets of a list that could not be read, in whatever script, and without blanks.
     private static func withoutEnclosure(_ part: Substring) -> Substring {
-        var part = part
-        while let first = part.unicodeScalars.first, first.value <= 0x20 || "[{(\"'".unicodeScalars.contains(first) {
-            part = part.dropFirst()
+        var part = part.unicodeScalars
+        while let first = part.first, isEnclosing(first) { part.removeFirst() }
+        while let last = part.last, isEnclosing(last) { part.removeLast() }
+        return Substring(part)
+    }
+
+    private static func isEnclosing(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value <= 0x20 || "[]{}()<>\"'`".unicodeScalars.contains(scalar) }
+        if "\u{B4}\u{2032}\u{2033}\u{FF02}\u{FF07}".unicodeScalars.contains(scalar) { return true }
+        return switch scalar.properties.generalCategory {
+        case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .spaceSeparator, .format: true
+        default: false
         }
-        while let last = part.unicodeScalars.last, last.value <= 0x20 || "]})\"'".unicodeScalars.contains(last) { part = part.dropLast() }
-        return part
     }
 }

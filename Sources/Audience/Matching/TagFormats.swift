@@ -3,6 +3,8 @@ import Base
 /// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or with something around it.
 enum TagMark: Int, CaseIterable, Sendable {
     case comma, semicolon, bar, tab, lineBreak, blank
+    /// Blanks that look like a space or like nothing.
+    case otherBlank
     case wideComma, ideographicComma, wideSemicolon, wideBar, arabicComma, arabicSemicolon, middleDot, bullet
     case slash, plus, greater, colon, tilde
     /// Escaped separators: a backslash and an n, `%3B`, `%2C`.
@@ -25,6 +27,12 @@ enum TagMark: Int, CaseIterable, Sendable {
         case .tab: ["\t"]
         case .lineBreak: ["\n", "\r", "\r\n"]
         case .blank: [" "]
+        case .otherBlank:
+            [
+                "\u{0B}", "\u{0C}", "\u{1F}", "\u{85}", "\u{A0}", "\u{1680}", "\u{2000}", "\u{2001}", "\u{2002}", "\u{2003}", "\u{2004}",
+                "\u{2005}", "\u{2006}", "\u{2007}", "\u{2008}", "\u{2009}", "\u{200A}", "\u{200B}", "\u{2028}", "\u{2029}", "\u{202F}",
+                "\u{205F}", "\u{3000}", "\u{FEFF}",
+            ]
         case .wideComma: ["，"]
         case .ideographicComma: ["、"]
         case .wideSemicolon: ["；"]
@@ -58,6 +66,7 @@ enum TagMark: Int, CaseIterable, Sendable {
         case .tab: "a tab"
         case .lineBreak: "a line break"
         case .blank: "a blank"
+        case .otherBlank: "a blank that is not a space"
         case .enclosure: "brackets or quotes"
         default: "'\(sequence ?? characters.first.map(String.init) ?? "")'"
         }
@@ -67,7 +76,7 @@ enum TagMark: Int, CaseIterable, Sendable {
     var yaml: String? {
         switch self {
         case .tab: "\"\\t\""
-        case .lineBreak: nil
+        case .lineBreak, .otherBlank: nil
         default: characters.first.map { "\"\($0)\"" }
         }
     }

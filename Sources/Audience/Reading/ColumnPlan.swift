@@ -261,7 +261,7 @@ struct ColumnResolver {
         guard column(of: .alias) == nil else { return nil }
         let usual: Set = [
             "userid", "user", "username", "uid", "customerid", "customer", "accountid", "memberid", "externalid", "externaluserid", "email",
-            "aliasid", "aliases",
+            "alias", "aliasid", "aliases",
         ]
         let other = header.first { usual.contains(Self.letters($0)) }
         guard let name = columns.names[.alias]?.value ?? other.map({ _ in ExportColumns.Standard.alias.rawValue }) else { return nil }

@@ -115,7 +115,7 @@ public struct Backup {
         for folder in request.campaigns where FileKind(path: folder) != .folder {
             throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
-        let found = try ProjectInventory(project, and: request.campaigns, beside: places, includesKeys: request.includesKeys)
+        let found = try ProjectInventory(project, and: request.campaigns, besides: places.runs, includesKeys: request.includesKeys)
         for relative in found.files.sorted() {
             try copy(FilePaths.join(found.root, name: relative), as: "project/\(relative)", into: staged, &manifest)
         }

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Glibc
+import PushServices
 import Workspace
 
 /// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device exports are not among them:
@@ -24,21 +25,19 @@ struct ProjectInventory {
     private static let mostNames = 100_000, mostFolders = 12
     private var namesSeen = 0
     private let runs: String
-    private let skipped: Set<String>
     /// Further folders, by their absolute paths.
     private let folders: [String]
 
     /// - Parameters:
     ///   - folders: of campaigns that do not lie below that of volley.yaml.
-    ///   - places: the folder of runs, and the one that the backup goes into, by their absolute paths: nothing is looked for there.
+    ///   - runs: the folder of runs, by its absolute path: nothing is looked for there, nor in backups.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
-    init(_ project: Project, and folders: [String] = [], beside places: (runs: String, target: String), includesKeys: Bool) throws {
+    init(_ project: Project, and folders: [String] = [], besides runs: String, includesKeys: Bool) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
         self.root = root
         self.folders = folders.map(FilePaths.named).filter { $0 != root && Self.path($0, below: root) == nil }
-        runs = places.runs
-        skipped = [places.runs, places.target]
+        self.runs = runs
         if let name = Self.path(file, below: root) { files.insert(name) }
         keys = Set(project.keyFiles.map(FilePaths.named)).sorted()
         for path in project.authorityFiles { add(FilePaths.named(path)) }
@@ -68,7 +67,7 @@ struct ProjectInventory {
 
     private mutating func look(in folder: String, below base: String, depth: Int) throws {
         let path = folder.isEmpty ? base : FilePaths.join(base, name: folder)
-        guard depth < Self.mostFolders, !skipped.contains(path), let names = try? Folder.names(in: path),
+        guard depth < Self.mostFolders, path != runs, let names = try? Folder.names(in: path),
             !names.contains(BackupManifest.fileName)
         else { return }
         namesSeen += names.count
@@ -109,8 +108,11 @@ struct ProjectInventory {
     private static func isCampaign(_ path: String) -> Bool {
         guard let bytes = try? FilePaths.read(path) else { return false }
         let keys = ["audience:", "content:", "variants:"]
-        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+        let hasKeys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
             keys.contains { line.hasPrefix($0) }
         }
+        // Keys may also be indented, in quotes, or in braces.
+        let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
+        return hasKeys || draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
     }
 }

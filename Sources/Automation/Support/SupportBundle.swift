@@ -129,7 +129,7 @@ public struct SupportBundle: Sendable {
     private func copyCampaigns(to staged: String) throws -> [String] {
         guard request.includesTexts, let project else { return [] }
         let found = try ProjectInventory(
-            project, and: request.campaigns, beside: (FilePaths.named(catalog.place), FilePaths.named(request.target)), includesKeys: false)
+            project, and: request.campaigns, besides: FilePaths.named(catalog.place), includesKeys: false)
         let file = FilePaths.named(project.file), root = FilePaths.join(found.root, name: "")
         return try found.campaigns.sorted().filter { $0 != file }.map { campaign in
             let name = "campaigns" + (campaign.hasPrefix(root) ? "/\(campaign.dropFirst(root.count))" : "/elsewhere\(campaign)")

@@ -12,7 +12,8 @@ extension RunFolder {
             var found: [Diagnostic] = []
             for name in try Folder.names(in: place) {
                 if let purpose = Self.purpose(ofRecord: name) {
-                    found += [FileAccess.problem(RunFile.join(place, name: name), .writing, purpose: purpose)].compactMap(\.self)
+                    let problem = FileAccess.problem(RunFile.join(place, name: name), .writing, purpose: purpose)
+                    found += [problem ?? damage(ofRecord: name)].compactMap(\.self)
                 } else if RunFile.isRun(name) {
                     found += [obstacle(ofRun: name, &ended)].compactMap(\.self)
                 }
@@ -40,6 +41,16 @@ extension RunFolder {
         default:
             return database.hasPrefix(SuppressionList.prefix) && database.hasSuffix(RunFile.suffix) ? "a list of suppressed devices" : nil
         }
+    }
+
+    /// What is wrong with the record of what was sent, or with a list: planning needs them, so that is said before a time comes.
+    private func damage(ofRecord name: String) -> Diagnostic? {
+        if name == "sent.db" { return HistorySnapshot(of: self).failure }
+        guard name.hasPrefix(SuppressionList.prefix), name.hasSuffix(RunFile.suffix) else { return nil }
+        do {
+            _ = try SuppressionFile.read(RunFile.join(place, name: name)) { _ in true }
+            return nil
+        } catch { return Diagnostic(explaining: error) }
     }
 
     private func obstacle(ofRun name: String, _ ended: inout Set<String>) -> Diagnostic? {

@@ -144,9 +144,9 @@ extension SQLiteRun {
         try select.forEachRow { row in
             let id = row.number(0)
             guard let token = try? row.string(1), targets.contains(row.text(1), of: id) else { throw noToken(id) }
-            guard let cells = try? row.string(5), let fields = FieldsCell.decode(String(cells.prefix { $0 != "\0" })) else {
-                throw noFields(id)
-            }
+            // Another program may have written a cell that is not quite UTF-8: sending reads it in the same way.
+            let cells = String(decoding: row.text(5).prefix { $0 != 0 }, as: UTF8.self)
+            guard let fields = FieldsCell.decode(cells) else { throw noFields(id) }
             let recipient = Recipient(
                 token: Target(normalized: token), registrationID: try row.string(2), alias: try row.string(3), language: try row.string(4),
                 variant: try row.string(6), fields: fields)

@@ -7,11 +7,26 @@ import PushServices
 enum SuppressionFile {
     /// How long one process waits for another that is writing.
     private static let patience = Duration.seconds(60)
+    /// How long a file may be empty while another process makes it a list.
+    private static let making = Duration.seconds(2)
 
-    /// Reads the file as it is at one moment; nil when there is none, which is an empty list.
+    /// Reads the file as it is at one moment; nil when there is none, which is an empty list. A file that was emptied is not: its devices would
+    /// get pushes again.
     static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
-        guard try isThere(path) else { return nil }
-        return try translating(path, isWriting: false) {
+        let end = ContinuousClock.now + making
+        var retries = Retries(atMost: .max, milliseconds: 20)
+        while try isThere(path) {
+            if let value = try readOnce(path, body) { return value }
+            guard ContinuousClock.now < end, retries.pause() else {
+                throw SuppressionDiagnostics.damaged(path, what: "it is empty")
+            }
+        }
+        return nil
+    }
+
+    /// - Returns: nil when the file is empty.
+    private static func readOnce<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
+        try translating(path, isWriting: false) {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
             let result = try database.read { db -> Value? in try check(db, path: path) ? try body(db) : nil }
             try database.close()
@@ -61,7 +76,7 @@ enum SuppressionFile {
             return true
         case .missing: return false
         case .other(let kind):
-            throw kind.refusal(path, wanted: "a suppression list", remedy: "Move it away. Volley creates the list again when it needs it.")
+            throw kind.refusal(path, wanted: "a suppression list", remedy: SuppressionDiagnostics.restoring)
         case .folder: throw SuppressionDiagnostics.notAList(path)
         case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
         }
@@ -161,8 +176,11 @@ enum SuppressionDiagnostics {
     static func notAList(_ path: String) -> Diagnostic {
         Diagnostic(
             "this is not a suppression list, but is in its place", file: path,
-            remedy: "Move it away. Volley creates the list again when it needs it.")
+            remedy: restoring)
     }
+
+    static let restoring =
+        "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: remove the file only if you accept that."
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(
@@ -174,7 +192,7 @@ enum SuppressionDiagnostics {
     static func damaged(_ path: String, what: String) -> Diagnostic {
         Diagnostic(
             "the suppression list is damaged: \(what)", file: path,
-            remedy: "Restore it from a backup, or remove it: it fills again with the answers to later runs.")
+            remedy: restoring)
     }
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {
