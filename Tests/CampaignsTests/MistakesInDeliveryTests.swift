@@ -135,19 +135,19 @@ struct MistakesInDeliveryTests {
             "an expiry without a time",
             "delivery:\n  expires: 2026-12-01\n",
             """
-            campaign.yaml:2:12: the date '2026-12-01' lacks a time. For example: expires: 2026-12-01 18:00 (UTC), or 2026-12-01 18:00 +02:00.
+            campaign.yaml:2:12: the date '2026-12-01' lacks a time. For example: expires: 2026-12-01 18:00 +00:00, or 2026-12-01 18:00 +02:00.
             """),
         MistakeCase(
             "an expiry with an hour of one digit",
             "delivery:\n  expires: 2026-12-01 9:00\n",
             """
-            campaign.yaml:2:12: '2026-12-01 9:00' is not a date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            campaign.yaml:2:12: '2026-12-01 9:00' is not a date and time. Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.
             """),
         MistakeCase(
             "an expiry on no day",
             "delivery:\n  expires: 2026-02-30 09:00\n",
             """
-            campaign.yaml:2:12: '2026-02-30 09:00' is not a date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            campaign.yaml:2:12: '2026-02-30 09:00' is not a date and time. Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.
             """),
         MistakeCase(
             "an expiry without a unit",

@@ -53,7 +53,7 @@ struct TemplateRemedyTests {
 
     /// The tag around a place, replaced by a proposal that is a whole tag.
     private static func replacingTag(at place: Int, of scalars: [Unicode.Scalar], by proposal: String) -> String? {
-        guard proposal.hasPrefix("{"), let start = scalars[..<min(place + 1, scalars.count)].lastIndex(of: "{"), start > 0 else {
+        guard proposal.hasPrefix("{"), let start = scalars[..<min(place + 1, scalars.count)].lastIndex(of: "{") else {
             return nil
         }
         let end = (max(place, 1)..<max(place, 1, scalars.count)).first {
@@ -61,7 +61,7 @@ struct TemplateRemedyTests {
         }
         guard let end else { return nil }
         var all = scalars
-        let range = start - (scalars[start - 1] == "{" ? 1 : 0)..<end + (scalars[end - 1] == "%" ? 1 : 2)
+        let range = start - (start > 0 && scalars[start - 1] == "{" ? 1 : 0)..<end + (scalars[end - 1] == "%" ? 1 : 2)
         all.replaceSubrange(range, with: Array(proposal.unicodeScalars))
         return String(String.UnicodeScalarView(all))
     }

@@ -75,7 +75,8 @@ struct TagAnomalies {
         func behind(_ mark: TagMark) -> Finding? {
             guard !mark.characters.isEmpty || mark.sequence != nil else { return nil }
             let parts = mark.sequence.map { text.split(separator: $0) } ?? text.split { mark.characters.contains($0) }
-            guard parts.count > 1 || parts.first?.utf8.count ?? 0 < text.utf8.count else { return nil }
+            // Around a tag such a blank is a detail that people overlook.
+            guard parts.count > 1 || mark != .otherBlank && parts.first?.utf8.count ?? 0 < text.utf8.count else { return nil }
             return parts.lazy.compactMap { tag(Self.withoutEnclosure($0)) }.first.map { .mark(mark, tag: $0) }
         }
         for mark in marks where !mark.isOftenPart && mark != .blank { if let found = behind(mark) { return found } }

@@ -99,11 +99,11 @@ struct DeliveryReader {
         }
         guard text.utf8.count > dateLength else {
             throw Mistake(
-                "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 (UTC), or \(text) 18:00 +02:00.")
+                "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 +00:00, or \(text) 18:00 +02:00.")
         }
         guard let moment = Timestamp(text) else {
             throw Mistake(
-                "\(quoted(text)) is not a date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
+                "\(quoted(text)) is not a date and time", remedy: "Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.")
         }
         return .at(moment)
     }
@@ -129,7 +129,7 @@ private enum ExpiryNotation {
         if looksLikeDate(text) {
             throw Mistake(
                 "\(quoted(text)) is not a date as Volley reads it: the year comes first, because day and month are easily mixed up",
-                remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
+                remedy: "Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.")
         }
         guard text.first?.isNumber == true else {
             throw Mistake(
