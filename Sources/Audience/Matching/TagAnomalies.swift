@@ -81,7 +81,9 @@ struct TagAnomalies {
         }
         for mark in marks where !mark.isOftenPart && mark != .blank { if let found = behind(mark) { return found } }
         let inside = Self.withoutEnclosure(text[...])
-        if inside.utf8.count < text.utf8.count, let tag = tag(inside) { return .mark(.enclosure, tag: tag) }
+        if inside.utf8.count < text.utf8.count, text.unicodeScalars.contains(where: Self.isQuote), let tag = tag(inside) {
+            return .mark(.enclosure, tag: tag)
+        }
         if near.number(of: text) != nil { return .near }
         if text.first == "#", let tag = tag(text.dropFirst()) { return .mark(.hash, tag: tag) }
         if let end = text.firstIndex(where: { "=:".contains($0) }), let tag = tag(text[..<end]) {
@@ -120,10 +122,16 @@ struct TagAnomalies {
     }
 
     private static func isEnclosing(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII { return scalar.value <= 0x20 || "[]{}()<>\"'`".unicodeScalars.contains(scalar) }
+        let category = scalar.properties.generalCategory
+        return scalar.value <= 0x20 || category == .spaceSeparator || category == .format || isQuote(scalar)
+    }
+
+    /// A quote or a bracket.
+    private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return "[]{}()<>\"'`".unicodeScalars.contains(scalar) }
         if "\u{B4}\u{2032}\u{2033}\u{FF02}\u{FF07}".unicodeScalars.contains(scalar) { return true }
         return switch scalar.properties.generalCategory {
-        case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .spaceSeparator, .format: true
+        case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation: true
         default: false
         }
     }
