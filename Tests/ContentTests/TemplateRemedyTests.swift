@@ -71,7 +71,8 @@ struct TemplateRemedyTests {
         let scalars = Array(text.unicodeScalars), remedy = mistake.remedy ?? ""
         // A mark or a word alone belongs elsewhere, an example shows a form, and a block needs its end as well.
         guard let place = mistake.position.map({ $0.column - 1 }), place <= scalars.count,
-            !["{{", "}}", "{%", "%}", "default"].contains(proposal), !remedy.contains("where it ends"), !remedy.contains("\(proposal) …"),
+            !["{{", "}}", "{%", "%}", "default"].contains(proposal), !proposal.hasPrefix("{% end") || remedy.contains("alone"),
+            !remedy.contains("\(proposal) …"),
             !remedy.contains("as in \(proposal)"), !text.contains("{$"), !text.contains("${")
         else { return nil }
         func changed(_ range: Range<Int>, _ new: String) -> String {
