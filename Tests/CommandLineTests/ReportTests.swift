@@ -87,7 +87,8 @@ struct ReportTests {
                 environment: [:],
                 input: nil
             ).finish()
-            #expect(full.status == 2 && full.errors.contains("standard output cannot be written: the disk is full."), "\(form): \(full.errors)")
+            #expect(
+                full.status == 2 && full.errors.contains("standard output cannot be written: the disk is full."), "\(form): \(full.errors)")
             let output = try folder.volley("report", "last", "--format", form, "--output", "/dev/full")
             #expect(output.status == 2 && output.errors.contains("the report cannot be written"), "\(form): \(output.errors)")
             // Closed before the first byte.
