@@ -111,8 +111,9 @@ struct ProjectInventory {
         let hasKeys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
             keys.contains { line.hasPrefix($0) }
         }
-        // Keys may also be indented, in quotes, or in braces.
+        if hasKeys { return true }
+        // Keys may also be indented, in quotes, or in braces: the reader is asked only about files in which none begins a line.
         let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
-        return hasKeys || draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
+        return draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
     }
 }
