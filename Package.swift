@@ -51,7 +51,9 @@ let memberSimulation =
         path: "Tests/PostgresRunsTests/Simulation", swiftSettings: strict)
     : Target.testTarget(
         name: "PostgresRunsTests",
-        dependencies: ["Base", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport"],
+        dependencies: [
+            "Base", "FileDamage", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport",
+        ],
         path: "Tests/PostgresRunsTests", exclude: ["Simulation/Program"], swiftSettings: strict)
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")

@@ -23,6 +23,14 @@ public protocol RunCatalog: Sendable {
     /// - Throws: `Diagnostic`: they cannot be listed.
     func list() throws -> RunListing
 
+    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Those that cannot be opened are left out; those
+    /// whose settings cannot be read are always there.
+    /// - Parameters:
+    ///   - campaign: nil for all campaigns.
+    ///   - isWanted: may be called twice for a run.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun]
+
     /// The stamps of all runs by their ids, for those who remember what they read of runs.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func stamps() throws -> [String: RunStamp]
@@ -71,8 +79,9 @@ public protocol RunCatalog: Sendable {
 
     /// Runs of a campaign that were begun, as the record or they themselves say, or that a process is about to send, oldest first; also retries and
     /// tests. Runs that cannot be opened are skipped.
+    /// - Parameter isWanted: leaves out others, as in `runs(of:where:)`.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun]
+    func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun]
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Parameter limit: how many at most.

@@ -6,7 +6,15 @@ public struct RunChain: Sendable {
 
     /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public init(of run: any RecordedRun) throws { self.init(of: run, among: try run.catalog.list().runs) }
+    public init(of run: any RecordedRun) throws {
+        var all = try run.catalog.runs(of: nil) { $0.retryOf != nil }
+        let byID = Dictionary(all.map { ($0.plan.id, $0.plan) }) { first, _ in first }
+        // All but the first of a chain are retries.
+        var (first, seen) = (run.plan.retryOf, Set([run.plan.id]))
+        while let id = first, seen.insert(id).inserted, let plan = byID[id] { first = plan.retryOf }
+        if let first, byID[first] == nil { all += try run.catalog.runs(of: nil) { $0.id == first } }
+        self.init(of: run, among: all)
+    }
 
     /// Searches the runs of a folder.
     public init(of run: any RecordedRun, among all: [any RecordedRun]) {

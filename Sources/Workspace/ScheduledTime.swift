@@ -128,7 +128,7 @@ public struct ScheduledTime: Sendable {
     {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
         let (text, record) = (nameless(source), catalog.history)
-        return try catalog.list().runs.filter { other in
+        return try catalog.runs(of: nil) { $0.retryOf == nil && $0.occurrence == "\(occurrence)" }.filter { other in
             defer { other.close() }
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest,

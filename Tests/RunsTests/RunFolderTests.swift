@@ -1,4 +1,5 @@
 import Base
+import FileDamage
 import Glibc
 @testable import Runs
 import Testing
@@ -13,6 +14,29 @@ import Testing
         #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "this is not a run file")
         _ = shell("mv '\(broken)' '\(folder.path)/20251231-000000-b-0002.sqlite'")
         #expect(try RunFolder(folder.path).file(named: "last") == older)
+    }
+
+    @Test("runs are found by what their plans say; a file that was put in another's place, or whose settings cannot be read, counts as what it is now")
+    func marks() throws {
+        let folder = try TemporaryFolder(), runs = RunFolder(folder.path)
+        func path(_ id: String) -> String { "\(folder.path)/\(id).sqlite" }
+        for (id, retryOf) in [("first", nil), ("second", "first"), ("third", "second"), ("other", nil)] {
+            try makeRun(folder, id: id, audience: 1, plannedAt: noon, retryOf: retryOf).close()
+        }
+        func retries() throws -> [String] { try runs.runs(of: nil) { $0.retryOf != nil }.map(\.plan.id) }
+        for _ in 0..<2 { #expect(try retries() == ["second", "third"]) }
+        for id in ["first", "second", "third"] {
+            #expect(try RunChain(of: SQLiteRun(path: path(id))).runs.map(\.plan.id) == ["first", "second", "third"])
+        }
+        #expect(try RunChain(of: SQLiteRun(path: path("other"))).runs.count == 1)
+
+        let elsewhere = try TemporaryFolder()
+        try makeRun(elsewhere, id: "other", audience: 1, plannedAt: noon, retryOf: "third").close()
+        rename("\(elsewhere.path)/other.sqlite", path("other"))
+        #expect(try retries() == ["other", "second", "third"])
+        unlink(path("third"))
+        try Damage.make(path("first"), sql: "UPDATE run SET settings = '{'")
+        #expect(try retries() == ["first", "other", "second"])
     }
 
     @Test("folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one")

@@ -205,16 +205,15 @@ extension RunFolder {
 
     /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send, oldest first; also retries and
     /// tests. Files that cannot be opened are skipped.
+    /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
+    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun] {
         let begun = known.begun(of: campaign)
-        return try names(ofRunsOf: campaign).compactMap { name in
-            let path = RunFile.join(place, name: name)
-            guard let run = try? SQLiteRun(path: path, readOnly: true), run.misnamed == nil else { return nil }
-            if begun[run.plan.id] != nil || SendingLock.isSending(run: path) { return run }
+        return try runs(of: campaign, where: isWanted).filter { run in
+            if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }
             // The record may have been restored from a backup, or be missing.
             defer { run.close() }
-            return (try? run.hasBegun()) ?? true ? run : nil
+            return (try? run.hasBegun()) ?? true
         }
     }
 
@@ -229,7 +228,7 @@ extension RunFolder {
         }
     }
 
-    private func names(ofRunsOf campaign: String) throws -> [String] {
+    func names(ofRunsOf campaign: String) throws -> [String] {
         try RunFile.names(in: place).filter { name in
             RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
         }

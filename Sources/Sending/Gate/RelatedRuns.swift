@@ -57,6 +57,9 @@ struct RelatedRuns {
         return settings.sharesList(with: theirs.listName) && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
+    /// Whether another run of the campaign may count, as far as its mark tells.
+    func mayCount(_ other: RunMark) -> Bool { !isOther(other.occurrence) }
+
     /// Whether Volley must know which devices another run has reached before it sends more of this one.
     func asks(about other: any RecordedRun) throws -> Bool {
         guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }

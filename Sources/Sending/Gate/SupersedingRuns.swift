@@ -32,7 +32,12 @@ struct SupersedingRuns {
         defer { search.chain?.close() }
         var devices = Devices(run, settings)
         var there: Set<String> = []
-        for other in try run.catalog.started(of: run.plan.campaign, known: search.known) {
+        let others = try run.catalog.started(of: run.plan.campaign, known: search.known) { mark in
+            let mayCount = search.mayCount(mark)
+            if !mayCount { there.insert(mark.id) }
+            return mayCount
+        }
+        for other in others {
             defer { other.close() }
             let isThere: Void? = try other.unlessRemoved { other in
                 if try search.counts(other) { try inspect(other, search, &devices) }
