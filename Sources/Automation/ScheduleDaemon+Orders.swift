@@ -100,6 +100,7 @@ extension ScheduleDaemon {
 
     private func tell(_ steps: OrderBook.Steps) {
         for (placed, state) in steps.ended { observer(.order(.ended(placed.order, state))) }
+        for mistake in steps.damaged { observer(.damaged(mistake)) }
         if let failure = steps.failure { observer(.order(.unusable(failure))) }
     }
 }

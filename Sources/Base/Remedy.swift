@@ -33,6 +33,8 @@ public enum Remedy: Hashable, Sendable {
         case giveMemory
         /// Remove what an interrupted command left in the folder of runs.
         case tidyRuns
+        /// Remove a row of the record of orders that cannot be read, or restore the record.
+        case mendOrders
         /// Give the account a name that the record of approvals takes.
         case shortenName
     }

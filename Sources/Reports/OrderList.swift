@@ -4,17 +4,21 @@ public import Runs
 /// What people ordered in the console, and what became of it, for `volley orders`.
 public struct OrderList: Sendable {
     private let orders: [PlacedOrder]
+    private let damaged: [Diagnostic]
     private let hasOlder: Bool
     private let isAtWork: Bool
     private let moment: OrderMoment
 
     /// - Parameters:
-    ///   - orders: in the order in which they are shown.
-    ///   - hasOlder: whether there are older ones.
+    ///   - newest: newest first; they are shown oldest first, and after them those that cannot be read.
+    ///   - count: how many of these are shown.
     ///   - isAtWork: whether a sender is there to do them.
-    public init(_ orders: [PlacedOrder], hasOlder: Bool, isAtWork: Bool, at moment: OrderMoment) {
-        self.orders = orders
-        self.hasOlder = hasOlder
+    public init(_ newest: OrderListing, last count: Int, isAtWork: Bool, at moment: OrderMoment) {
+        let numbers = (newest.orders.map(\.number) + newest.damaged.map(\.number)).sorted(by: >)
+        hasOlder = numbers.count > count
+        let oldest = numbers.prefix(count).last ?? 0
+        orders = newest.orders.filter { $0.number >= oldest }.reversed()
+        damaged = newest.damaged.filter { $0.number >= oldest }.map(\.mistake).reversed()
         self.isAtWork = isAtWork
         self.moment = moment
     }
@@ -24,10 +28,11 @@ public struct OrderList: Sendable {
         placed.state == .waiting && placed.order.hasLapsed(at: moment) ? .lapsed : placed.state
     }
 
-    /// The document of `orders --json`: `at_work`, `has_older`, and `orders`.
+    /// The document of `orders --json`: `at_work`, `has_older`, `orders`, and `damaged`.
     public var json: JSONValue {
         .object(pairs: [
             ("at_work", .bool(isAtWork)), ("has_older", .bool(hasOlder)), ("orders", .array(orders.map(json))),
+            ("damaged", .array(damaged.map(\.json))),
         ])
     }
 
@@ -63,13 +68,18 @@ public struct OrderList: Sendable {
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         var lines: [String] = hasOlder ? ["Older orders are left out; --last shows more.", ""] : []
-        if orders.isEmpty { lines.append("Nothing was ordered here.") }
+        if orders.isEmpty, damaged.isEmpty { lines.append("Nothing was ordered here.") }
         for placed in orders {
             let order = placed.order, state = state(placed)
             lines.append(
                 style.paint("\(order.askedAt)  \(TextFormat.inLine(order.by)): \(TextFormat.printable(order.kind.words))", .bold))
             let words = TextFormat.capitalized(TextFormat.printable(state.sentence))
             lines += style.wrapped(words, indent: 2).map { style.paint($0, state.isGood ? nil : .yellow) }
+        }
+        if !damaged.isEmpty {
+            if !orders.isEmpty { lines.append("") }
+            lines.append(style.paint("\(TextFormat.counted(damaged.count, one: "order")) cannot be read:", .red))
+            lines += damaged.flatMap { style.wrapped($0.description, indent: 2) }
         }
         if orders.contains(where: { !state($0).hasEnded }), !isAtWork {
             lines += ["", "volley schedule is not at work: nothing is done until it is, and what waits too long lapses."]

@@ -141,7 +141,7 @@ struct OrderTests {
         let (accepted, unknown) = (outcomes?.int("accepted") ?? 0, outcomes?.int("unknown") ?? 0)
         #expect(
             accepted + unknown == 3_000 && accepted <= ledger.count && ledger.count <= 3_000, "\(accepted), \(unknown), \(ledger.count)")
-        #expect(try bench.store.newest(atMost: 10).count == 4)
+        #expect(try OrderRecords(folder: FilePaths.folder(of: bench.store.place)).read(atMost: 10).orders.count == 4)
     }
 
     @Test("a run that an order sends is paused, resumed and ended like any other, and SIGTERM is what the order says; the list shows it")

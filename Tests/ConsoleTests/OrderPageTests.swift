@@ -217,7 +217,7 @@ struct OrderPageTests {
             #expect(try store.take(nonce, life: "life", at: .now()))
             #expect(try store.end(nonce, as: .done(OrderResult(run: Self.id)), life: "life", at: .now()))
             #expect(try server.request("GET", order, session: edith)["location"] == "/runs/\(Self.id)")
-            let placed = try store.newest(atMost: 1).first
+            let placed = try OrderRecords(folder: office.folder.runs).read(atMost: 1).orders.first
             #expect(placed?.order.kind.subject == .file("\(office.folder.path)/spring-sale.yaml"))
         }
     }

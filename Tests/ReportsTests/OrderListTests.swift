@@ -12,9 +12,9 @@ struct OrderListTests {
             number: number, order: Order(nonce: "n\(number)", kind: kind, by: name, at: asked), state: state, changedAt: asked.time)
     }
 
-    private static func list(_ orders: [PlacedOrder], after seconds: Int64 = 10) -> OrderList {
+    private static func list(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], after seconds: Int64 = 10) -> OrderList {
         OrderList(
-            orders, hasOlder: false, isAtWork: false,
+            OrderListing(orders.reversed(), damaged: damaged), last: 100, isAtWork: false,
             at: OrderMoment(
                 time: asked.time.adding(seconds: Double(seconds)), uptime: Uptime(start: "s", milliseconds: seconds * 1000)))
     }
@@ -38,6 +38,21 @@ struct OrderListTests {
                 volley schedule is not at work: nothing is done until it is, and what waits too long lapses.
                 """)
         #expect(Self.list([]).text(width: 80, colour: false) == "Nothing was ordered here.")
+    }
+
+    @Test("a damaged order is named below the others, in text and in JSON")
+    func damaged() {
+        let damaged = DamagedOrder(
+            number: 2, subject: nil, mistake: Diagnostic("order 2 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
+        let list = Self.list([Self.placed(1, .pause(run: "r"), .lapsed)], damaged: [damaged])
+        #expect(
+            list.text(width: 200, colour: false).hasSuffix(
+                "\n\n1 order cannot be read:\n  /r/orders.sqlite: order 2 is damaged. Remove it."))
+        guard case .array(let found)? = list.json["damaged"] else {
+            Issue.record("nothing damaged")
+            return
+        }
+        #expect(found.map { $0["message"]?.stringValue } == ["order 2 is damaged"])
     }
 
     @Test("an order whose time is over is shown as lapsed, also where no sender has recorded that")

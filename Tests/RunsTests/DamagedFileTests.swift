@@ -109,12 +109,12 @@ struct DamagedFileTests {
 
     private static func useOrders(_ folder: String) throws {
         try each([
-            { _ = try OrderRecords(folder: folder).read().map(\.changedAt.description) },
+            { _ = try OrderRecords(folder: folder).read().orders.map(\.changedAt.description) },
             {
                 let store = try OrderStore(folder: folder)
                 defer { store.close() }
                 try each([
-                    { _ = try store.unended() }, { _ = try store.newest(atMost: 10) },
+                    { _ = try store.unended() }, { _ = try store.askers(ofRun: "20261201-090000-spring-sale-0005") },
                     { _ = try store.orders(ofRun: "20261201-090000-spring-sale-0005") }, { _ = try store.order("first") },
                     { _ = try store.take("second", life: "l", at: noon) },
                 ])

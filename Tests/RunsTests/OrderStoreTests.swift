@@ -18,6 +18,8 @@ final class OrderStoreTests {
         Order(nonce: nonce, kind: kind, by: name, at: Self.asked)
     }
 
+    private func execute(_ sql: String) throws { try DatabaseQueue(path: path).write { try $0.execute(sql: sql) } }
+
     @Test("a record of version 1 is read as it is, and can hold approvals of times once it was opened for writing")
     func older() throws {
         let store = try OrderStore(folder: folder)
@@ -26,7 +28,7 @@ final class OrderStoreTests {
         try DatabaseQueue(path: path).write { db in
             try db.execute(sql: "ALTER TABLE placed DROP COLUMN most_devices; PRAGMA user_version = 1")
         }
-        #expect(try OrderRecords(folder: folder).read() == [placed])
+        #expect(try OrderRecords(folder: folder).read() == OrderListing([placed]))
         let upgraded = try OrderStore(folder: folder)
         let kind = Order.Kind.approveTime(campaign: "c", occurrence: "t", digest: "d", mostDevices: 10_000)
         #expect(try upgraded.place(order("m", kind)).order.kind == kind)
@@ -46,7 +48,7 @@ final class OrderStoreTests {
         for other in [order("n", .send(run: "r", digest: "e")), order("n", .resume(run: "r")), order(by: "ben")] {
             #expect(diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
         }
-        #expect(try store.newest(atMost: 10).count == 1)
+        #expect(try OrderRecords(folder: folder).read().orders.count == 1)
     }
 
     @Test("two threads that place one form, and two senders that take one order: one of them does, each time")
@@ -79,12 +81,58 @@ final class OrderStoreTests {
         #expect(try store.take("2", life: "l", at: Self.asked.time))
         #expect(try store.note(made: "r", by: "2", life: "l"))
         #expect(try !store.note(made: "r", by: "4", life: "l"), "not taken")
-        #expect(try store.orders(ofRun: "r").map(\.order.nonce) == ["1", "2", "3", "5"])
+        #expect(try store.orders(ofRun: "r").orders.map(\.order.nonce) == ["1", "2", "3", "5"])
         #expect(try store.end("3", as: .lapsed, life: "l", at: Self.asked.time))
-        #expect(try store.unended().map(\.order.nonce) == ["1", "2", "4", "5"])
+        #expect(try store.unended().orders.map(\.order.nonce) == ["1", "2", "4", "5"])
         let page = try OrderRecords(folder: folder).read(atMost: 2)
-        #expect(page.map(\.order.nonce) == ["5", "4"])
-        #expect(try OrderRecords(folder: folder).read(before: page.last?.number, atMost: 2).map(\.order.nonce) == ["3", "2"])
+        #expect(page.orders.map(\.order.nonce) == ["5", "4"])
+        #expect(try OrderRecords(folder: folder).read(before: page.orders.last?.number, atMost: 2).orders.map(\.order.nonce) == ["3", "2"])
+    }
+
+    @Test(
+        "a damaged order is listed as damaged, with its row and what to do, and keeps no other from being read; its remedy works",
+        arguments: [
+            ("state = 'nonsense'", true, true), ("state = 5", true, true), ("state = x'00'", true, true), ("asked_at = 'soon'", true, true),
+            ("kind = 'kancel'", true, true), ("lapses_at = x'80'", true, true), ("reason = CAST(x'FF' AS TEXT)", true, true),
+            ("run = x'07'", false, true), ("state = 'done', asked_at = 'soon'", true, false),
+        ])
+    func damaged(change: String, knowsRun: Bool, mayWait: Bool) throws {
+        let store = try OrderStore(folder: folder)
+        defer { store.close() }
+        for nonce in ["1", "2", "3"] { _ = try store.place(order(nonce, .pause(run: "r"))) }
+        try execute("UPDATE placed SET \(change) WHERE number = 2")
+        let all = try OrderRecords(folder: folder).read()
+        #expect(all.orders.map(\.order.nonce) == ["3", "1"] && all.damaged.map(\.number) == [2])
+        #expect(all.damaged.first?.subject == (knowsRun ? .run("r") : nil))
+        let ofRun = try store.orders(ofRun: "r")
+        #expect(ofRun.orders.map(\.order.nonce) == ["1", "3"] && ofRun.damaged.map(\.number) == (knowsRun ? [2] : []))
+        let unended = try store.unended()
+        #expect(unended.orders.map(\.order.nonce) == ["1", "3"] && unended.damaged.map(\.number) == (mayWait ? [2] : []))
+        #expect(throws: Diagnostic.self) { try store.order("2") }
+        let mistake = try #require(all.damaged.first?.mistake)
+        #expect(mistake.file == store.place && mistake.message.hasPrefix("order 2 is damaged: `"))
+        let command = try #require(mistake.remedy?.split(separator: "'").first { $0.hasPrefix("DELETE") })
+        try execute(String(command))
+        #expect(try OrderRecords(folder: folder).read() == OrderListing(all.orders))
+    }
+
+    @Test("the account that had a run made is known unless its own row is damaged; where it may be, nobody is told that there is none")
+    func askers() throws {
+        let store = try OrderStore(folder: folder)
+        defer { store.close() }
+        for nonce in ["1", "2"] {
+            _ = try store.place(order(nonce, .plan(file: "/a.yaml", digest: "d")))
+            _ = try store.take(nonce, life: "l", at: Self.asked.time)
+            _ = try store.note(made: "r\(nonce)", by: nonce, life: "l")
+        }
+        let by = try #require(try store.order("1")?.order.by)
+        try execute("UPDATE placed SET asked_at = 'soon'")
+        #expect(try store.askers(ofRun: "r1") == [by] && store.askers(ofRun: "other").isEmpty)
+        try execute("UPDATE placed SET made = x'05' WHERE number = 2")
+        #expect(try store.askers(ofRun: "r1") == [by])
+        #expect(throws: Diagnostic.self) { try store.askers(ofRun: "r2") }
+        try execute("UPDATE placed SET ordered_by = x'05' WHERE number = 1")
+        #expect(throws: Diagnostic.self) { try store.askers(ofRun: "r1") }
     }
 
     @Test("an order that was taken is no other sender's, and what its own sender knows replaces what another found")

@@ -12,6 +12,8 @@ final class OrderBook {
         var toExamine: [PlacedOrder] = []
         /// Orders whose end is on record now.
         var ended: [(placed: PlacedOrder, state: OrderState)] = []
+        /// Rows that cannot be read, and were not named before.
+        var damaged: [Diagnostic] = []
         /// Why the file cannot be used; nil if it can, or if that was said before.
         var failure: Diagnostic?
     }
@@ -20,6 +22,7 @@ final class OrderBook {
     private var desk: OrderDesk
     private var table: (any OrderTable)?
     private var lastFailure: Diagnostic?
+    private var knownDamage: [DamagedOrder] = []
 
     /// - Parameters:
     ///   - life: random, so that no other process has it.
@@ -34,7 +37,11 @@ final class OrderBook {
     func look(isTaking: Bool = true, at moment: OrderMoment) -> Steps {
         attempt { steps in
             guard let table = try currentTable() else { return }
-            try record(desk.read(try table.unended(), isTaking: isTaking, at: moment), in: table, at: moment, &steps)
+            let listing = try table.unended()
+            steps.damaged = listing.damaged.filter { !knownDamage.contains($0) }.map(\.mistake)
+            knownDamage = listing.damaged
+            let actions = desk.read(listing.orders, damaged: listing.damaged, isTaking: isTaking, at: moment)
+            try record(actions, in: table, at: moment, &steps)
         }
     }
 

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Runs
 
 /// Decides which orders are done, in which order, and what becomes of those that a dead process left. It has no clock, files or threads, like
@@ -12,6 +13,7 @@ import Runs
 /// - Plans are made one after the other. Among those that wait, people take turns: however many one person ordered, a plan of another person waits for
 ///   the one in hand and then for at most one of theirs.
 /// - What has waited too long lapses (`Order.hasLapsed`), and is never done.
+/// - A damaged order may have been a cancellation, or a refusal: what it may forbid is refused, everything else is done.
 struct OrderDesk {
     /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
     enum Action: Hashable {
@@ -54,8 +56,10 @@ struct OrderDesk {
     // MARK: - Events
 
     /// Takes the orders that have not ended, in the order in which they were placed. Call it often.
-    /// - Parameter isTaking: whether further orders are begun; a process that is about to end begins none.
-    func read(_ orders: [PlacedOrder], isTaking: Bool = true, at moment: OrderMoment) -> [Action] {
+    /// - Parameters:
+    ///   - damaged: those that cannot be read, and may not have ended.
+    ///   - isTaking: whether further orders are begun; a process that is about to end begins none.
+    func read(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], isTaking: Bool = true, at moment: OrderMoment) -> [Action] {
         var lanes = Lanes(isPlanning: inHand.values.contains { if case .plan = $0.placed.order.kind { true } else { false } })
         var actions: [Action] = []
         // What is over and could not be recorded before.
@@ -70,7 +74,10 @@ struct OrderDesk {
                 lanes.note(placed.order.kind, isDone: true, isExclusive: phase.isExclusive)
                 continue
             }
-            let action = action(for: placed, isTaking: isTaking, lanes, lastWords, at: moment)
+            let obstacle = damaged.first { $0.mayForbid(placed.order.kind) }
+            let action =
+                obstacle.map { refusal(of: placed, because: $0, isTaking: isTaking, at: moment) }
+                ?? action(for: placed, isTaking: isTaking, lanes, lastWords, at: moment)
             let isTaken = action.map { if case .take = $0 { true } else { false } } ?? false
             let isPlan = if case .plan = placed.order.kind { true } else { false }
             lanes.note(placed.order.kind, isDone: isTaken && !isPlan, isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
@@ -130,6 +137,18 @@ struct OrderDesk {
             last[placed.order.kind.subject] = placed.number
         }
         return last
+    }
+
+    /// What is done about an order that a damaged one may forbid.
+    private func refusal(of placed: PlacedOrder, because damaged: DamagedOrder, isTaking: Bool, at moment: OrderMoment) -> Action? {
+        switch placed.state {
+        case .waiting where placed.order.hasLapsed(at: moment): .end(placed, .lapsed)
+        case .waiting:
+            .end(placed, .refused(.described("an order that cannot be read may forbid it: \(damaged.mistake.inConsole)")))
+        // A process that is gone may have begun it.
+        case .taken: isTaking ? .examine(placed) : nil
+        case .done, .refused, .lapsed, .left: nil
+        }
     }
 
     private func action(

@@ -149,9 +149,9 @@ public final class AccountRights: Sendable {
         let orders = try files.catalog.orders.open()
         defer { orders.close() }
         // Whoever had the run made asked for its approval: with a plan, or a retry.
-        let askers = try orders.orders(ofRun: id).filter { $0.made == id }.map(\.order.by)
+        let askers = try orders.askers(ofRun: id)
         let writers = try writers(of: run, since: earlier)
-        return try fourEyes(writers: writers, askers: Set(askers), approver: approver)
+        return try fourEyes(writers: writers, askers: askers, approver: approver)
     }
 }
 

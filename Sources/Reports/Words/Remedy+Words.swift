@@ -51,6 +51,7 @@ extension Remedy.Task {
         case .pushToOne: "push to that single device"
         case .tidyRuns: "remove what an interrupted command left"
         case .giveMemory: "give Volley more memory, or more space for temporary files"
+        case .mendOrders: "remove the damaged order, or put the record of orders back from a backup; then order it again"
         case .shortenName: "give the account another name"
         }
     }

@@ -109,6 +109,14 @@ extension Order.Kind {
         }
     }
 
+    /// Whether devices of an audience get pushes because of it.
+    public var leadsToPushes: Bool {
+        switch self {
+        case .approve, .send, .resume, .retry, .approveTime: true
+        case .reject, .test, .plan, .pause, .cancel, .skip, .withdrawApproval: false
+        }
+    }
+
     /// The run that it is about; nil for a campaign's file and a time.
     public var run: String? { if case .run(let run) = subject { run } else { nil } }
 

@@ -26,6 +26,43 @@ public struct PlacedOrder: Hashable, Sendable {
     public var run: String? { order.kind.run ?? made }
 }
 
+/// Rows of the record of orders, each read by itself.
+public struct OrderListing: Hashable, Sendable {
+    /// Those that can be read.
+    public var orders: [PlacedOrder]
+    /// Those that cannot.
+    public var damaged: [DamagedOrder]
+
+    /// Rows in the order in which they were asked for.
+    public init(_ orders: [PlacedOrder] = [], damaged: [DamagedOrder] = []) {
+        self.orders = orders
+        self.damaged = damaged
+    }
+}
+
+/// An order whose row cannot be read: it may have been of any kind.
+public struct DamagedOrder: Hashable, Sendable {
+    /// Its place among all orders.
+    public var number: Int64
+    /// What it is about; nil if that cannot be read, so that it may be about anything.
+    public var subject: Order.Kind.Subject?
+    /// What is wrong, with the file, the row and what to do.
+    public var mistake: Diagnostic
+
+    /// A row that cannot be read.
+    public init(number: Int64, subject: Order.Kind.Subject?, mistake: Diagnostic) {
+        self.number = number
+        self.subject = subject
+        self.mistake = mistake
+    }
+
+    /// Whether it may have held up what another order has sent: as a pause, a cancellation, a refusal, or an approval taken back.
+    public func mayForbid(_ kind: Order.Kind) -> Bool {
+        guard kind.leadsToPushes else { return false }
+        return subject.map { $0 == kind.subject } ?? true
+    }
+}
+
 /// The orders beside the runs of one place: the console places them, `volley schedule` takes them.
 public struct OrderRecords: Sendable {
     private let folder: String
@@ -48,7 +85,7 @@ public struct OrderRecords: Sendable {
     ///   - number: only orders before this one; nil for the newest.
     ///   - limit: at most so many; at least 1.
     /// - Throws: as `open`.
-    public func read(before number: Int64? = nil, atMost limit: Int = 100) throws -> [PlacedOrder] {
+    public func read(before number: Int64? = nil, atMost limit: Int = 100) throws -> OrderListing {
         try OrderStore.read(folder: folder, before: number, atMost: limit)
     }
 }

@@ -66,6 +66,14 @@ enum OrderRow {
         }
     }
 
+    /// What a damaged row of `columns` is about: its run, file or campaign; nil where not exactly one of these can be read.
+    static func subject(_ row: PreparedStatement.Row) -> Order.Kind.Subject? {
+        let makes: [(CInt, (String) -> Order.Kind.Subject)] = [(3, { .run($0) }), (4, { .file($0) }), (5, { .campaign($0) })]
+        let named = makes.filter { !row.isNull($0.0) }
+        guard named.count == 1, let (column, make) = named.first else { return nil }
+        return (try? row.string(column)).map(make)
+    }
+
     /// The order of a row of `columns`.
     /// - Throws: `DatabaseError`: a value is not what it should be.
     static func read(_ row: PreparedStatement.Row) throws -> PlacedOrder {

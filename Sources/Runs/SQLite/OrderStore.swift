@@ -71,12 +71,14 @@ public final class OrderStore: Sendable {
         try Self.checkLengths(order)
         return try Self.translating(path) {
             try database.write { db in
-                if let known = try Self.order(order.nonce, db) {
+                if let known = try Self.order(order.nonce, db, path) {
                     guard known.order.kind == order.kind, known.order.by == order.by else { throw Self.isUsed }
                     return known
                 }
                 try Self.insert(order, db)
-                guard let placed = try Self.order(order.nonce, db) else { throw Self.damaged(path, what: "an order in it is missing") }
+                guard let placed = try Self.order(order.nonce, db, path) else {
+                    throw Self.damaged(path, what: "an order in it is missing")
+                }
                 return placed
             }
         }
@@ -100,8 +102,14 @@ public final class OrderStore: Sendable {
 
     // MARK: - Taking
 
-    /// The orders that have not ended, in the order in which they were placed.
-    public func unended() throws -> [PlacedOrder] { try fetch("WHERE state IN ('waiting', 'taken') ORDER BY number", []) }
+    /// The orders that have not ended, in the order in which they were placed, and the damaged ones that may not have.
+    public func unended() throws -> OrderListing { try fetch("WHERE \(Self.notEnded) ORDER BY number", []) }
+
+    /// As ranges: `NOT IN` would read the whole file each second. A state that is no text has no place among them.
+    private static let notEnded = """
+        (state < 'done' OR state > 'done' AND state < 'lapsed' OR state > 'lapsed' AND state < 'left' OR state > 'left' AND state < 'refused'
+        OR state > 'refused' OR state IS NULL)
+        """
 
     /// Lets a sender have an order: from then on no other sender can take it. Must return before anything is done.
     /// - Parameters:
@@ -156,29 +164,42 @@ public final class OrderStore: Sendable {
 
     /// An order by its key; nil for an unknown key.
     public func order(_ nonce: String) throws -> PlacedOrder? {
-        try Self.translating(path) { try database.read { try Self.order(nonce, $0) } }
+        try Self.translating(path) { try database.read { try Self.order(nonce, $0, path) } }
     }
 
     /// All orders about a run, or that made it, in the order in which they were placed.
-    public func orders(ofRun run: String) throws -> [PlacedOrder] { try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run]) }
+    public func orders(ofRun run: String) throws -> OrderListing { try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run]) }
 
-    /// The newest orders, newest first.
-    /// - Parameters:
-    ///   - number: only orders before this one; nil for the newest.
-    ///   - limit: at most so many.
-    public func newest(before number: Int64? = nil, atMost limit: Int) throws -> [PlacedOrder] {
-        try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit])
+    /// The accounts that had a run made: with a plan, a test or a retry. They do not approve it.
+    /// - Throws: `Diagnostic`: a row that made it, or may have, cannot be read.
+    public func askers(ofRun run: String) throws -> Set<String> {
+        try Self.translating(path) {
+            try database.read { db in
+                var damaged: Diagnostic?
+                let askers = try db.all("SELECT number, made, ordered_by FROM placed WHERE made IS NOT NULL") { row in
+                    do {
+                        return try row.string(1) == run ? try row.string(2) : nil
+                    } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH {
+                        damaged = try Self.mistake(error, number: Int64(row.int(0)), path)
+                        return nil
+                    }
+                }.compactMap(\.self)
+                // A run is made by one order.
+                if askers.isEmpty, let damaged { throw damaged }
+                return Set(askers)
+            }
+        }
     }
 
-    private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> [PlacedOrder] {
-        try Self.translating(path) { try database.read { try Self.fetch(condition, arguments, $0) } }
+    private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> OrderListing {
+        try Self.translating(path) { try database.read { try Self.fetch(condition, arguments, $0, path) } }
     }
 
     /// What a folder's orders are, newest first, whether or not processes work with them; none when there is no file.
-    static func read(folder: String, before number: Int64?, atMost limit: Int) throws -> [PlacedOrder] {
+    static func read(folder: String, before number: Int64?, atMost limit: Int) throws -> OrderListing {
         let path = path(in: folder)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of orders")
-        guard RunFile.kind(path) != .missing else { return [] }
+        guard RunFile.kind(path) != .missing else { return OrderListing() }
         return try translating(path) {
             try InterruptedChange.takingBack(path) {
                 var configuration = Configuration()
@@ -188,20 +209,40 @@ public final class OrderStore: Sendable {
                 defer { try? database.close() }
                 return try database.read { db in
                     // Another process has just made the file.
-                    guard try check(db, path: path) else { return [] }
-                    return try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], db)
+                    guard try check(db, path: path) else { return OrderListing() }
+                    return try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], db, path)
                 }
             }
         }
     }
 
-    private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [PlacedOrder] {
+    /// Row by row: one that cannot be read keeps none of the others from being read.
+    private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database, _ path: String) throws -> OrderListing {
         let columns = try isOlder(db) ? OrderRow.columns.replacing("most_devices", with: "NULL") : OrderRow.columns
-        return try db.all("SELECT \(columns) FROM placed \(condition)", arguments, reading: OrderRow.read)
+        var listing = OrderListing()
+        try PreparedStatement(db, sql: "SELECT \(columns) FROM placed \(condition)", arguments).forEachRow { row in
+            do { listing.orders.append(try OrderRow.read(row)) } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH
+            {
+                let number = Int64(try row.int(0))
+                listing.damaged.append(
+                    DamagedOrder(number: number, subject: OrderRow.subject(row), mistake: mistake(error, number: number, path)))
+            }
+            return true
+        }
+        return listing
     }
 
-    private static func order(_ nonce: String, _ db: Database) throws -> PlacedOrder? {
-        try fetch("WHERE nonce = ?", [nonce], db).first
+    private static func order(_ nonce: String, _ db: Database, _ path: String) throws -> PlacedOrder? {
+        let found = try fetch("WHERE nonce = ?", [nonce], db, path)
+        if let damaged = found.damaged.first { throw damaged.mistake }
+        return found.orders.first
+    }
+
+    private static func mistake(_ error: DatabaseError, number: Int64, _ path: String) -> Diagnostic {
+        Diagnostic(
+            "order \(number) is damaged: \(error.ofValue)", file: path,
+            remedy: "Restore the file from a backup; or remove the row, and order it again: "
+                + "`sqlite3 \(FilePaths.inShell(path)) 'DELETE FROM placed WHERE number = \(number)'`.", [.ask(.mendOrders)])
     }
 
     // MARK: - The file

@@ -18,7 +18,11 @@ final class OrderCounter: Sendable {
     func order(_ nonce: String) throws -> PlacedOrder? { records.isThere ? try opened().order(nonce) : nil }
 
     /// The orders about a run, or that made it, newest first.
-    func orders(ofRun run: String) throws -> [PlacedOrder] { records.isThere ? try opened().orders(ofRun: run).reversed() : [] }
+    func orders(ofRun run: String) throws -> OrderListing {
+        guard records.isThere else { return OrderListing() }
+        let listing = try opened().orders(ofRun: run)
+        return OrderListing(listing.orders.reversed(), damaged: listing.damaged.reversed())
+    }
 
     private func opened() throws -> OrderStore {
         try store.withLock { store in

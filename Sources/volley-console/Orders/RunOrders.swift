@@ -27,10 +27,12 @@ enum RunOrders {
         var run: RunSummary
         /// Newest first.
         var orders: [PlacedOrder]
+        var damaged: [DamagedOrder]
 
         init(_ run: RunSummary, _ site: Site) throws {
             self.run = run
-            orders = try site.orders.orders(ofRun: run.id)
+            let listing = try site.orders.orders(ofRun: run.id)
+            (orders, damaged) = (listing.orders, listing.damaged)
         }
 
         /// Whether something waits for the sender, or is being done.
@@ -39,7 +41,7 @@ enum RunOrders {
         /// Changes when the buttons or the orders may be others.
         var mark: String {
             "\(run.state.rawValue) \(run.isApproved) \(run.restored != nil) "
-                + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ")
+                + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ") + damaged.map { " \($0.number)damaged" }.joined()
         }
     }
 
@@ -62,7 +64,12 @@ enum RunOrders {
         sight.digest = try digest(of: run.id, site)
         if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
         {
-            sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
+            do {
+                sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
+            } catch {
+                // A damaged record may say that this person planned it.
+                sight.eyes = .described(Diagnostics(explaining: error).inConsole)
+            }
         }
         return sight
     }
@@ -135,7 +142,9 @@ enum RunOrders {
 
     /// What was ordered for the run, newest first; blank without any.
     static func history(_ sight: Sight) -> HTML {
-        let list = OrderForm.list(Array(sight.glance.orders.prefix(most)), ofRun: sight.run.id, at: .now())
+        let glance = sight.glance
+        let damaged: [HTML] = glance.damaged.prefix(most).map { "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>" }
+        let list: HTML = "\(damaged)\(OrderForm.list(Array(glance.orders.prefix(most)), ofRun: glance.run.id, at: .now()))"
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 

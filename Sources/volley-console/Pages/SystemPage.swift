@@ -45,12 +45,14 @@ enum SystemPage {
 
     /// What is wrong with the records next to the runs.
     private static func unreadableRecords(of catalog: any RunCatalog) -> [Diagnostic] {
-        let reads: [() throws -> Void] = [{ _ = try catalog.schedule.read() }, { _ = try catalog.orders.read(atMost: 1) }]
+        let reads: [() throws -> [Diagnostic]] = [
+            {
+                _ = try catalog.schedule.read()
+                return []
+            }, { try catalog.orders.read(atMost: .max).damaged.map(\.mistake) },
+        ]
         let mistakes = reads.flatMap { read in
-            do {
-                try read()
-                return [Diagnostic]()
-            } catch { return Diagnostics(explaining: error).all }
+            do { return try read() } catch { return Diagnostics(explaining: error).all }
         }
         return mistakes + [HistorySnapshot(of: catalog).failure].compactMap(\.self)
     }

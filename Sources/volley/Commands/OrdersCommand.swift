@@ -12,8 +12,7 @@ public enum OrdersCommand {
         guard count > 0 else { throw Diagnostic("--last needs a number of orders, at least 1", remedy: "For example: --last 100.") }
         let catalog = try Project.catalog(options.project)
         let newest = try catalog.orders.read(atMost: count < .max ? count + 1 : count)
-        let list = OrderList(
-            newest.prefix(count).reversed(), hasOlder: newest.count > count, isAtWork: catalog.schedule.isAtWork, at: .now())
+        let list = OrderList(newest, last: count, isAtWork: catalog.schedule.isAtWork, at: .now())
         try options.isJSON ? console.out(list.json) : console.out(list.text(width: console.width, colour: console.colour))
         return .done
     }

@@ -19,6 +19,8 @@ final class MemoryOrders: OrderTable {
 
     var fault = Fault.none
     private(set) var rows: [PlacedOrder] = []
+    /// Rows that cannot be read.
+    var damaged: [DamagedOrder] = []
     private var lives: [String] = []
     private var places: [String: Int] = [:]
     /// Called with what is written, before it is.
@@ -37,7 +39,7 @@ final class MemoryOrders: OrderTable {
 
     func row(_ nonce: String) -> PlacedOrder? { places[nonce].map { rows[$0] } }
 
-    func unended() throws -> [PlacedOrder] { rows.filter { !$0.state.hasEnded } }
+    func unended() throws -> OrderListing { OrderListing(rows.filter { !$0.state.hasEnded }, damaged: damaged) }
 
     func take(_ nonce: String, life: String, from former: String?, at now: Timestamp) throws -> Bool {
         try write(nonce, .taken(life: life), life: life, at: now) { state, _ in

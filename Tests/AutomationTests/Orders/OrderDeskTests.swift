@@ -36,6 +36,29 @@ struct OrderDeskTests {
 
     private static let send = Order.Kind.send(run: "r", digest: "d")
 
+    private static func damaged(_ subject: Order.Kind.Subject?) -> DamagedOrder {
+        DamagedOrder(number: 9, subject: subject, mistake: Diagnostic("order 9 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
+    }
+
+    @Test(
+        "what a damaged order may forbid is refused, before it and after it; pauses, cancellations and what it does not concern are done",
+        arguments: [
+            (.run("r"), "end 1 refused,end 2 refused,take 3,take 4,take 5,take 6"),
+            (.run("s"), "take 1,take 3,end 4 refused,take 5,take 6"), (.campaign("c"), "take 1,take 3,take 4,take 5,end 6 refused"),
+            (nil, "end 1 refused,end 2 refused,take 3,end 4 refused,take 5,end 6 refused"),
+        ] as [(Order.Kind.Subject?, String)])
+    func damagedOrders(subject: Order.Kind.Subject?, expected: String) {
+        let desk = OrderDesk(life: "own")
+        var orders = Self.placed(
+            .approve(run: "r", digest: "d"), .retry(run: "r"), .cancel(run: "r"), .send(run: "s", digest: "d"),
+            .plan(file: "/f.yaml", digest: "d"), .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 1))
+        let damaged = [Self.damaged(subject)]
+        #expect(Self.words(desk.read(orders, damaged: damaged, at: Self.start)).joined(separator: ",") == expected)
+        // A process that is gone may have begun it.
+        orders = Self.placed(.approve(run: "r", digest: "d"), states: [1: .taken(life: "dead")])
+        #expect(Self.words(desk.read(orders, damaged: [Self.damaged(nil)], at: Self.start)) == ["examine 1"])
+    }
+
     @Test("orders of one run begin one after the other, those of others at once")
     func inOrder() {
         var desk = OrderDesk(life: "me")

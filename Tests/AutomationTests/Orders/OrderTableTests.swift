@@ -45,7 +45,7 @@ struct OrderTableTests {
             }
             #expect(try file.unended() == memory.unended(), "after step \(step)")
         }
-        #expect(try files[0].newest(atMost: 100).reversed() == memory.rows)
+        #expect(try OrderRecords(folder: folder).read(atMost: 100).orders.reversed() == memory.rows)
         for file in files { file.close() }
     }
 }

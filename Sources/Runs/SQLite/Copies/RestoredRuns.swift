@@ -93,7 +93,8 @@ public struct RestoredRuns: Sendable {
         guard catalog.orders.isThere else { return 0 }
         let orders = try catalog.orders.open()
         defer { orders.close() }
-        let unended = try orders.unended()
+        // A damaged one is never done.
+        let unended = try orders.unended().orders
         for order in unended {
             if case .taken(let life) = order.state {
                 _ = try orders.leave(order.order.nonce, of: life, as: .left(.unknown(run: order.made, "")), at: now)
