@@ -9,6 +9,14 @@ public struct AccountID: Hashable, Sendable {
     public init(_ number: Int64) { self.number = number }
 }
 
+/// An account that cannot be read: one of its values, or of its roles, is damaged. It signs in nobody.
+public struct DamagedAccount: Hashable, Sendable {
+    /// Which.
+    public let id: AccountID
+    /// Its name; nil if that is what cannot be read.
+    public let name: AccountName?
+}
+
 /// A person who may use the console. Holds no secret.
 public struct Account: Hashable, Sendable {
     /// Whether the person may sign in.

@@ -1,6 +1,7 @@
 public import Base
 public import Campaigns
 import Glibc
+import PushServices
 import Runs
 
 /// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
@@ -130,7 +131,40 @@ public struct ConsoleRoots: Sendable {
     private func objection(toFile real: String) -> Objection? {
         if let objection = place(of: real) { return objection }
         // Another campaign, or the settings of another program.
-        return [".yaml", ".yml"].contains { real.lowercased().hasSuffix($0) } ? .closed : nil
+        return Self.hasEndingOfYAML(real) || isLinkToYAML(real) || Self.isCampaign(real) ? .closed : nil
+    }
+
+    private static func hasEndingOfYAML(_ path: String) -> Bool { [".yaml", ".yml"].contains { path.lowercased().hasSuffix($0) } }
+
+    /// Whether a file has a second name, next to it or in a root, with the ending of a campaign.
+    private func isLinkToYAML(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_nlink > 1, let own = Identity(path) else { return false }
+        return Set(folders + [FilePaths.folder(of: path)]).contains { folder in
+            let names = (try? Folder.names(in: folder)) ?? []
+            return names.contains { Self.hasEndingOfYAML($0) && Identity(FilePaths.join(folder, name: $0)) == own }
+        }
+    }
+
+    /// The console saves no longer campaigns.
+    private static let longestCampaign = 2 << 20
+
+    /// Whether a file reads as a campaign of an app, whatever its name: a copy is no list.
+    private static func isCampaign(_ path: String) -> Bool {
+        guard let stamp = FileStamp(path: path), (1...longestCampaign).contains(stamp.size),
+            let bytes = try? RegularFile.bytes(of: path, atMost: longestCampaign)
+        else { return false }
+        let text = String(decoding: bytes, as: UTF8.self), keys = ["audience", "content", "variants"]
+        // The reader is asked only about files that may be one: most are exports.
+        guard text.utf8.firstRange(of: "app".utf8) != nil, keys.contains(where: { text.utf8.firstRange(of: $0.utf8) != nil }) else {
+            return false
+        }
+        let lines = text.split(whereSeparator: \.isNewline)
+        if lines.contains(where: { $0.hasPrefix("app:") }), lines.contains(where: { line in keys.contains { line.hasPrefix("\($0):") } }) {
+            return true
+        }
+        let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
+        return draft.app != nil && (draft.audience != nil || draft.content != nil || !draft.variants.isEmpty)
     }
 
     private func place(of real: String) -> Objection? {

@@ -44,6 +44,64 @@ struct DamagedAccountsTests {
         try DatabaseQueue(path: folder.file).write { try $0.execute(sql: sql) }
     }
 
+    @Test(
+        "a damaged account is listed as damaged, the others are listed and work, and only an administrator of all apps removes it",
+        arguments: [
+            "UPDATE account SET state = 'activd' WHERE name = 'ben'", "UPDATE account SET made_at = 'x' WHERE name = 'ben'",
+            "UPDATE role SET role = x'00' WHERE account = (SELECT id FROM account WHERE name = 'ben')",
+            "UPDATE account SET name = x'FF' WHERE name = 'ben'",
+        ])
+    func damagedAccount(edit sql: String) throws {
+        let folder = try AccountFolder()
+        let root = try folder.administrator()
+        let ben = try #require(try folder.account("ben", [RoleGrant(.administrator, .app("shop"))]).account)
+        let carl = try #require(try folder.account("carl", [RoleGrant(.administrator, .app("shop"))]).account)
+        try edit(folder, sql)
+        #expect(try folder.store.accounts().map(\.name.text) == ["carl", "root.admin"])
+        #expect(try folder.store.damagedAccounts().map(\.id) == [ben])
+        try folder.store.setDisplayName(DisplayName("Carl"), of: carl, by: root, at: noon)
+        #expect(throws: AccountError.notPermitted) { try folder.store.removeDamaged(ben, by: Actor(carl, address: nil), at: noon) }
+        #expect(throws: AccountError.noSuchAccount) { try folder.store.removeDamaged(carl, by: root, at: noon) }
+        try folder.store.removeDamaged(ben, by: root, at: noon)
+        #expect(try folder.store.damagedAccounts().isEmpty && folder.store.accounts().count == 2)
+        #expect(try folder.kinds().last == .removed)
+    }
+
+    @Test("the last administrator stays the last, however many damaged accounts there are")
+    func lastAdministrator() throws {
+        let folder = try AccountFolder()
+        let root = try folder.administrator()
+        let other = try #require(try folder.account("other", [RoleGrant(.administrator, .allApps)]).account)
+        try edit(folder, "UPDATE account SET state = 'activd' WHERE id = \(other.number)")
+        let own = try #require(root.account)
+        #expect(throws: AccountError.lastAdministrator) { try folder.store.disable(own, by: root, at: noon) }
+    }
+
+    @Test("a damaged line of the activities, invitation or version is left out of its list, and the others are there")
+    func lists() throws {
+        let folder = try AccountFolder()
+        let root = try folder.administrator()
+        for name in ["ben", "carl"] { _ = try folder.store.invite(AccountName(name), DisplayName("N"), [], by: root, at: noon) }
+        for text in ["a", "b"] { try folder.store.keep(version: text, of: "sale.yaml", app: "shop", by: root, at: noon) }
+        let before = try folder.store.activities(count: 500).activities.map(\.number)
+        let newest = try #require(before.first), digest = try #require(try folder.store.versions(of: "sale.yaml").first?.digest)
+        try edit(
+            folder,
+            """
+            DROP TRIGGER activity_stays; UPDATE activity SET details = '{' WHERE id = \(newest);
+            UPDATE invitation SET roles = '{' WHERE name = 'ben'; UPDATE version SET at = 'x' WHERE number = 1
+            """)
+        let page = try folder.store.activities(count: 1)
+        #expect(page.activities.isEmpty && page.damaged == [newest] && page.next == newest)
+        #expect(try folder.store.activities(before: page.next, count: 500).activities.map(\.number) == Array(before.dropFirst()))
+        #expect(try folder.store.openInvitations(at: noon).count == 1 && folder.store.versions(of: "sale.yaml").map(\.number) == [2])
+        // Four eyes: its writer may be the one who wants to approve.
+        #expect(throws: Diagnostic.self) { try folder.store.writers(ofText: digest, in: "sale.yaml", after: []) }
+        let damaged = try #require(try folder.store.damagedInvitations().first)
+        try folder.store.withdrawInvitation(damaged, by: root, at: noon)
+        #expect(try folder.store.damagedInvitations().isEmpty && folder.store.openInvitations(at: noon).count == 1)
+    }
+
     @Test("a damaged session ends, and keeps nobody else from signing in")
     func session() throws {
         let folder = try AccountFolder()

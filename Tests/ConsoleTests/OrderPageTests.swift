@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import GRDB
 import Runs
 import Testing
 
@@ -46,7 +47,7 @@ struct OrderPageTests {
 
         /// What was ordered so far, in its order: `send by ben`.
         func ordered() throws -> [String] {
-            try OrderRecords(folder: folder.runs).read().reversed().map { "\($0.order.kind.name) by \($0.order.by)" }
+            try OrderRecords(folder: folder.runs).read().orders.reversed().map { "\($0.order.kind.name) by \($0.order.by)" }
         }
     }
 
@@ -58,6 +59,25 @@ struct OrderPageTests {
         let form = page[start.upperBound..<end.lowerBound]
         return form.matches(of: #/<input type="hidden" name="([a-z]+)" value="([^"]*)">/#).map { (String($0.1), String($0.2)) }
             .filter { $0.0 != "token" }
+    }
+
+    @Test("a damaged order is named on its run's page, and the run can be paused and cancelled all the same")
+    func damagedOrder() async throws {
+        let office = try Office()
+        _ = try office.folder.run(Self.id, app: "news", .paused)
+        let ben = try office.session("ben", [.approver])
+        let store = try OrderStore(folder: office.folder.runs)
+        for nonce in ["1", "2"] { _ = try store.place(Order(nonce: nonce, kind: .resume(run: Self.id), by: "ben", at: .now())) }
+        store.close()
+        try DatabaseQueue(path: office.folder.runs + "/orders.sqlite").write {
+            try $0.execute(sql: "UPDATE placed SET kind = 'x' WHERE number = 1")
+        }
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: ben)
+            #expect(page.status == 200 && page.body.contains("Order 1 is damaged") && page.body.contains("/runs/\(Self.id)/cancel"))
+            #expect(!page.body.contains("sqlite3"))
+            #expect(try server.request("GET", "/runs/\(Self.id)/live.json", session: ben).status == 200)
+        }
     }
 
     @Test("a campaign of an app without test devices says so to those who may send tests, instead of offering one")

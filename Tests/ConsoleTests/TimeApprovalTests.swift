@@ -51,7 +51,7 @@ struct TimeApprovalTests {
             try store.save(AdvanceApproval(key: key, digest: digest, mostDevices: most, name: "ben", approvedAt: .now()))
         }
 
-        func orders() throws -> [Order.Kind] { try OrderRecords(folder: folder.runs).read().map(\.order.kind) }
+        func orders() throws -> [Order.Kind] { try OrderRecords(folder: folder.runs).read().orders.map(\.order.kind) }
     }
 
     private static func fields(_ page: String) -> [(String, String)] {

@@ -1,5 +1,6 @@
 import Accounts
 import Base
+import GRDB
 import Testing
 
 @testable import volley_console
@@ -49,6 +50,26 @@ struct UserPageTests {
             for _ in 0..<2 { #expect(try server.form(String(withdraw), session: anna)["location"] == "/users") }
             #expect(try server.request("GET", "/invitation?link=\(secret)").status == 410)
             #expect(try !server.request("GET", "/users", session: anna).body.contains("Open invitations"))
+        }
+    }
+
+    @Test("a damaged account closes neither Users nor Activity; an administrator of all apps removes it there, one of some apps does not")
+    func damaged() async throws {
+        let folder = try TestFolder()
+        let site = try folder.siteWithAccounts()
+        let anna = try site.session("anna", [.administrator]), sam = try site.session("sam", [.administrator], app: "shop")
+        let id = try site.person("edith", [.editor], app: "shop")
+        try DatabaseQueue(path: site.accounts.path).write { try $0.execute(sql: "UPDATE role SET role = 'x' WHERE account = \(id.number)") }
+        let action = "/users/\(id.number)/remove-damaged"
+        try await TestServer.with(site) { server throws in
+            for path in ["/users", "/activity"] { #expect(try server.request("GET", path, session: sam).status == 200, "\(path)") }
+            #expect(try server.request("GET", "/users/\(id.number)", session: anna).status == 404)
+            #expect(try !server.request("GET", "/users", session: sam).body.contains(action))
+            #expect(try server.form(action, session: sam).status == 404)
+            let page = try server.request("GET", "/users", session: anna).body
+            #expect(page.contains("Account \(id.number), which signs in as <code>edith</code>, cannot be read.") && page.contains(action))
+            for _ in 0..<2 { #expect(try server.form(action, session: anna)["location"] == "/users") }
+            #expect(try !server.request("GET", "/users", session: anna).body.contains("cannot be read"))
         }
     }
 

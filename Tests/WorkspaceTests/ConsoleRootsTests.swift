@@ -47,6 +47,34 @@ struct ConsoleRootsTests {
         ])
     func patterns(path: String) { #expect(!ConsoleRoots.isPlainPattern(path)) }
 
+    @Test("a campaign is closed by every other name: as a copy, as a hard link, in quotes, in braces and with mistakes; a list is not")
+    func otherNames() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: "\(base)/lists", withIntermediateDirectories: true)
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
+        try FilePaths.create("\(base)/other.yaml", bytes: Array("settings of another program".utf8))
+        #expect(link("\(base)/other.yaml", "\(base)/lists/linked.txt") == 0 && link("\(base)/volley.yaml", "\(base)/lists/volley.txt") == 0)
+        let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
+        func objection(_ name: String, _ text: String) throws -> ConsoleRoots.Objection? {
+            try FilePaths.replace("\(base)/lists/\(name)", bytes: Array(text.utf8))
+            return roots.objection(to: "\(base)/lists/\(name)")
+        }
+        for name in ["linked.txt", "volley.txt"] { #expect(roots.objection(to: "\(base)/lists/\(name)") == .closed, "\(name)") }
+        for text in [
+            "name: secret\napp: bank\naudience: {everyone: true}\ncontent: {title: Hi}\n", "app: bank\r\ncontent: {title: [\r\n",
+            "{\"name\": \"secret\", \"app\": \"bank\", \"content\": {\"title\": \"Hi\"}}",
+            "  name: secret\n  'app': bank\n  \"audience\": {everyone: true}\n",
+        ] { #expect(try objection("copy.txt", text) == .closed, "\(text)") }
+        for text in [
+            "", "app\naudience\ncontent\n", "token,app,content\nabc,shop,x\n", "app: shop\n", "{\"token\": \"app\", \"content\": 1}\n",
+        ] {
+            #expect(try objection("list.txt", text) == nil, "\(text)")
+        }
+        // Two names of one list are no harm.
+        #expect(link("\(base)/lists/list.txt", "\(base)/lists/again.txt") == 0 && roots.objection(to: "\(base)/lists/again.txt") == nil)
+    }
+
     @Test(
         "plain patterns and dates are not",
         arguments: ["*.csv", "exports/{{ date | date: '%Y-%m-%d' }}.csv", "../a/*.csv", "./x?.csv", "a.csv", ".hidden.csv"])

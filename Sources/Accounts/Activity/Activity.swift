@@ -53,6 +53,8 @@ public struct ActivityFilter: Hashable, Sendable {
 public struct ActivityPage: Hashable, Sendable {
     /// The newest first.
     public let activities: [Activity]
+    /// The numbers of lines of the page that cannot be read.
+    public let damaged: [Int64]
     /// What to give as `before` for the next page, with older ones; nil on the last.
     public let next: Int64?
 }

@@ -13,6 +13,9 @@ struct Administration {
     /// apps for which it has a role.
     func mayControl(_ grants: Set<RoleGrant>) -> Bool { administersAll(of: grants) }
 
+    /// Whether the person administers all apps.
+    var administersEverything: Bool { rights?.allows(.manageUsers, in: .allApps) ?? true }
+
     private func administersAll(of grants: Set<RoleGrant>) -> Bool {
         guard let rights else { return true }
         return rights.allowsSomewhere(.manageUsers) && grants.allSatisfy { rights.allows(.manageUsers, in: $0.scope) }

@@ -8,9 +8,10 @@ enum AccountRecords {
         FROM account LEFT JOIN provider_identity ON provider_identity.account = account.id
         """
 
-    /// All, by name.
-    static func all(_ db: Database) throws -> [Account] {
-        try AccountRow.all(db, columns + " ORDER BY name").map { try account($0, db) }
+    /// All that can be read, by name, and those that cannot: these are nobody's administrators, and sign in nobody.
+    static func all(_ db: Database) throws -> (accounts: [Account], damaged: [DamagedAccount]) {
+        let found = try AccountRow.readable(AccountRow.all(db, columns + " ORDER BY name")) { try account($0, db) }
+        return (found.values, try found.damaged.map { DamagedAccount(id: AccountID(try $0.value(0)), name: try? $0.name(1)) })
     }
 
     static func find(_ id: AccountID, _ db: Database) throws -> Account? {
@@ -90,7 +91,7 @@ enum AccountRecords {
 
     /// - Throws: `AccountError.lastAdministrator`: nobody administers all apps any more, though somebody did.
     static func checkAdministratorIsLeft(_ before: Account, _ db: Database) throws {
-        guard before.administersEverything, try !Administration.isKept(by: all(db)) else { return }
+        guard before.administersEverything, try !Administration.isKept(by: all(db).accounts) else { return }
         throw AccountError.lastAdministrator
     }
 }

@@ -12,6 +12,20 @@ struct AccountRow {
         try Row.fetchAll(db, sql: sql, arguments: arguments).map(AccountRow.init)
     }
 
+    /// The rows of a list that people read: one that cannot be read keeps none of the others from being shown.
+    static func readable<Value>(
+        _ rows: [AccountRow], _ read: (AccountRow) throws -> Value
+    ) throws -> (values: [Value], damaged: [AccountRow]) {
+        var values: [Value] = []
+        var damaged: [AccountRow] = []
+        for row in rows {
+            do { values.append(try read(row)) } catch let mistake as Diagnostic where mistake == AccountDiagnostics.unreadable {
+                damaged.append(row)
+            }
+        }
+        return (values, damaged)
+    }
+
     /// The first row of a query.
     static func one(_ db: Database, _ sql: String, _ arguments: StatementArguments = []) throws -> AccountRow? {
         try Row.fetchOne(db, sql: sql, arguments: arguments).map(AccountRow.init)

@@ -3,8 +3,11 @@ import GRDB
 
 /// Accounts and their roles. Whoever asks needs `Right.manageUsers` for all apps that a change concerns.
 extension AccountStore {
-    /// All accounts, by name.
-    public func accounts() throws -> [Account] { try read(AccountRecords.all) }
+    /// All accounts that can be read, by name.
+    public func accounts() throws -> [Account] { try read(AccountRecords.all).accounts }
+
+    /// The accounts that cannot be read.
+    public func damagedAccounts() throws -> [DamagedAccount] { try read(AccountRecords.all).damaged }
 
     /// Whether there is an account, readable or not.
     public func hasAccounts() throws -> Bool { try read { try AccountRow.one($0, "SELECT 1 FROM account LIMIT 1") != nil } }
@@ -82,6 +85,17 @@ extension AccountStore {
             try ActivityRecords.add(.removed, to: account.name, by: actor, at: now, db)
             try db.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.number])
             try AccountRecords.checkAdministratorIsLeft(account, db)
+        }
+    }
+
+    /// Removes an account that cannot be read, and with it its roles: as these may be for any app, only an administrator of all of them may.
+    /// - Throws: `AccountError.noSuchAccount`: it is gone, or can be read; `.notPermitted`.
+    public func removeDamaged(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try write { db in
+            guard let damaged = try AccountRecords.all(db).damaged.first(where: { $0.id == id }) else { throw AccountError.noSuchAccount }
+            guard try AccountRecords.administration(of: actor, db).administersEverything else { throw AccountError.notPermitted }
+            try ActivityRecords.add(.removed, about: (nil, damaged.name?.text ?? "account \(id.number)"), by: actor, at: now, db)
+            try db.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.number])
         }
     }
 

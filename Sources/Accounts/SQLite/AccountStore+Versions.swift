@@ -32,15 +32,17 @@ extension AccountStore {
         }
     }
 
-    /// The versions of a file, the newest first.
+    /// The versions of a file that can be read, the newest first.
     /// - Parameter count: at most so many, 1 to 500.
-    public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] {
+    public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] { try allVersions(of: file, count: count).values }
+
+    private func allVersions(of file: String, count: Int) throws -> (values: [CampaignVersion], damaged: [AccountRow]) {
         precondition((1...500).contains(count), "1 to 500 versions are read")
         return try read { db in
-            try AccountRow.all(
+            let rows = try AccountRow.all(
                 db, "SELECT number, file, app, digest, account, name, at FROM version WHERE file = ? ORDER BY number DESC LIMIT ?",
-                [file, count]
-            ).map { row in
+                [file, count])
+            return try AccountRow.readable(rows) { row in
                 let name = try row.optional(5, String.self).map { try AccountRow.known(AccountName(reading: $0)) }
                 return CampaignVersion(
                     number: try row.value(0), file: try row.value(1), app: try row.optional(2), digest: try row.value(3),
@@ -80,7 +82,9 @@ extension AccountStore {
                 """, [digest]
             ).map { try $0.value(0, String.self) }
         }
-        let all = try versions(of: file, count: 500)
+        let (all, damaged) = try allVersions(of: file, count: 500)
+        // Its writer might be the one who wants to approve.
+        if !damaged.isEmpty { throw AccountDiagnostics.damaged(path, what: "a version of \(file) cannot be read") }
         // A text that was changed beside the console since may still hold what was written here.
         let chain = all.drop { version in version.digest != digest && all.contains { $0.digest == digest } }
         let before = chain.prefix { $0.digest == digest || !agreed.contains($0.digest) }

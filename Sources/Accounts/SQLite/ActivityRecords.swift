@@ -46,8 +46,11 @@ enum ActivityRecords {
         let rows = try AccountRow.all(
             db, "SELECT id, at, account, name, kind, details, app, subject, address FROM activity\(condition) ORDER BY id DESC LIMIT ?",
             arguments + [count + 1])
-        let activities = try rows.prefix(count).map(activity)
-        return ActivityPage(activities: activities, next: rows.count > count ? activities.last?.number : nil)
+        let shown = Array(rows.prefix(count))
+        let found = try AccountRow.readable(shown, activity)
+        return ActivityPage(
+            activities: found.values, damaged: try found.damaged.map { try $0.value(0) },
+            next: rows.count > count ? try shown.last?.value(0) : nil)
     }
 
     private static func activity(_ row: AccountRow) throws -> Activity {

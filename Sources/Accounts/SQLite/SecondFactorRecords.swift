@@ -30,7 +30,8 @@ enum SecondFactorRecords {
     static func use(_ code: RecoveryCode, of id: AccountID, _ db: Database) throws -> Bool {
         let rows = try AccountRow.all(db, "SELECT rowid, salt, hash FROM recovery_code WHERE account = ?", [id.number])
         // All are compared, so that the time does not show which one it was.
-        let fitting = try rows.filter { try RecoveryCode.Hash(salt: $0.bytes(1), digest: $0.bytes(2)).fits(code) }
+        // One that cannot be read fits no code.
+        let fitting = rows.filter { (try? RecoveryCode.Hash(salt: $0.bytes(1), digest: $0.bytes(2)).fits(code)) ?? false }
         for row in fitting { try db.execute(sql: "DELETE FROM recovery_code WHERE rowid = ?", arguments: [row.value(0, Int64.self)]) }
         return !fitting.isEmpty
     }

@@ -33,11 +33,11 @@ enum SessionRecords {
         try AccountRow.one(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]).map(session)
     }
 
-    /// Those of an account that are signed in, the last used first.
+    /// Those of an account that are signed in, the last used first. One that cannot be read has ended.
     static func all(of id: AccountID, _ db: Database) throws -> [Session] {
-        try AccountRow.all(
-            db, columns + " WHERE account = ? AND stage = ? ORDER BY used_at DESC, id DESC", [id.number, Session.Stage.signedIn.rawValue]
-        ).map(session)
+        let rows = try AccountRow.all(
+            db, columns + " WHERE account = ? AND stage = ? ORDER BY used_at DESC, id DESC", [id.number, Session.Stage.signedIn.rawValue])
+        return try AccountRow.readable(rows, session).values
     }
 
     /// - Parameter provedAt: when the person showed who they are; nil for now.

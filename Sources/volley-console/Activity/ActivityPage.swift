@@ -62,6 +62,7 @@ enum ActivityPage {
             \(Words.head("Activity", "<p>Who did what in the console. Nobody can change or remove a line.</p>"))
             \(form(choice, people, apps))
             \(limits)
+            \(damaged(found?.damaged ?? []))
             \(table(found?.activities ?? [], people))
             \(turns(choice, found?.next))
             """
@@ -77,6 +78,16 @@ enum ActivityPage {
             \(Form.choice("App", name: "app", among: apps.map { ($0, TextFormat.printable($0)) }, chosen: choice.app, none: "All"))
             \(Form.choice("What", name: "kind", among: kinds, chosen: choice.kind, none: "All"))
             <p><button>Show</button></p></form>
+            """
+    }
+
+    /// Lines of the page that cannot be read; blank without any.
+    private static func damaged(_ numbers: [Int64]) -> HTML {
+        guard !numbers.isEmpty else { return "" }
+        let list = numbers.map { String($0) }.joined(separator: ", ")
+        return """
+            <p class="stop">\(TextFormat.counted(numbers.count, one: "line")) of this page cannot be read, as the file of accounts is damaged: \(list). \
+            A backup of the accounts has them.</p>
             """
     }
 

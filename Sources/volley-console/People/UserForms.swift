@@ -14,6 +14,7 @@ enum UserForms {
         return [
             Route(method: .get, path: "/users", right: right, answer: UsersPage.show),
             Route(method: .get, path: "/users/:user", right: right, answer: UserPage.show),
+            Route(method: .post, path: "/users/:user/remove-damaged", right: right, changes: true, answer: removeDamaged),
         ]
             + forms.map { name, change in
                 Route(method: .post, path: "/users/:user/\(name)", right: right, changes: true) { visit, site in
@@ -24,6 +25,14 @@ enum UserForms {
                     }
                 }
             }
+    }
+
+    private static func removeDamaged(_ visit: Visit, _ site: Site) throws -> Answer {
+        guard visit.may(.manageUsers, app: nil), let number = Int64(visit.parameters["user"] ?? "") else { throw Refusal.notFound }
+        do { try site.accounts.removeDamaged(AccountID(number), by: visit.actor(), at: visit.now) } catch AccountError.noSuchAccount {
+            // A second click.
+        }
+        return .redirect("/users")
     }
 
     private typealias Change = @Sendable (Account, Visit, Site) throws -> Answer

@@ -32,7 +32,11 @@ enum UserPage {
 
     /// The account that the path names.
     static func account(_ visit: Visit, _ site: Site) throws -> Account {
-        guard let number = Int64(visit.parameters["user"] ?? ""), let account = try site.accounts.account(AccountID(number)) else {
+        guard let number = Int64(visit.parameters["user"] ?? "") else { throw Refusal.notFound }
+        // The list says what can be done about a damaged one.
+        guard try !site.accounts.damagedAccounts().contains(where: { $0.id == AccountID(number) }),
+            let account = try site.accounts.account(AccountID(number))
+        else {
             throw Refusal.notFound
         }
         return account

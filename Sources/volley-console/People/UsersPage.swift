@@ -5,11 +5,14 @@ import Base
 enum UsersPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let accounts = try site.accounts.accounts()
+        let damaged = try site.accounts.damagedAccounts()
         let open = try site.accounts.openInvitations(at: visit.now)
+        let damagedInvitations = try site.accounts.damagedInvitations()
         let content: HTML = """
             \(Words.head("Users", "<p>\(TextFormat.counted(accounts.count, one: "person", many: "people"))</p>"))
             <p><a class="button" href="/invite">Invite a person</a></p>
             \(table(accounts, visit))
+            \(damagedRows(damaged, damagedInvitations, visit))
             \(open.isEmpty ? "" : Words.panel("Open invitations", id: "invitations", invitations(open, accounts, visit)))
             """
         return .page(Page(title: "Users", place: .users, content: content))
@@ -29,6 +32,33 @@ enum UsersPage {
             <table class="rows"><thead><tr><th scope="col">Person</th><th scope="col">Signs in as</th><th scope="col">Roles</th>
             <th scope="col">State</th><th scope="col">Second factor</th></tr></thead><tbody>\(lines)</tbody></table>
             """
+    }
+
+    /// Accounts and invitations that cannot be read, and what can be done; blank without any.
+    private static func damagedRows(_ accounts: [DamagedAccount], _ invitations: [Int64], _ visit: Visit) -> HTML {
+        guard !accounts.isEmpty || !invitations.isEmpty else { return "" }
+        let mayRemove = visit.may(.manageUsers, app: nil)
+        func line(_ what: HTML, _ meaning: HTML, _ action: String, _ button: HTML) -> HTML {
+            let form: HTML =
+                mayRemove
+                ? "<form method=\"post\" action=\"\(action)\">\(Form.token(visit))<button class=\"grave\">\(button)</button></form>" : ""
+            return "<li><p class=\"stop\">\(what) cannot be read.</p><p class=\"note\">\(meaning)</p>\(form)</li>"
+        }
+        let lines: [HTML] =
+            accounts.map { account in
+                let name: HTML = account.name.map { ", which signs in as <code>\($0.text)</code>," } ?? ""
+                return line(
+                    "Account \(String(account.id.number))\(name)",
+                    "The person cannot sign in, and has no rights. Remove the account and invite the person again, or restore the accounts from a backup.",
+                    "\(path(of: account.id))/remove-damaged", "Remove the account")
+            }
+            + invitations.map {
+                line(
+                    "Invitation \(String($0))", "Its link does not work. Withdraw it, and invite the person again.",
+                    "/invitations/\(String($0))/withdraw", "Withdraw")
+            }
+        let who: HTML = mayRemove ? "" : "<p>An administrator of all apps can remove them.</p>"
+        return Words.panel("Damaged", id: "damaged", "\(who)<ul class=\"list\">\(lines)</ul>")
     }
 
     /// Whether the person may sign in, in a word.

@@ -88,7 +88,7 @@ struct Gate: Sendable {
         let app: String?
         switch route.subject {
         case .none: return
-        case .run: app = try site.archive.summary(of: visit.parameters["run"] ?? "")?.app
+        case .run: app = try appOfRun(right, visit, site)
         case .campaign:
             let file = visit.query["file"] ?? ""
             guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
@@ -104,6 +104,16 @@ struct Gate: Sendable {
         }
         guard let app else { throw Refusal.notFound }
         guard visit.may(right, app: app) else { throw Refusal.notAllowed }
+    }
+
+    /// The app of a run; nil for an unknown run, and where it cannot be read for all who may not see what all apps have: not even that it is there.
+    private static func appOfRun(_ right: Right, _ visit: Visit, _ site: Site) throws -> String? {
+        // That the folder cannot be listed is no secret of a run.
+        _ = try site.archive.listing()
+        do { return try site.archive.summary(of: visit.parameters["run"] ?? "")?.app } catch {
+            guard visit.may(right, app: nil) else { return nil }
+            throw error
+        }
     }
 
     private func form(of request: Request, _ route: Route) async throws -> [String: String] {
