@@ -36,8 +36,8 @@ public protocol RunCatalog: Sendable {
     func stamps() throws -> [String: RunStamp]
 
     /// What keeps this user from planning and sending runs: files that it may not use; empty if nothing does.
-    /// - Parameter ended: runs that need no look any more; filled by each call.
-    func obstacles(ended: inout Set<String>) -> [Diagnostic]
+    /// - Parameter known: what the call before found; filled by each call.
+    func obstacles(_ known: inout KnownObstacles) -> [Diagnostic]
 
     /// Opens a run by its id.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
@@ -100,6 +100,17 @@ public protocol RunCatalog: Sendable {
     /// Plans whose recipients are gone (`volley prune`) no longer know any device. Runs that cannot be opened are in the second list.
     /// - Throws: `Diagnostic`: they cannot be listed.
     func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic])
+}
+
+/// What was found when obstacles were looked for before, so that files are not read again each minute.
+public struct KnownObstacles: Sendable {
+    /// Runs that have ended, by the names of their files.
+    var ended: Set<String> = []
+    /// Records that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
+    var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
+
+    /// Nothing was looked for before.
+    public init() {}
 }
 
 /// What a catalogue holds.

@@ -11,7 +11,7 @@ public import Runs
 public struct ProjectInspection {
     private let project: Project
     private let catalog: any RunCatalog
-    private var ended: Set<String> = []
+    private var known = KnownObstacles()
 
     /// - Parameter catalog: where the project's runs are kept.
     public init(_ project: Project, _ catalog: any RunCatalog) { (self.project, self.catalog) = (project, catalog) }
@@ -19,7 +19,7 @@ public struct ProjectInspection {
     /// Everything, as warnings; cheap enough for once a minute.
     public mutating func obstacles() -> [Diagnostic] {
         let found =
-            catalog.obstacles(ended: &ended) + Self.refusedOutputs(of: project) + unwritableOutputs + unreadableFiles
+            catalog.obstacles(&known) + Self.refusedOutputs(of: project) + unwritableOutputs + unreadableFiles
             + Self.hookFlaws(of: project)
         return found.map { obstacle in
             var warning = obstacle

@@ -107,6 +107,28 @@ struct BackupTests {
         #expect(nowhere.status == 2 && nowhere.errors.contains("no such folder of campaigns"), "\(nowhere.errors)")
     }
 
+    @Test("links to folders are named, as they are not followed, unless they lead to a folder that is copied")
+    func linkedFolders() throws {
+        let folder = try ProjectFolder(), other = try ProjectFolder()
+        try FileManager.default.removeItem(at: other.url.appendingPathComponent("volley.yaml"))
+        try other.writeCampaign(audience: "devices: devices.csv\neveryone: true")
+        try Shell.run(
+            "cd '\(folder.url.path)' && mkdir -p runs sub && ln -s '\(other.url.path)' sub/team && ln -s . again && ln -s runs sent && ln -s runs .hidden"
+        )
+        func links(_ further: [String]) throws -> [String] {
+            let result = try VolleyBinary.run(
+                ["backup", "../\(folder.url.lastPathComponent)-backup"] + further + ["--json"], in: folder.url)
+            let manifest = try result.json()
+            defer { remove(manifest["backup"]?.stringValue ?? "") }
+            guard case .array(let left) = manifest["left_out"] else { throw CommandFailure(what: manifest.text) }
+            let names = left.first { $0["reason"]?.stringValue == "links" }?["names"]
+            guard case .array(let links)? = names else { return [] }
+            return links.compactMap(\.stringValue)
+        }
+        #expect(try links([]) == [FilePaths.named(folder.url.path) + "/sub/team"])
+        #expect(try links([other.url.path]).isEmpty, "its folder is copied")
+    }
+
     @Test("a list among the runs that a campaign excludes, as remedies propose, comes back among the runs")
     func listAmongRuns() throws {
         let folder = try ProjectFolder()

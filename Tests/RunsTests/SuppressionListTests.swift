@@ -1,4 +1,5 @@
 import Base
+import GRDB
 import Glibc
 import PushServices
 @testable import Runs
@@ -57,6 +58,34 @@ extension SuppressionList {
         let refusal = #expect(throws: Diagnostic.self) { try list.count() }
         #expect(refusal?.message == "the suppression list is damaged: it is empty")
         #expect(refusal?.remedy?.contains("Restore the list from a backup") == true)
+    }
+
+    @Test(
+        "looking for obstacles reads a list once and leaves it in the mode in which it is; an emptied or replaced one is named without waiting"
+    )
+    func obstacles() throws {
+        let folder = try TemporaryFolder(), other = try TemporaryFolder()
+        #expect(try list(folder).add((1, "Unregistered", 500)).added == 1)
+        let name = try #require(folder.names.first), path = folder.path + "/" + name
+        // As a killed process leaves it.
+        let writer = try DatabaseQueue(path: path)
+        try writer.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "UPDATE suppressed SET reason = 'x'")
+        }
+        for suffix in ["", "-wal"] { _ = shell("cp '\(path)\(suffix)' '\(other.path)/\(name)\(suffix)'") }
+        try writer.close()
+        let copy = other.path + "/" + name, runs = RunFolder(other.path)
+        var known = KnownObstacles()
+        for _ in 0..<2 { #expect(runs.obstacles(&known).isEmpty) }
+        // Source: "The Database Header" in SQLite's file format, offset 18: 2 for WAL.
+        #expect(try FilePaths.read(copy)[18] == 2 && FilePaths.exists(copy + "-wal"))
+        _ = shell("rm '\(copy)-wal'; : > '\(copy)'; touch -d '1 minute ago' '\(copy)'")
+        let began = ContinuousClock.now
+        #expect(runs.obstacles(&known).map(\.message) == ["the suppression list is damaged: it is empty"])
+        #expect(ContinuousClock.now - began < .seconds(1))
+        _ = shell("printf 'This is a letter, and no list at all.' > '\(copy).new' && mv '\(copy).new' '\(copy)'")
+        #expect(runs.obstacles(&known).map(\.message) == ["this is not a suppression list, but is in its place"])
     }
 
     @Test("a token stands in the list once; what is known most recently wins, whatever comes first")

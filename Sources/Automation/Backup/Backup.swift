@@ -123,6 +123,7 @@ public struct Backup {
         let copied = Set(found.files.map { FilePaths.join(found.root, name: $0) }).union(found.elsewhere)
         manifest.note(.keys, found.keys.filter { !copied.contains($0) })
         manifest.note(.outside, found.outside.subtracting(found.keys).union(campaignsElsewhere(than: copied)).sorted())
+        manifest.note(.links, found.links.sorted())
         manifest.note(.store, project.store.map { [$0.variable.value] } ?? [])
         for name in found.amongRuns.sorted() {
             // With the sums of the runs.

@@ -31,6 +31,8 @@ public struct BackupManifest: Hashable, Sendable {
             case keys
             /// Files that campaigns or volley.yaml name outside of the folders that are copied.
             case outside
+            /// Links to folders below that of volley.yaml, or a further folder of campaigns.
+            case links
             /// Files in the folder of runs that are not Volley's, and unfinished plans.
             case foreign
             /// The database that several machines share.

@@ -21,6 +21,8 @@ struct ProjectInventory {
     private(set) var amongRuns: Set<String> = []
     /// Files that are named, and lie in none of these folders.
     private(set) var outside: Set<String> = []
+    /// Links to folders, which are not followed: they may lead round in a circle, or to a whole disk.
+    private(set) var links: Set<String> = []
 
     private static let mostNames = 100_000, mostFolders = 12
     private var namesSeen = 0
@@ -83,10 +85,19 @@ struct ProjectInventory {
             if status.st_mode & S_IFMT == S_IFDIR {
                 // The console keeps there what people removed.
                 if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base, depth: depth + 1) }
+            } else if status.st_mode & S_IFMT == S_IFLNK, FileKind(path: FilePaths.join(base, name: relative)) == .folder {
+                noteLink(FilePaths.join(base, name: relative))
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
                 addCampaign(FilePaths.join(base, name: relative))
             }
         }
+    }
+
+    /// Unless it leads to a folder that is copied anyway, or is hidden.
+    private mutating func noteLink(_ path: String) {
+        guard let link = FileStamp(path: path), path.split(separator: "/").last?.hasPrefix(".") != true else { return }
+        let isCopied = ([root, runs] + folders).contains { FileStamp(path: $0)?.isSameFile(as: link) ?? false }
+        if !isCopied { links.insert(path) }
     }
 
     private mutating func addCampaign(_ path: String) {

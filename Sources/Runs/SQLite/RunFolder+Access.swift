@@ -1,11 +1,11 @@
 public import Base
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
-/// Nothing is opened for writing, so a process that uses them is not disturbed.
+/// Nothing is opened for writing, so a process that uses them is not disturbed; a record is read once, and again when another file is in its place.
 extension RunFolder {
     /// What keeps runs from being planned and sent; empty if nothing does. A run that has ended counts only if it cannot be read.
-    /// - Parameter ended: runs that were found to have ended, by the names of their files: they are not read again.
-    public func obstacles(ended: inout Set<String>) -> [Diagnostic] {
+    /// - Parameter known: what the call before found. Once a record was read, its stamp says what is to be said of it.
+    public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
         if let obstacle = FileAccess.problem(place, .writing, purpose: "the folder of runs") { return [obstacle] }
         do throws(FileError) {
@@ -13,9 +13,9 @@ extension RunFolder {
             for name in try Folder.names(in: place) {
                 if let purpose = Self.purpose(ofRecord: name) {
                     let problem = FileAccess.problem(RunFile.join(place, name: name), .writing, purpose: purpose)
-                    found += [problem ?? damage(ofRecord: name)].compactMap(\.self)
+                    found += [problem ?? damage(ofRecord: name, &known)].compactMap(\.self)
                 } else if RunFile.isRun(name) {
-                    found += [obstacle(ofRun: name, &ended)].compactMap(\.self)
+                    found += [obstacle(ofRun: name, &known.ended)].compactMap(\.self)
                 }
             }
             return found
@@ -44,13 +44,16 @@ extension RunFolder {
     }
 
     /// What is wrong with the record of what was sent, or with a list: planning needs them, so that is said before a time comes.
-    private func damage(ofRecord name: String) -> Diagnostic? {
-        if name == "sent.db" { return HistorySnapshot(of: self).failure }
-        guard name.hasPrefix(SuppressionList.prefix), name.hasSuffix(RunFile.suffix) else { return nil }
-        do {
-            _ = try SuppressionFile.read(RunFile.join(place, name: name)) { _ in true }
-            return nil
-        } catch { return Diagnostic(explaining: error) }
+    private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
+        let path = RunFile.join(place, name: name), isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(RunFile.suffix)
+        guard isList || name == SendingHistory.fileName, let stamp = FileStamp(path: path) else { return nil }
+        if let last = known.records[name], last.stamp == stamp { return last.damage }
+        // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each minute would keep them waiting.
+        if let last = known.records[name], last.damage == nil, last.stamp.isSameFile(as: stamp), stamp.size > 0 { return nil }
+        let damage = isList ? SuppressionFile.damage(path) : HistorySnapshot(of: self).failure
+        // Another process may be about to make it a record.
+        known.records[name] = stamp.size > 0 || damage != nil ? (stamp, damage) : nil
+        return damage
     }
 
     private func obstacle(ofRun name: String, _ ended: inout Set<String>) -> Diagnostic? {

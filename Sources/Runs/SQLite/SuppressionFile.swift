@@ -24,14 +24,25 @@ enum SuppressionFile {
         return nil
     }
 
+    /// What is wrong with a list; nil for nothing. The file is left in the mode in which it is, and an empty one is not waited for.
+    static func damage(_ path: String) -> Diagnostic? {
+        do {
+            guard try isThere(path) else { return nil }
+            let isBeingMade = (FileStamp(path: path)?.modified.seconds).map { Int(time(nil)) - $0 <= 2 } ?? true
+            if RunFile.size(path) == 0 { return isBeingMade ? nil : SuppressionDiagnostics.damaged(path, what: "it is empty") }
+            return try readOnce(path, tidies: false) { _ in true } == nil ? SuppressionDiagnostics.damaged(path, what: "it is empty") : nil
+        } catch { return Diagnostic(explaining: error) }
+    }
+
+    /// - Parameter tidies: whether a file that the last writer left in WAL mode leaves it.
     /// - Returns: nil when the file is empty.
-    private static func readOnce<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
+    private static func readOnce<Value>(_ path: String, tidies: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
         try translating(path, isWriting: false) {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
             let result = try database.read { db -> Value? in try check(db, path: path) ? try body(db) : nil }
             try database.close()
             // The last writer could not tidy up while this was reading.
-            if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
+            if tidies, RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
             return result
         }
     }
