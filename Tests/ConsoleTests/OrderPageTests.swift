@@ -64,7 +64,8 @@ struct OrderPageTests {
     @Test("a damaged order is named on its run's page, and the run can be paused and cancelled all the same")
     func damagedOrder() async throws {
         let office = try Office()
-        _ = try office.folder.run(Self.id, app: "news", .paused)
+        let run = try office.folder.run(Self.id, app: "news", .paused)
+        defer { run.close() }
         let ben = try office.session("ben", [.approver])
         let store = try OrderStore(folder: office.folder.runs)
         for nonce in ["1", "2"] { _ = try store.place(Order(nonce: nonce, kind: .resume(run: Self.id), by: "ben", at: .now())) }

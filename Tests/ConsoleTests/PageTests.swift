@@ -97,6 +97,16 @@ struct PageTests {
         #expect(try await Self.text("/", folder).contains("merger.yaml has"))
         #expect(try await Self.text("/calendar", folder).contains("layoffs"))
         #expect(try await !Self.text("/system", folder, as: "other").contains("shop"))
+        // Nor that it is there.
+        let signIn = FixedSignIn.usual
+        let sessions = ["anna", "reader", "other"].map { ($0, signIn.begin($0)) }
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            for (person, session) in sessions {
+                for path in ["/runs/20261201-090000-takeover-7f3c", "/runs/20261201-090000-takeover-7f3c/live.json"] {
+                    #expect(try server.request("GET", path, session: session).status == (person == "anna" ? 500 : 404), "\(path) \(person)")
+                }
+            }
+        }
     }
 
     @Test("an error page says what is wrong with volley.yaml to people that see the state of all apps, and to no others")
