@@ -154,12 +154,15 @@ public struct ConsoleRoots: Sendable {
         guard let stamp = FileStamp(path: path), (1...longestCampaign).contains(stamp.size),
             let bytes = try? RegularFile.bytes(of: path, atMost: longestCampaign)
         else { return false }
-        let text = String(decoding: bytes, as: UTF8.self), keys = ["audience", "content", "variants"]
-        // The reader is asked only about files that may be one: most are exports.
-        guard text.utf8.firstRange(of: "app".utf8) != nil, keys.contains(where: { text.utf8.firstRange(of: $0.utf8) != nil }) else {
-            return false
+        let keys = ["audience", "content", "variants"]
+        func holds(_ word: String) -> Bool {
+            let word = Array(word.utf8)
+            return bytes.indices.contains { bytes[$0] == word[0] && bytes[$0...].starts(with: word) }
         }
-        let lines = text.split(whereSeparator: \.isNewline)
+        // The reader is asked only about files that may be one: most are exports. UTF-16 begins with a mark.
+        let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+        guard isUTF16 || holds("app") && keys.contains(where: holds) else { return false }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
         if lines.contains(where: { $0.hasPrefix("app:") }), lines.contains(where: { line in keys.contains { line.hasPrefix("\($0):") } }) {
             return true
         }
