@@ -6,6 +6,8 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
     case entity
     /// `'Anna'`, `“Anna”`
     case quoted
+    /// `'Anna`, as Excel marks a text; `Anna"`
+    case unmatched
 
     /// The first flaw of a cell, in UTF-8; nil for nearly all cells.
     @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
@@ -14,10 +16,15 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         {
             return .quoted
         }
+        if mayBeUnmatched(cell), isUnmatched(cell) { return .unmatched }
         for index in cell.indices {
             let byte = cell[index]
             // U+00C3, and characters above U+EFFF, begin with these bytes.
-            guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") else { continue }
+            guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "\"") else { continue }
+            if byte == UInt8(ascii: "\"") {
+                if isUnmatched(cell) { return .unmatched }
+                continue
+            }
             if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
         }
         return nil
@@ -35,6 +42,46 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         case "\u{AB}": return last == "\u{BB}"
         default: return false
         }
+    }
+
+    /// Whether a quote other than `"` may be at the beginning or the end of a cell.
+    @inlinable static func mayBeUnmatched(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard cell.count > 2 else { return false }
+        // U+2000 to U+203F, « and »; within a cell, apostrophes are of words.
+        return cell[0] == UInt8(ascii: "'") || cell[0] == 0xE2 && cell[1] == 0x80 || cell[0] == 0xC2
+            || cell[cell.count - 3] == 0xE2 && cell[cell.count - 2] == 0x80 || cell[cell.count - 2] == 0xC2
+    }
+
+    /// Whether a quote in the cell has no other half. Inches (`27"`), abbreviations in Hebrew (`צה"ל`) and words that begin with an
+    /// apostrophe (`'s-Gravenhage`) are none.
+    @usableFromInline static func isUnmatched(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        var text = String(decoding: cell, as: UTF8.self).unicodeScalars.drop(while: Blank.isInvisible)
+        while text.last.map(Blank.isInvisible) ?? false { text.removeLast() }
+        let scalars = Array(text)
+        func isHebrew(_ place: Int) -> Bool { scalars.indices.contains(place) && (0x590...0x5FF).contains(scalars[place].value) }
+        var (straight, curly, opened, closed) = (0, 0, 0, 0)
+        for (place, scalar) in scalars.enumerated() {
+            let isMeasure = place > 0 && scalars[place - 1].properties.numericType != nil
+            switch scalar {
+            case "\"" where !isMeasure && !(isHebrew(place - 1) && isHebrew(place + 1)): straight += 1
+            case "\u{201C}", "\u{201E}", "\u{201F}": curly += 1
+            case "\u{201D}" where !isMeasure || curly % 2 == 1: curly += 1
+            case "\u{AB}": opened += 1
+            case "\u{BB}": closed += 1
+            default: break
+            }
+        }
+        // A closing quote may follow a number: "Room 5".
+        let all = scalars.count { $0 == "\"" }
+        if straight % 2 == 1 && all % 2 == 1 || curly % 2 == 1 || opened != closed { return true }
+        return scalars.first == "'" && scalars.last != "'" && scalars.count > 1 && !isElision(scalars.dropFirst())
+    }
+
+    /// `'t`, `'s-Gravenhage`, `'90s`
+    private static func isElision(_ scalars: ArraySlice<Unicode.Scalar>) -> Bool {
+        guard let first = scalars.first, first.properties.isAlphabetic else { return scalars.first?.properties.numericType != nil }
+        let word = String(String.UnicodeScalarView(scalars.prefix { $0.properties.isAlphabetic })).lowercased()
+        return word.unicodeScalars.count == 1 || ["em", "til", "tis", "twas", "cause"].contains(word)
     }
 
     @usableFromInline static func flaw(_ bytes: UnsafeBufferPointer<UInt8>) -> CellFlaw? {

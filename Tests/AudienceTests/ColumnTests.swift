@@ -139,6 +139,25 @@ import Testing
         #expect(warnings.map(\.position?.line) == [12] && warnings.first?.remedy == "Did you mean 'last_sen'?")
     }
 
+    @Test(
+        "a column that is not read because of an invisible character, another script or capitals is named with its file",
+        arguments: [
+            ("Language", "it has no column 'language', but it has 'Language'", "columns: {language: Language}"),
+            ("lang\u{200B}uage", "looks like 'language', but it holds an invisible character (U+200B) at position 5", "Type it again"),
+            ("l\u{430}st_active", "looks like 'last_active', but it holds U+0430, which looks like 'a'", "Type it again"),
+            ("T\u{430}gs", "looks like 'tags'", "Type it again"), ("\u{A0}timezone", "looks like 'timezone'", "Type it again"),
+            ("registered_\u{430}t", "looks like 'registered_at'", "Type it again"), ("\u{430}lias", "looks like 'alias'", "Type it again"),
+            ("registration\u{2060}_id", "looks like 'registration_id'", "Type it again"),
+        ])
+    func disguisedNames(name: String, words: String, remedy: String) throws {
+        let warnings = try query("token,\(name)").run().result.warnings
+        #expect(warnings.map(\.name) == [.columnNotFound] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        #expect(warnings.first?.remedy?.contains(remedy) == true, "\(warnings)")
+        let known = try query("token,\(name),language,last_active,tags,timezone,registered_at,alias,registration_id").run().result.warnings
+        #expect(known.count == (name == "Language" ? 0 : 1), "\(known)")
+        #expect(try query("token,Tags,Alias,Timezone,sprache,city").run().result.warnings.isEmpty)
+    }
+
     @Test("SipHash gives the values that its authors publish")
     func sipHash() {
         func hash(_ count: UInt8) -> UInt64 {

@@ -32,7 +32,7 @@ import Testing
             let found = try result(query, [list])
             #expect(found.audience == 300)
             let lines = count == 1 ? "its only line is not a device" : "none of its 2,000 lines is a device"
-            #expect(found.warnings.map(\.name) == [.exclusionNotFound] && found.warnings.map(\.file) == [list])
+            #expect(found.warnings.map(\.name) == [.exclusionNotFound] && found.warnings.map(\.position?.file) == [list])
             #expect(found.warnings.first?.message == "the list of excluded devices excludes no device: \(lines) of the exports")
             #expect(found.warnings.first?.remedy?.hasPrefix("Its first is '\(shown)'.") == true, "\(found.warnings)")
         }

@@ -82,7 +82,8 @@ import Testing
         "what looks like a list and is none is refused where a tag of the campaign is in it",
         arguments: [
             "[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)", "“unsubscribed”",
-            "„unsubscribed“", "«unsubscribed»", "<unsubscribed>", "″unsubscribed″", "「unsubscribed」", "‘unsubscribed’",
+            "`unsubscribed`", "`unsubscribed", "„unsubscribed“", "«unsubscribed»", "<unsubscribed>", "″unsubscribed″", "「unsubscribed」",
+            "‘unsubscribed’",
             "\u{A0}\"unsubscribed\"",
         ])
     func brokenLists(cell: String) {
@@ -136,7 +137,10 @@ import Testing
             ("news/unsubscribed", "may also separate tags by '/'"), ("news+unsubscribed", "may also separate tags by '+'"),
             ("a > unsubscribed", "may also separate tags by '>'"),
             ("news~unsubscribed", "may also separate tags by '~'"), ("news:unsubscribed", "may also separate tags by ':'"),
-            ("#unsubscribed", "follow a '#'"),
+            ("#unsubscribed", "follow a '#'"), ("^unsubscribed", "have a sign before or after them"),
+            ("\\unsubscribed", "have a sign before or after them"), ("vip;$unsubscribed", "have a sign before or after them"),
+            ("@unsubscribed", "have a sign before or after them"), ("!unsubscribed", "have a sign before or after them"),
+            ("vip;unsubscribed*", "have a sign before or after them"),
             ("vip;#unsubscribed", "follow a '#'"), ("unsubscribed=true", "have values attached"),
             ("news:1;unsubscribed:1", "have values attached"),
         ])
@@ -170,6 +174,8 @@ import Testing
             ("indirim", "İNDİRİM", "form of its letters"),
             ("opt-out", "opt_out", "hyphens"), ("opt-out", "opt out", "hyphens"), ("opt-out", "opt–out", "hyphens"),
             ("opt-out", "optout", "hyphens"),
+            ("unsubscribed", "unsubs\u{441}ribed", "U+0441, which looks like 'c'"),
+            ("vip", "v\u{3B9}p", "U+03B9, which looks like 'i'"),
             ("opt_out", "Opt-Out", "hyphens"), ("optout", "opt-out", "hyphens"), ("unsubscribed", "Unsubscribed.", "hyphens"),
         ])
     func alike(tag: String, cell: String, words: String) throws {

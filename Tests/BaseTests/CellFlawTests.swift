@@ -28,4 +28,17 @@ struct CellFlawTests {
         for text in ["Zo&euml;", "J&#252;rgen", "&#x27;", "a &amp; b"] { #expect(flaw(text) == .entity, "\(text)") }
         for text in ["AT&T", "a & b; c", "&;", "&", "R&D; x", "Tom&Jerry und so weiter;", "&#;"] { #expect(flaw(text) == nil, "\(text)") }
     }
+
+    @Test(
+        "a quote without its other half is known: Excel's apostrophe, one that was cut off",
+        arguments: ["'Anna", "'anna@example.com", "Anna\"", "\"Anna", "An\"na", "“Anna", "Anna”", "«Anna", "\"Room 5", "\"a\" \"b"])
+    func unmatched(text: String) { #expect(flaw(text) == .unmatched) }
+
+    @Test(
+        "quotes that belong to a text are none",
+        arguments: [
+            "O'Neil", "James'", "'s-Gravenhage", "'t Hooft", "'90s", "27\"", "27” TV", "\"The Office\" box", "צה\"ל", "a “b” c", "„a“",
+            "Anna", "'", "it’s", "« a »", "Room \"5\"", "rock 'n' roll",
+        ])
+    func matched(text: String) { #expect(flaw(text) != .unmatched) }
 }

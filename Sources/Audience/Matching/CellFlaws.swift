@@ -4,6 +4,10 @@ import Base
 struct CellFlaws: Sendable {
     private var rows: [CellFlaw: Int] = [:]
     private var cells: [CellFlaw: [String]] = [:]
+    /// Where the first of them is; in a block, lines count from its beginning, and the file is not named.
+    private var first: [CellFlaw: (file: String, line: Int)] = [:]
+    /// Whether a flaw lacks its line.
+    private(set) var wantsLine = false
 
     /// Cells in columns of people's names that are not names, from the rows that were checked.
     private var noNames: [String] = []
@@ -21,12 +25,21 @@ struct CellFlaws: Sendable {
 
     mutating func note(_ flaw: CellFlaw, cell: String) {
         rows[flaw, default: 0] += 1
+        if first[flaw] == nil { wantsLine = true }
         if cells[flaw, default: []].count < ConditionCount.mostCells, !cells[flaw, default: []].contains(cell) {
             cells[flaw, default: []].append(cell)
         }
     }
 
-    mutating func add(_ other: CellFlaws) {
+    /// Says in which line of the block the flaws are that were noted last.
+    mutating func note(line: Int) {
+        wantsLine = false
+        for flaw in rows.keys where first[flaw] == nil { first[flaw] = ("", line) }
+    }
+
+    /// Adds those of a block that begins at a line of a file.
+    mutating func add(_ other: CellFlaws, in file: String, from line: Int) {
+        for (flaw, place) in other.first where first[flaw] == nil { first[flaw] = (file, line + place.line - 1) }
         for cell in other.noNames { keep(noName: cell) }
         for (flaw, count) in other.rows { rows[flaw, default: 0] += count }
         for (flaw, others) in other.cells {
@@ -43,6 +56,7 @@ struct CellFlaws: Sendable {
                 guard let count = rows[flaw] else { return nil }
                 let hold = "in '\(column.value)' \(TextFormat.counted(count, one: "row holds", many: "rows hold"))"
                 let list = ConditionFindings.list(cells[flaw] ?? [])
+                let place = first[flaw].map { "; the first is \($0.file):\($0.line)" } ?? ""
                 return switch flaw {
                 case .garbled:
                     .warning(
@@ -54,8 +68,15 @@ struct CellFlaws: Sendable {
                         remedy: "Export the text itself.")
                 case .quoted:
                     .warning(
-                        .markupInText, message: "\(hold) a text in quotes, which people would read with it: \(list)", at: column.position,
+                        .markupInText, message: "\(hold) a text in quotes, which people would read with it: \(list)\(place)",
+                        at: column.position,
                         remedy: "Export the text without them; in a CSV file, a quote (\") belongs right after the separator.")
+                case .unmatched:
+                    .warning(
+                        .markupInText, message: "\(hold) a quote without its other half, which people would read with it: \(list)\(place)",
+                        at: column.position,
+                        remedy:
+                            "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text.")
                 }
             }
     }

@@ -14,6 +14,8 @@ struct ComparisonWatch {
     private var fieldCells: [Int] = []
     /// By field: the flaws in its cells.
     private(set) var flaws: [CellFlaws] = []
+    /// Whether a flaw of the last row lacks its line.
+    private(set) var wantsLine = false
     private let separator: [UInt8]
 
     private struct Prepared {
@@ -69,9 +71,16 @@ struct ComparisonWatch {
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
             let text = row.text(cell, separator: separator)
             // A list of an export in JSON has quotes around its names that no text shows.
-            if flaw == .quoted, Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != .quoted { continue }
+            if flaw == .quoted || flaw == .unmatched, Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != flaw { continue }
             flaws[field].note(flaw, cell: text)
+            if flaws[field].wantsLine { wantsLine = true }
         }
+    }
+
+    /// Says in which line of the block the last row is.
+    @inline(never) mutating func note(line: Int) {
+        wantsLine = false
+        for field in flaws.indices where flaws[field].wantsLine { flaws[field].note(line: line) }
     }
 
     private mutating func observe(name row: CellRow, cell: Int, field: Int) {

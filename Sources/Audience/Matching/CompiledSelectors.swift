@@ -35,6 +35,7 @@ final class CompiledSelectors: Sendable {
     let otherMarks: [TagMark]
     let nearTags: SimilarSpellings
     let nearAliases: SimilarSpellings
+    let nearIDs: SimilarSpellings
     /// Whether the tags of a device's rows are united.
     let unitesRows: Bool
 
@@ -67,6 +68,7 @@ final class CompiledSelectors: Sendable {
         }
         nearTags = SimilarSpellings(tags.names)
         nearAliases = SimilarSpellings(aliases.names)
+        nearIDs = SimilarSpellings(registrationIDs.names, ignoresCase: false)
         unitesRows = query.columns.rows == .merge
     }
 

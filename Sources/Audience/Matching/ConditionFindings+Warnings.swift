@@ -13,14 +13,15 @@ extension ConditionFindings {
             let groups = numbers.warnings(condition.column) + cellsOfSeveral(condition, isLanguage: isLanguage)
             let cells = otherCells.isEmpty ? "" : ": its cells are, for example, \(Self.list(otherCells))"
             let remedy = otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
-            return [unreadable].compactMap(\.self) + groups + [
+            return [unreadable].compactMap(\.self) + groups + disguises(condition) + [
                 .warning(
                     .conditionNeverHolds, message: "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
                     remedy: meant(by: condition, isLanguage: isLanguage) ?? remedy)
             ]
         }
         return [unreadable].compactMap(\.self) + numbers.warnings(condition.column) + unseenValues(condition, isLanguage: isLanguage)
-            + spellings(condition, isLanguage: isLanguage) + cellsOfSeveral(condition, isLanguage: isLanguage)
+            + spellings(condition, isLanguage: isLanguage) + disguises(condition)
+            + cellsOfSeveral(condition, isLanguage: isLanguage)
     }
 
     private func unreadableWarning(_ condition: ColumnCondition, kind: String?) -> Diagnostic? {
@@ -207,14 +208,9 @@ extension ConditionFindings {
     /// Cells, of those that were checked, that hold a value of the condition among others: `sport;music`.
     private func cellsOfSeveral(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         guard !isLanguage else { return [] }
-        let values: [String] =
-            switch condition.test {
-            case .oneOf(let values): values.map(trimmedText)
-            case .comparison(.equal, let operand), .comparison(.notEqual, let operand): [trimmedText(operand)]
-            default: []
-            }
         let column = condition.column.value
         // 0,0 is a number, not two values.
+        let values = condition.test.texts
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
             let cells = SeveralValues.cells(holding: value, among: otherCells).filter { !values.contains($0) }
             guard !cells.isEmpty else { return nil }
@@ -239,12 +235,14 @@ extension ConditionFindings {
             case .comparison(.notEqual, let operand): isSeen[1] ? [operand] : []
             default: []
             }
-        let all = if case .oneOf(let values) = condition.test { values.map(trimmedText) } else { values.map(trimmedText) }
+        let all = condition.test.texts
+        // Those have a warning of their own, with the number of rows.
+        let counted = Set(disguised(all).flatMap(\.cells).map(\.text))
         return values.compactMap { value in
             let name = trimmedText(value)
             let isTruth = Self.isTruth(name)
             let others = otherCells.filter { cell in
-                !all.contains { $0.utf8.elementsEqual(cell.utf8) }
+                !all.contains { $0.utf8.elementsEqual(cell.utf8) } && !counted.contains(cell)
                     && Self.isSame(cell, name: name, isTruth: isTruth, isLanguage: isLanguage)
             }
             guard !others.isEmpty else { return nil }
@@ -254,6 +252,41 @@ extension ConditionFindings {
                     "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(TextFormat.plural(others.count, one: "does", many: "do")) not count as '\(name)'",
                 at: condition.column.position, remedy: remedy(condition, name: name, others: others))
         }
+    }
+
+    /// By number of the value: cells of any row that it is taken for, apart from those that `spellings` has.
+    private func disguised(_ values: [String]) -> [(value: String, cells: [(text: String, rows: Int)])] {
+        spellings.byName.sorted { $0.key < $1.key }.compactMap { number, cells in
+            let value = values[number]
+            let cells = cells.filter { !otherCells.contains($0.text) || $0.text != value && Spelling.looksTheSame($0.text, value) }
+            return cells.isEmpty ? nil : (value, cells)
+        }
+    }
+
+    /// Cells of any row that look like a value of the condition, or nearly, and are not it.
+    func disguises(_ condition: ColumnCondition) -> [Diagnostic] {
+        disguised(condition.test.texts).map { value, cells in
+            let text = cells[0].text
+            let has = ScanFindings.rows(cells, one: "row has", many: "rows have")
+            let shown = TextFormat.foreign(value, maximumBytes: 60)
+            let left = isNotEqual ? ": the condition does not leave \(TextFormat.plural(cells[0].rows, one: "it", many: "them")) out" : ""
+            let looksTheSame = Spelling.looksTheSame(text, value) || Spelling.hasInvisible(value)
+            return .warning(
+                .tagSpelling,
+                message: "\(has) in '\(condition.column.value)', which is '\(shown)' \(Spelling.difference(of: text, from: value)) "
+                    + "but does not count as it\(left)",
+                at: condition.column.position,
+                remedy: looksTheSame
+                    ? ScanFindings.remedy(forDisguised: text, as: value) : remedy(condition, name: value, others: cells.map(\.text)))
+        }
+    }
+
+    /// Whether `!=` lets rows pass only because of quotes around the cell, or around the value.
+    func missesEnclosed(_ condition: ColumnCondition) -> Bool {
+        isNotEqual
+            && disguised(condition.test.texts).contains { value, cells in
+                cells.contains { Spelling.isEnclosed($0.text) != Spelling.isEnclosed(value) }
+            }
     }
 
     static func isSame(_ cell: String, name: String, isTruth: Bool, isLanguage: Bool) -> Bool {

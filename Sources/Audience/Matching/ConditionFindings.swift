@@ -21,6 +21,8 @@ struct ConditionFindings: Sendable {
     /// The first different cells that are not its value, and those among them that cannot be compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
+    /// Cells that are a value in disguise, of all rows that got this far.
+    var spellings = SpellingCounts()
     /// How many more rows are checked for those.
     private var rowsToSample = 200
 
@@ -61,6 +63,7 @@ struct ConditionFindings: Sendable {
         holdingRows += other.holdingRows
         unreadableRows += other.unreadableRows
         numbers.add(other.numbers)
+        spellings.add(other.spellings)
         for index in isSeen.indices where other.isSeen[index] { isSeen[index] = true }
         for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }
         for cell in other.otherCells { Self.add(cell, to: &otherCells, atMost: Self.mostCells) }
@@ -70,5 +73,16 @@ struct ConditionFindings: Sendable {
     static func list(_ cells: [String]) -> String {
         cells.prefix(ConditionCount.mostCells).map { "'\(TextFormat.foreign(TargetRedaction.possible($0) ?? $0, maximumBytes: 40))'" }
             .joined(separator: ", ")
+    }
+}
+
+extension ColumnTest {
+    /// What whole cells are compared with.
+    var texts: [String] {
+        switch self {
+        case .oneOf(let values): values.map(trimmedText)
+        case .comparison(.equal, let operand), .comparison(.notEqual, let operand): [trimmedText(operand)]
+        default: []
+        }
     }
 }

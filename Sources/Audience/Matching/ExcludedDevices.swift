@@ -152,7 +152,7 @@ final class ExcludedDevices: @unchecked Sendable {
         guard let shape = targets.shape(of: text) else { return }
         guard shape.wasTarget(text) || shape == .email && !takesAddresses else { return }
         flaws.add(
-            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is \(targets.nothingListed): "
+            "'\(TextFormat.foreign(TextFormat.namingInvisible(TargetRedaction.line(text)), maximumBytes: 60))' is \(targets.nothingListed): "
                 + targets.clause(of: shape, length: entry.count), line: line,
             remedy: shape == .surrounded
                 ? "It would exclude no device. Write one \(targets.shortNoun) a line and nothing else."

@@ -14,8 +14,9 @@ struct ExclusionList: Sendable {
     private(set) var firstBlankLine = 0
     /// The names of its columns of devices, for a message; blank for a plain list.
     var columns = ""
-    /// The first entry, for a message.
+    /// The first entry and its line, for a message.
     private(set) var first = ""
+    private var firstLine = 1
 
     /// By entry: its fingerprint, and the other fingerprint of its row (0 for none).
     private var fingerprints: [UInt64] = []
@@ -43,7 +44,7 @@ struct ExclusionList: Sendable {
 
     /// Adds an entry.
     mutating func add(_ entry: UnsafeBufferPointer<UInt8>, fingerprint: UInt64, isToken: Bool, line: Int) {
-        if entries == 0 { first = String(decoding: entry, as: UTF8.self) }
+        if entries == 0 { (first, firstLine) = (String(decoding: entry, as: UTF8.self), line) }
         if !isToken {
             otherForms += 1
             let isOdd = entry.contains(where: Self.isMark)
@@ -102,7 +103,8 @@ struct ExclusionList: Sendable {
         }
         let said = lines == 1 ? "its only line is not a device" : "none of its \(TextFormat.count(lines)) lines is a device"
         return .warning(
-            .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports", file: path,
+            .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports",
+            at: SourcePosition(file: path, line: firstLine, column: 1),
             remedy:
                 "Its first is '\(Self.shown(first))'. A list holds \(targets.listedNounsInFull), written as in the exports, one a line."
         )
@@ -152,5 +154,7 @@ struct ExclusionList: Sendable {
     }
 
     /// Shortened where it is long enough for a token.
-    private static func shown(_ text: String) -> String { TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) }
+    private static func shown(_ text: String) -> String {
+        TextFormat.foreign(TextFormat.namingInvisible(TargetRedaction.line(text)), maximumBytes: 60)
+    }
 }

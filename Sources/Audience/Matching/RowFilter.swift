@@ -4,7 +4,18 @@ import Base
 struct RowFilter {
     /// What was found about the conditions in a block.
     private(set) var findings: [ConditionFindings] = []
+    /// The same, with cells that are a condition's value in disguise.
+    var allFindings: [ConditionFindings] {
+        zip(findings, nearTexts).map { findings, texts in
+            var findings = findings
+            findings.spellings = texts.counts
+            return findings
+        }
+    }
     private let conditions: [ColumnCondition]
+    /// By condition: its values, and cells that may be one of them in disguise.
+    private let near: [SimilarSpellings]
+    private var nearTexts: [SimilarTexts]
     private var tests: [ConditionTest] = []
     private var cells: [Int] = []
     /// Conditions with a value that was not seen yet.
@@ -14,6 +25,8 @@ struct RowFilter {
 
     init(_ query: AudienceQuery) {
         conditions = query.conditions
+        near = query.conditions.map { SimilarSpellings($0.test.texts, ignoresCase: false) }
+        nearTexts = conditions.map { _ in SimilarTexts() }
         now = query.now
         separator = Array(query.columns.tagSeparator.utf8)
     }
@@ -29,6 +42,7 @@ struct RowFilter {
     /// Forgets what was found before.
     mutating func beginBlock() {
         findings = conditions.map(ConditionFindings.init)
+        for index in nearTexts.indices { nearTexts[index].begin() }
         unseenCount = conditions.count
     }
 
@@ -58,9 +72,16 @@ struct RowFilter {
         if isReached, answer.holds { findings[index].holdingRows += 1 }
         if isReached, tests[index].comparesNumbers { findings[index].numbers.note(row.bytes(cells[index])) }
         if answer == .yes, !findings[index].isNotEqual { return }
+        if isReached, answer != .unreadable { lookForDisguise(row, index: index) }
         let isUnreadable = isReached && (answer == .unreadable || answer == .unlike)
         if isUnreadable { findings[index].unreadableRows += 1 }
         if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index: index, isUnreadable: isUnreadable) }
+    }
+
+    /// Notes a cell that does not count as a value, and is one with quotes around it, an invisible character in it or the like.
+    @inline(__always) private mutating func lookForDisguise(_ row: CellRow, index: Int) {
+        let cell = row.bytes(cells[index])
+        if !cell.isEmpty, !row.isArray(cells[index]), near[index].mayHoldDisguised(cell) { nearTexts[index].note(cell, near[index]) }
     }
 
     private mutating func note(_ row: CellRow, index: Int, isUnreadable: Bool) {

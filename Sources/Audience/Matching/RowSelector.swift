@@ -29,9 +29,10 @@ struct RowSelector {
     var seenTags: NameSightings
     /// Tags of the block's rows in other forms than those that count.
     var tagForms = TagFormats()
-    /// Tags and aliases that differ from those of the query only in details that people overlook.
+    /// Tags, aliases and registration ids that differ from those of the query only in details that people overlook.
     var nearTags = SimilarTexts()
     private(set) var nearAliases = SimilarTexts()
+    private(set) var nearIDs = SimilarTexts()
     let list: TagListText
     var odd: TagAnomalies
     private var seenAliases: NameSightings
@@ -71,6 +72,7 @@ struct RowSelector {
         tagForms = TagFormats()
         nearTags.begin()
         nearAliases.begin()
+        nearIDs.begin()
         if !sampledAliases.isEmpty { sampledAliases = [] }
     }
 
@@ -108,7 +110,10 @@ struct RowSelector {
 
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.find(cell)
-        guard number >= 0 else { return }
+        guard number >= 0 else {
+            if !cell.isEmpty, compiled.nearIDs.mayHoldDisguised(cell) { nearIDs.note(cell, compiled.nearIDs) }
+            return
+        }
         seenRegistrationIDs.note(number)
         if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID {
             selected.append(selector)
@@ -119,7 +124,7 @@ struct RowSelector {
 
     @inline(__always) private mutating func noteOther(alias cell: UnsafeBufferPointer<UInt8>) {
         guard !cell.isEmpty else { return }
-        if compiled.nearAliases.mayHold(cell) { nearAliases.note(cell, compiled.nearAliases) }
+        if compiled.nearAliases.mayHoldDisguised(cell) { nearAliases.note(cell, compiled.nearAliases) }
         if rowsToSample > 0 { sampledAliases.insert(String(decoding: cell, as: UTF8.self)) }
     }
 

@@ -77,13 +77,10 @@ struct TagAnomalies {
             let parts = mark.sequence.map { text.split(separator: $0) } ?? text.split { mark.characters.contains($0) }
             // Around a tag such a blank is a detail that people overlook.
             guard parts.count > 1 || mark != .otherBlank && parts.first?.utf8.count ?? 0 < text.utf8.count else { return nil }
-            return parts.lazy.compactMap { tag(Self.withoutEnclosure($0)) }.first.map { .mark(mark, tag: $0) }
+            return parts.lazy.compactMap { tag(Spelling.core($0)) }.first.map { .mark(mark, tag: $0) }
         }
         for mark in marks where !mark.isOftenPart && mark != .blank { if let found = behind(mark) { return found } }
-        let inside = Self.withoutEnclosure(text[...])
-        if inside.utf8.count < text.utf8.count, text.unicodeScalars.contains(where: Self.isQuote), let tag = tag(inside) {
-            return .mark(.enclosure, tag: tag)
-        }
+        if Spelling.isEnclosed(text), let tag = tag(Spelling.core(text[...])) { return .mark(.enclosure, tag: tag) }
         if near.number(of: text) != nil { return .near }
         if text.first == "#", let tag = tag(text.dropFirst()) { return .mark(.hash, tag: tag) }
         if let end = text.firstIndex(where: { "=:".contains($0) }), let tag = tag(text[..<end]) {
@@ -91,6 +88,8 @@ struct TagAnomalies {
             // A value that is false is not a mistake.
             return said == false ? .nothing : .mark(.value, tag: tag)
         }
+        let bare = Self.withoutSigns(text[...])
+        if bare.utf8.count < text.utf8.count, let tag = tag(bare) { return .mark(.sign, tag: tag) }
         for mark in marks where mark.isOftenPart { if let found = behind(mark) { return found } }
         // Blanks appear beside other marks, too.
         return marks.contains(.blank) ? behind(.blank) ?? .nothing : .nothing
@@ -113,26 +112,15 @@ struct TagAnomalies {
         return text.isEmpty ? nil : names.numbers(of: [text]).first ?? near.number(of: text)
     }
 
-    /// Without the quotes and brackets of a list that could not be read, in whatever script, and without blanks.
-    private static func withoutEnclosure(_ part: Substring) -> Substring {
-        var part = part.unicodeScalars
-        while let first = part.first, isEnclosing(first) { part.removeFirst() }
-        while let last = part.last, isEnclosing(last) { part.removeLast() }
-        return Substring(part)
-    }
-
-    private static func isEnclosing(_ scalar: Unicode.Scalar) -> Bool {
-        let category = scalar.properties.generalCategory
-        return scalar.value <= 0x20 || category == .spaceSeparator || category == .format || isQuote(scalar)
-    }
-
-    /// A quote or a bracket.
-    private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII { return "[]{}()<>\"'`".unicodeScalars.contains(scalar) }
-        if "\u{B4}\u{2032}\u{2033}\u{FF02}\u{FF07}".unicodeScalars.contains(scalar) { return true }
-        return switch scalar.properties.generalCategory {
-        case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation: true
-        default: false
+    /// Without signs around it that are rarely part of a tag: `^vip`, `$vip`, `@vip`, `vip!`, `\vip`. A number has such signs, and so have
+    /// `c++` and `c#`.
+    private static func withoutSigns(_ text: Substring) -> Substring {
+        let inside = Spelling.without(text) { scalar in
+            switch scalar.properties.generalCategory {
+            case .otherPunctuation, .currencySymbol, .modifierSymbol, .mathSymbol: scalar != "#" && scalar != "+"
+            default: false
+            }
         }
+        return inside.allSatisfy(\.isNumber) ? "" : inside
     }
 }

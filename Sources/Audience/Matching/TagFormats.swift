@@ -17,6 +17,8 @@ enum TagMark: Int, CaseIterable, Sendable {
     case hash
     /// `vip=true`
     case value
+    /// `^vip`, `vip!`
+    case sign
 
     /// What separates tags; empty for a form that is not a separator, or a separator of several characters.
     var characters: [Character] {
@@ -46,7 +48,7 @@ enum TagMark: Int, CaseIterable, Sendable {
         case .greater: [">"]
         case .colon: [":"]
         case .tilde: ["~"]
-        case .enclosure, .object, .hash, .value, .writtenBreak, .encodedSemicolon, .encodedComma: []
+        case .enclosure, .object, .hash, .value, .sign, .writtenBreak, .encodedSemicolon, .encodedComma: []
         }
     }
 
@@ -82,7 +84,7 @@ enum TagMark: Int, CaseIterable, Sendable {
     }
 
     /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an error.
-    var isOftenPart: Bool { [.slash, .plus, .greater, .colon, .tilde, .hash, .value].contains(self) }
+    var isOftenPart: Bool { [.slash, .plus, .greater, .colon, .tilde, .hash, .value, .sign].contains(self) }
 }
 
 /// How cells hold tags of the query where they do not count.

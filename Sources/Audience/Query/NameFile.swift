@@ -3,7 +3,7 @@ public import Base
 /// Lists in separate files, one name a line: `aliases: {file: vip.txt}`.
 public enum NameFile {
     /// Reads a list: white space around a name does not count; blank lines and lines that begin with `#` are skipped. Lines end in LF,
-    /// CRLF or CR; the file is UTF-8, with or without a byte order mark, and may be compressed when its name ends in `.gz`.
+    /// CRLF or CR; the file is UTF-8, with or without byte order marks in front of lines, and may be compressed when its name ends in `.gz`.
     /// - Parameter sources: records that the file was read, when it must stay unchanged for longer.
     /// - Throws: `Diagnostic` for a file that is missing, empty, not a regular file, not UTF-8 (with the line), or changed while it is
     ///   read.
@@ -61,7 +61,10 @@ public enum NameFile {
                 continue
             }
             if buffer.zeroBytes < min(end, buffer.end) { throw buffer.holdsZeroBytes(line: line) }
-            let name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
+            var name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
+            // Lists that were put together have byte order marks within.
+            let mark = TextEncoding.markBytes(name)
+            if mark > 0 { name = trimmed(UnsafeBufferPointer(rebasing: name[mark...])) }
             if let flaw = buffer.flaw(from: buffer.start, to: min(end, buffer.end)) {
                 throw Diagnostic(
                     flaw.text(of: "line"), at: SourcePosition(file: path, line: line, column: 1),

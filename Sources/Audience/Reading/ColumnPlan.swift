@@ -195,6 +195,38 @@ struct ColumnResolver {
             remedy: disguised(candidates) ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
     }
 
+    /// Columns that are not read, as their names differ from known ones by an invisible character or a letter of another script; and where
+    /// no column has the known name, in capitals.
+    /// - Parameters:
+    ///   - targets: the keys of targets, of an app with several services.
+    ///   - looksForRegistration: whether it matters when a device registered.
+    func disguisedNames(targets: [String], looksForRegistration: Bool) -> [Diagnostic] {
+        // `absentNames` and errors are about names that volley.yaml gives.
+        let standards = ExportColumns.Standard.allCases.filter { columns.names[$0] == nil }.map {
+            (key: $0.rawValue, names: columns.candidates(for: $0))
+        }
+        let known = standards + targets.filter { columns.targets[$0] == nil }.map { (key: $0, names: columns.candidates(forTargets: $0)) }
+        let names = Set(known.flatMap(\.names))
+        let inCapitals: [ExportColumns.Standard] = [.language] + (looksForRegistration ? [.registeredAt] : [])
+        let useful = Set(inCapitals.filter { column(of: $0) == nil }.map(\.rawValue))
+        return header.enumerated().compactMap { place, name in
+            guard !name.isEmpty, !names.contains(name) else { return nil }
+            for (key, wanted) in known.flatMap({ known in known.names.map { (known.key, $0) } }) {
+                if let how = Spelling.disguise(of: name, as: wanted) {
+                    return .warning(
+                        .columnNotFound,
+                        message: "the name of column \(place + 1) looks like '\(wanted)', but it holds \(how), so the column is not read",
+                        file: file, remedy: "Type it again in the export's first line, or where the export is made.")
+                }
+                guard useful.contains(key), name.lowercased() == wanted.lowercased() else { continue }
+                return .warning(
+                    .columnNotFound, message: "it has no column '\(wanted)', but it has '\(name)', which is not read: capitals count",
+                    file: file, remedy: "Name it in volley.yaml: `columns: {\(key): \(name)}`.")
+            }
+            return nil
+        }
+    }
+
     /// Names that volley.yaml gives to columns that are useful but not required, where the export lacks them.
     /// - Parameter looksForRegistration: whether it matters when a device registered.
     func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
@@ -284,7 +316,7 @@ struct ColumnResolver {
             "lastopenedat", "lastvisit", "lastused", "lastusedat", "lastupdate", "lastupdated", "lastupdatedat", "updated", "updatedat",
             "activeat", "lastmodified", "modifiedat",
         ]
-        return header.first { usual.contains(Self.letters($0)) }
+        return header.first { usual.contains(Self.letters($0)) && !Spelling.hasInvisible($0) }
     }
 
     /// A name without capitals, blanks and signs.

@@ -84,7 +84,12 @@ struct JSONLinesReader: JSONReader, ~Copyable {
             defer { badRowIsUTF8 = flaw != .notUTF8 }
             return bad(flaw.text(), at: start, lineStart: lineStart)
         }
-        guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is not a JSON object", at: start, lineStart: lineStart) }
+        guard buffer.base[start] == UInt8(ascii: "{") else {
+            // Files that were put together have byte order marks within.
+            let mark = TextEncoding.markBytes(UnsafeBufferPointer(start: buffer.base + start, count: end - start))
+            if mark > 0, start + mark < end { return read(from: start + mark, to: end, lineStart: lineStart) }
+            return bad("the line is not a JSON object", at: start, lineStart: lineStart)
+        }
         row.begin(count: end - start)
         do {
             var after = try objects.read(buffer.base, from: start, to: end, into: row.cells)

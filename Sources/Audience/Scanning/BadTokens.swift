@@ -51,7 +51,7 @@ struct BadTokens: Sendable {
     }
 
     private static func shown(_ text: String) -> String {
-        TextFormat.foreign(text.count > 8 ? Target.redact(text) : text, maximumBytes: 40)
+        TextFormat.foreign(TextFormat.namingInvisible(text.count > 8 ? Target.redact(text) : text), maximumBytes: 40)
     }
 
     /// Adds the counts of a block that begins at a line of a file.

@@ -9,6 +9,7 @@ extension BlockMerger {
     ) throws -> (result: AudienceResult, devices: ConcludedDevices) {
         try findings.checkBadRows()
         try findings.checkTagSeparators()
+        try findings.checkExclusions()
         let settled = try devices.settle(into: sink, tick: tick)
         var skipped = findings.skipped
         skipped[.duplicateToken] += findings.rowsWithDevice - settled.devices

@@ -102,6 +102,9 @@ struct BlockResult {
     var tagForms = TagFormats()
     var tagSpellings = SpellingCounts()
     var aliasSpellings = SpellingCounts()
+    var idSpellings = SpellingCounts()
+    /// Registration ids that a list of excluded devices has without what is around them.
+    var listedInDisguise = SpellingCounts()
     var badTokens = BadTokens()
     var foreignTargets = ForeignTargets()
     /// Cells of the column that says which service reaches a device, of rows that none reaches.

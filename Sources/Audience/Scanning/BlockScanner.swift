@@ -103,7 +103,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 switch try reader.next() {
                 case .row:
                     blockResult.rows += 1
-                    guard let reason = process(reader.row, columns, &blockResult) else { continue }
+                    guard let reason = process(reader.row, columns, &blockResult) else {
+                        if watch.wantsLine { watch.note(line: reader.rowLine) }
+                        continue
+                    }
                     blockResult.skipped[reason] += 1
                     if reason == .noService { blockResult.noteUnreached(reader.row.bytes(columns.service)) }
                     if reason == .badToken {
@@ -115,10 +118,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 }
             }
         } catch { blockResult.failure = error }
-        (blockResult.seen, blockResult.sampledTags, blockResult.conditions) = (selector.seen, selector.sampledTags, filter.findings)
+        (blockResult.seen, blockResult.sampledTags, blockResult.conditions) = (selector.seen, selector.sampledTags, filter.allFindings)
         (blockResult.tagForms, blockResult.comparisons, blockResult.flaws) = (selector.tagForms, watch.findings, watch.flaws)
         (blockResult.tagSpellings, blockResult.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
-        blockResult.sampledAliases = selector.sampledAliases
+        (blockResult.sampledAliases, blockResult.idSpellings) = (selector.sampledAliases, selector.nearIDs.counts)
         (blockResult.rowsWithDuplicateKeys, blockResult.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
         (blockResult.consumed, blockResult.end, blockResult.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -278,8 +281,19 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// The same of the row's registration id.
     @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Bool {
         let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets)
-        if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
+        if place >= 0 {
+            blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place))
+        } else if Spelling.mayBeDisguised(row.bytes(columns.registrationID)) {
+            lookForListed(row.bytes(columns.registrationID), &blockResult)
+        }
         return place >= 0
+    }
+
+    /// Notes a registration id that a list would have without the quotes or the blanks around it.
+    @inline(never) private func lookForListed(_ id: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) {
+        let text = String(decoding: id, as: UTF8.self)
+        let place = Array(Spelling.core(text[...]).utf8).withUnsafeBufferPointer { plan.excluded.place(ofID: $0, targets) }
+        if place >= 0 { blockResult.listedInDisguise.add(text, of: 0, rows: 1) }
     }
 
     /// Everything that excludes an excluded row.

@@ -70,7 +70,7 @@ extension ScanFindings {
     }
 
     /// A name as it may be shown: a number is not a token.
-    private static func shown(_ name: String) -> String {
+    static func shown(_ name: String) -> String {
         name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : TargetRedaction.possible(name) ?? shortened(name)
     }
 
@@ -192,6 +192,9 @@ extension ScanFindings {
             }
             return "If you mean several tags, quote each one separately, or none: tags: [\(parts.joined(separator: ", "))]."
         }
+        if Spelling.isEnclosed(name) || Spelling.hasInvisible(name), let remedy = spellingRemedy(forUnseen: name, kind: kind) {
+            return remedy
+        }
         if let remedy = listRemedy(forUnseen: name, kind: kind) { return remedy }
         if [".txt", ".csv", ".tsv"].contains(where: name.lowercased().hasSuffix), !name.contains(" ") {
             return "For the names in a file, write \(Self.key(of: kind)): {file: \(name)}."
@@ -200,8 +203,7 @@ extension ScanFindings {
         if let negated = Self.negated(name), !excludes(name, kind: kind) {
             return "It is read as a name. For devices without it, write under 'audience': exclude: {\(Self.key(of: kind)): [\(negated)]}."
         }
-        let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
-        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names: names) { return remedy }
+        if let remedy = spellingRemedy(forUnseen: name, kind: kind) { return remedy }
         if let other = Self.sameNumber(as: name, among: valid) {
             return "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
         }

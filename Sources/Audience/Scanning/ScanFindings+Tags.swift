@@ -86,67 +86,12 @@ extension ScanFindings {
             )
         case .hash: return ("tags in '\(column)' follow a '#': \(evidence)", alone)
         case .value: return ("tags in '\(column)' have values attached: \(evidence)", alone)
+        // `!vip` may be the opposite of vip.
+        case .sign:
+            return (
+                "tags in '\(column)' have a sign before or after them: \(evidence)", "\(alone) First find out what the sign means there."
+            )
         default: return nil
         }
-    }
-
-    // MARK: - Spellings
-
-    /// Tags and aliases that rows also carry in other spellings. For those that no row carries literally, that warning says it.
-    var spellings: [Diagnostic] {
-        spellings(allTagSpellings, names: plan.selectors.tags.names, seen.tags, kind: "tag", plan.query.places.tags)
-            + spellings(aliasSpellings, names: plan.selectors.aliases.names, seen.aliases, kind: "alias", plan.query.places.aliases)
-    }
-
-    /// Includes spellings from the first rows that do not begin like the tag; how many rows have these is not known.
-    var allTagSpellings: SpellingCounts {
-        var counts = tagSpellings
-        let names = Set(plan.selectors.tags.names)
-        for text in sampledTags.sorted() where !names.contains(text) {
-            guard let number = plan.selectors.nearTags.number(of: text), !counts.has(text, of: number) else { continue }
-            counts.add(text, of: number, rows: 0)
-        }
-        return counts
-    }
-
-    private static func flowList(_ texts: [String]) -> String {
-        let isPlain = { (text: String) in text.allSatisfy { $0.isLetter || $0.isNumber || "-_. ".contains($0) } }
-        return "[\(texts.map { isPlain($0) ? $0 : "\"\($0)\"" }.joined(separator: ", "))]"
-    }
-
-    private func spellings(
-        _ counts: SpellingCounts, names: [String], _ seen: [Bool], kind: String, _ places: [String: SourcePosition]
-    ) -> [Diagnostic] {
-        counts.byName.sorted { $0.key < $1.key }.filter { seen[$0.key] }.map { number, texts in
-            let name = names[number]
-            let difference = Spelling.difference(of: texts[0].text, from: name)
-            let message = "\(Self.rows(texts)), which is the \(kind) '\(name)' \(difference) but does not count as it"
-            let remedy =
-                Self.looksTheSame(texts[0].text, name: name)
-                ? "Write it the same way in the export."
-                : "If it means the same, name it too: \(Self.flowList([name] + texts.map(\.text).prefix(3)))."
-            guard let place = places[name] else { return .warning(.tagSpelling, message: message, remedy: remedy) }
-            return .warning(.tagSpelling, message: message, at: place, remedy: remedy)
-        }
-    }
-
-    /// What is probably meant by a tag or alias that no row carries.
-    func spellingRemedy(forUnseen name: String, _ counts: SpellingCounts, names: [String]) -> String? {
-        guard let number = names.firstIndex(of: name), let texts = counts.byName[number], let first = texts.first else { return nil }
-        guard Self.looksTheSame(first.text, name: name) else { return "Did you mean '\(first.text)'? \(Self.rows(texts))." }
-        return "\(Self.rows(texts)), which is it \(Spelling.difference(of: first.text, from: name)). Spell it the same in the export."
-    }
-
-    private static func looksTheSame(_ text: String, name: String) -> Bool { text == name || Spelling.hasInvisible(text) }
-
-    private static func rows(_ texts: [(text: String, rows: Int)]) -> String {
-        let total = texts.reduce(0) { $0 + $1.rows }
-        if total == 0 { return "some rows carry \(list(texts))" }
-        return "\(TextFormat.counted(total, one: "row carries", many: "rows carry")) \(list(texts))"
-    }
-
-    private static func list(_ texts: [(text: String, rows: Int)]) -> String {
-        let shown = texts.prefix(3).map { "'\(TextFormat.foreign($0.text, maximumBytes: 60))'" }.joined(separator: ", ")
-        return texts.count > 3 ? "\(shown) and \(texts.count - 3) other spelling\(texts.count == 4 ? "" : "s")" : shown
     }
 }

@@ -28,6 +28,8 @@ struct ScanFindings {
     private(set) var tagForms: [TagFormats]
     private(set) var tagSpellings = SpellingCounts()
     private(set) var aliasSpellings = SpellingCounts()
+    private(set) var idSpellings = SpellingCounts()
+    private(set) var listedInDisguise = SpellingCounts()
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
     private(set) var foreignTargets = ForeignTargets()
@@ -61,6 +63,8 @@ struct ScanFindings {
         tagForms[blockResult.file].add(blockResult.tagForms)
         tagSpellings.add(blockResult.tagSpellings)
         aliasSpellings.add(blockResult.aliasSpellings)
+        idSpellings.add(blockResult.idSpellings)
+        listedInDisguise.add(blockResult.listedInDisguise)
         if !blockResult.unreached.isEmpty { unreached.merge(blockResult.unreached, uniquingKeysWith: +) }
         badTokens.add(blockResult.badTokens, in: plan.files[blockResult.file].path, from: place.line)
         foreignTargets.add(blockResult.foreignTargets)
@@ -69,7 +73,7 @@ struct ScanFindings {
         unreadRegistrations.add(blockResult.unreadRegistrations)
         for index in conditions.indices { conditions[index].add(blockResult.conditions[index]) }
         for index in comparisons.indices { comparisons[index].add(blockResult.comparisons[index]) }
-        for index in flaws.indices { flaws[index].add(blockResult.flaws[index]) }
+        for index in flaws.indices { flaws[index].add(blockResult.flaws[index], in: plan.files[blockResult.file].path, from: place.line) }
         for number in blockResult.listedDevices { listedDevices.insert(Int(number)) }
         rows += blockResult.rows
         skipped.add(blockResult.skipped)

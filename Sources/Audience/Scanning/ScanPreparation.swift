@@ -27,6 +27,9 @@ struct ScanPreparation {
                 if query.columns.format == .leanCloud { try LeanCloudExport.check(resolver) }
                 warnings += resolver.duplicateNames()
                 warnings += resolver.names(in: query.texts).filter { !warnings.contains($0) }
+                warnings += resolver.disguisedNames(
+                    targets: query.services.count > 1 ? query.services.map(\.target.column) : [],
+                    looksForRegistration: query.suppressed != nil)
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
                 if let position = query.variantsPosition, let warning = resolver.noAlias(at: position) { warnings.append(warning) }
                 if let position = query.timezonePosition, !lacksTimezone, resolver.column(of: .timezone) == nil {

@@ -1,0 +1,136 @@
+import Base
+import Testing
+
+@testable import Audience
+
+/// Aliases, registration ids and values of conditions that are not those of the campaign only because of quotes around them, invisible
+/// characters or letters of another script: a selection or an exclusion would miss them.
+@Suite struct DisguisedNameTests {
+    private let folder = TemporaryFolder()
+
+    private static let quoted = ["“u1”", "'u1", "`u1`", "‘u1’", "\u{A0}\u{201C}u1", "(u1)", "u1”"]
+    private static let invisible = ["\u{A0}u1", "\u{200B}u1", "u1\u{2009}", "u\u{AD}1", "\u{FEFF}u1"]
+
+    /// Rows with an alias, a registration id and a plan; the last ones have `u1`.
+    private func query(_ cell: String, in column: String, _ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
+        let rows = (["x1", "x2", cell, "u1"]).enumerated().map { number, text in
+            let cells = ["alias", "registration_id", "plan"].map { $0 == column ? text : "c\(number)" }
+            return "\(token(number + 1)),\(cells.joined(separator: ","))\n"
+        }
+        return AudienceQuery(folder.file("a.csv", "token,alias,registration_id,plan\n" + rows.joined())).with(change)
+    }
+
+    private func exclude(_ column: String, _ name: String, _ query: inout AudienceQuery) {
+        query.everyone = true
+        switch column {
+        case "alias": query.excludedAliases = [name]
+        case "registration_id": query.excludedRegistrationIDs = [name]
+        default: query.conditions = [condition("plan", .comparison(.notEqual, name))]
+        }
+    }
+
+    @Test(
+        "an exclusion that misses a cell only because of quotes is refused, unless the campaign allows it",
+        arguments: ["alias", "registration_id", "plan"], quoted)
+    func excludedInQuotes(column: String, cell: String) throws {
+        let mistakes = query(cell, in: column) { exclude(column, "u1", &$0) }.mistakes()
+        #expect(
+            mistakes.count == 1
+                && mistakes[0].message.contains("\(column == "plan" ? "1 row has" : "1 row carries") '\(TextFormat.namingInvisible(cell))'")
+                && mistakes[0].message.contains("apart from quotes or brackets around it but does not count as it")
+                && mistakes[0].message.hasSuffix("its devices are not left out"), "\(mistakes)")
+        #expect(mistakes.first?.remedy?.contains("allow: [{warning: tag-spelling") == true, "\(mistakes)")
+        let allowed = query(cell, in: column) {
+            exclude(column, "u1", &$0)
+            $0.allowed = [.tagSpelling]
+        }
+        let result = try allowed.run().result
+        #expect(result.audience == 3 && result.warnings.map(\.name) == [.tagSpelling], "\(result.warnings)")
+    }
+
+    @Test(
+        "invisible characters are warned of, in exclusions and selections",
+        arguments: ["alias", "registration_id", "plan"], invisible + ["u\u{200D}1"])
+    func invisibleInCells(column: String, cell: String) throws {
+        let excluding = try query(cell, in: column) { exclude(column, "u1", &$0) }.run().result
+        #expect(excluding.audience == 3 && excluding.warnings.map(\.name) == [.tagSpelling], "\(excluding.warnings)")
+        let selecting = try query(cell, in: column) { query in
+            switch column {
+            case "alias": query.aliases = ["u1"]
+            case "registration_id": query.registrationIDs = ["u1"]
+            default: (query.everyone, query.conditions) = (true, [condition("plan", .oneOf(["u1"]))])
+            }
+        }.run().result
+        #expect(selecting.audience == 1 && selecting.warnings.map(\.name) == [.tagSpelling], "\(selecting.warnings)")
+    }
+
+    @Test("a selection that misses cells in quotes is warned of, in any row")
+    func selectedInQuotes() throws {
+        let rows = (1...3000).map { "\(token($0)),\($0 == 2900 ? "\u{201C}u1\u{201D}" : $0 == 1 ? "u1" : "x\($0)")\n" }
+        let query = AudienceQuery(folder.file("b.csv", "token,alias\n" + rows.joined())).with { $0.aliases = ["u1"] }
+        let result = try query.run(chunkSize: 2000).result
+        #expect(
+            result.warnings.map(\.message) == [
+                "1 row carries '“u1”', which is the alias 'u1' apart from quotes or brackets around it but does not count as it"
+            ], "\(result.warnings)")
+        #expect(result.warnings.first?.remedy == "Write it without them in the export.")
+    }
+
+    @Test(
+        "a name in the campaign or a list that excludes no row because of what is around it is refused",
+        arguments: ["alias", "registration_id"], quoted + ["\u{A0}u1", "\u{200B}u1"])
+    func disguisedInCampaign(column: String, name: String) {
+        let mistakes = query("x3", in: column) { exclude(column, name, &$0) }.mistakes()
+        #expect(
+            mistakes.count == 1 && mistakes[0].message.contains("1 row carries 'u1'")
+                && mistakes[0].message.hasSuffix("its devices are not left out"), "\(mistakes)")
+        #expect(mistakes.first?.remedy?.contains(": u1.") == true, "\(mistakes)")
+    }
+
+    @Test("the same for tags", arguments: ["“vip”", "\u{A0}vip", "vip\u{200B}"])
+    func disguisedTag(name: String) throws {
+        let path = folder.file("t.csv", "token,tags\n\(token(1)),vip\n\(token(2)),news\n")
+        let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, [name]) }.mistakes()
+        #expect(mistakes.count == 1 && mistakes[0].message.hasSuffix("its devices are not left out"), "\(mistakes)")
+        let selecting = try AudienceQuery(path).with { $0.anyTags = [name] }.run().result
+        #expect(selecting.warnings.map(\.name) == [.tagNotFound] && selecting.warnings.first?.remedy?.contains(": vip.") == true)
+    }
+
+    @Test("names with signs of their own are other names, and long lists are examined too")
+    func ordinaryNames() throws {
+        let aliases = ["-1", "+49 30 1", "anna_", "anna@example.com", "o'neil", "张伟", "Мария", "12", "a-b", "x.y"]
+        let rows = aliases.enumerated().map { "\(token($0.offset + 1)),\($0.element)\n" }
+        let path = folder.file("o.csv", "token,alias\n" + rows.joined())
+        let few = try AudienceQuery(path).with { $0.aliases = ["1", "o'neil", "张", "Марин"] }.run().result
+        #expect(few.warnings.map(\.name) == [.aliasNotFound, .aliasNotFound, .aliasNotFound], "\(few.warnings)")
+        let many = AudienceQuery(path).with { ($0.everyone, $0.excludedAliases) = (true, (0..<2000).map { "z\($0)" } + ["“12”"]) }
+        #expect(many.mistakes().map(\.message).contains { $0.contains("1 row carries '12', which is the alias '“12”'") })
+    }
+
+    @Test(
+        "a registration id in quotes that a list of excluded devices has without them is refused", arguments: ["“r2”", "'r2'", "\u{A0}r2"])
+    func listedDevices(cell: String) throws {
+        let path = folder.file("l.csv", "token,registration_id\n\(token(1)),r1\n\(token(2)),\(cell)\n")
+        let list = folder.file("l.txt", "r1\nr2\n")
+        let query = AudienceQuery(path).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }
+        let mistakes = query.mistakes()
+        #expect(
+            mistakes.count == 1 && mistakes[0].message.contains("which a list of excluded devices has apart from")
+                && mistakes[0].file == path,
+            "\(mistakes)")
+        let allowed = try query.with { $0.allowed = [.tagSpelling] }.run().result
+        #expect(allowed.audience == 1 && allowed.warnings.map(\.name).contains(.tagSpelling))
+    }
+
+    @Test("files that were put together may have byte order marks in front of their lines")
+    func marksWithin() throws {
+        let mark = "\u{FEFF}"
+        let path = folder.file("m.jsonl", (1...3).map { "\(mark){\"token\":\"\(token($0))\",\"alias\":\"u\($0)\"}\n" }.joined())
+        let list = folder.file("m.txt", "\(token(1))\n\(mark)\(token(2))\n")
+        let result = try AudienceQuery(path).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }.run().result
+        #expect(result.audience == 1 && result.rows == 3 && result.skipped[.badRow] == nil, "\(result.skipped)")
+        #expect(try NameFile.read(folder.file("n.txt", "a\n\(mark)b\n\(mark)\n")) == ["a", "b"])
+        let table = folder.file("m.csv", "token,alias\n\(token(1)),u1\n\(mark)\(token(2)),u2\n")
+        #expect(try AudienceQuery(table).with { $0.everyone = true }.run().result.badTokens.first?.shown.hasPrefix("<U+FEFF>") == true)
+    }
+}
