@@ -12,7 +12,20 @@ public enum OptOutWords {
         else { return false }
         if phrases.contains(where: letters.contains) { return true }
         let words = folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        // `un-subscribed`; other languages have such a syllable as a word: des abonnés are subscribers.
+        if zip(words, words.dropFirst()).contains(where: { $0 == "un" && $1.hasPrefix("subscri") }) { return true }
         return words.contains { word in wholeWords.contains(word) || stems.contains(where: word.contains) }
+    }
+
+    /// Whether a tag means that a device wants pushes, whatever else is sent to it: `subscribed`, `push-opt-in`. `premium_subscribed` may
+    /// mean a purchase.
+    public static func tagMeansOptIn(_ tag: String) -> Bool {
+        let letters = folded(tag).filter { $0.isLetter || $0.isNumber }
+        return !mean(tag)
+            && optIns.contains { optIn in
+                letters == optIn
+                    || ["push", "pushes", "email", "newsletter", "notifications", "marketing"].contains { letters == $0 + optIn }
+            }
     }
 
     /// Whether a column's name means that a device wants pushes: `subscribed`, `push_opt_in`.
@@ -25,10 +38,11 @@ public enum OptOutWords {
 
     static func isNo(_ value: String) -> Bool { ["false", "no", "n", "0", "off", "nein", "non", "否"].contains(folded(value)) }
 
-    /// Small letters without accents, in which `ß` is `ss`.
+    /// Small letters without accents, in which `ß` is `ss`, and without characters that people cannot see, except blanks.
     private static func folded(_ text: String) -> String {
         var result = ""
-        for character in text.lowercased() {
+        let visible = text.unicodeScalars.filter { $0.isASCII || $0.properties.generalCategory != .format }
+        for character in String(String.UnicodeScalarView(visible)).lowercased() {
             if let bare = bare[character] { result += bare } else { result.append(character) }
         }
         return result
@@ -81,6 +95,18 @@ extension ColumnTest {
 }
 
 extension Diagnostic {
+    /// The warning that a campaign leaves out the devices that want pushes.
+    public static func optInLeftOut(_ tag: SourceText) -> Diagnostic {
+        let shown = TextFormat.foreign(tag.value, maximumBytes: 60)
+        return .warning(
+            .optOutTargeted,
+            message:
+                "the tag '\(shown)' seems to mark devices that want pushes, and the campaign leaves them out: it goes to those that do not",
+            at: tag.position,
+            remedy:
+                "To send to these alone, select them with tags: [\"\(shown)\"] instead; if you mean to leave them out, allow this warning.")
+    }
+
     /// The warning that a campaign selects devices that do not want pushes.
     /// - Parameter name: a tag, or the column of a condition.
     public static func optOut(_ name: SourceText, isTag: Bool) -> Diagnostic {

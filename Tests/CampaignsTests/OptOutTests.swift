@@ -12,7 +12,7 @@ struct OptOutTests {
             "unsubscribed-2026", "pushUnsubscribed", "opt-out", "optout", "OPTED_OUT", "push opt out", "do_not_disturb", "DND", "dnc",
             "don't-disturb", "no-push", "push_off", "unsub", "abgemeldet", "Newsletter-abgemeldet", "nicht stören", "keine Werbung",
             "désabonné", "de\u{301}sabonne\u{301}s", "desinscrit", "disiscritti", "uitgeschreven", "отписались", "не беспокоить", "退订",
-            "已退訂", "免打扰", "配信停止", "수신거부",
+            "un-subscribed", "Un_Subscribed", "un\u{A0}subscribed", "unsubsc\u{200B}ribed", "已退訂", "免打扰", "配信停止", "수신거부",
         ])
     func mean(name: String) { #expect(OptOutWords.mean(name)) }
 
@@ -20,7 +20,8 @@ struct OptOutTests {
         "are not seen in others",
         arguments: [
             "subscribed", "subscriber", "vip", "not-unsubscribed", "never_unsubscribed", "unsubscribed=false", "opt-out:no", "non-opt-out",
-            "opt-in", "laptop-outlet", "liste des abonnés", "abonniert", "dndlovers", "sandbox", "订阅", "", "resubscribe-offer",
+            "run subscriber", "un", "opt-in", "laptop-outlet", "liste des abonnés", "abonniert", "dndlovers", "sandbox", "订阅", "",
+            "resubscribe-offer",
         ])
     func meanOthers(name: String) { #expect(!OptOutWords.mean(name)) }
 
@@ -38,9 +39,23 @@ struct OptOutTests {
     }
 
     @Test(
+        "are those that are left if the ones that want pushes are left out",
+        arguments: [
+            "tags: {any: [vip], none: [subscribed]}", "tags: [vip], exclude: {tags: [push-opt-in]}",
+            "everyone: true, exclude: {tags: [Abonniert]}",
+        ])
+    func optInLeftOut(audience: String) throws {
+        let warnings = try readPart("audience: {\(audience)}\n").1
+        #expect(warnings.map(\.name) == [.optOutTargeted], "\(warnings)")
+        #expect(warnings.first?.message.contains("it goes to those that do not") == true, "\(warnings)")
+    }
+
+    @Test(
         "cause none where they leave devices out",
         arguments: [
-            "tags: [vip], exclude: {tags: [unsubscribed]}", "tags: {any: [vip], none: [opt-out]}",
+            "tags: [vip], exclude: {tags: [unsubscribed]}", "tags: [vip, unsubscribed], exclude: {tags: [unsubscribed]}",
+            "tags: {any: [vip, opt-out], none: [opt-out]}", "tags: [vip], exclude: {tags: [premium_subscribed]}",
+            "tags: {any: [vip], none: [opt-out]}",
             "tags: [vip], where: {unsubscribed: \"false\"}", "tags: [vip], where: {opted_out: missing}",
             "tags: [vip], where: {status: \"!= unsubscribed\"}", "tags: [vip], where: {push_opt_in: \"true\"}",
         ])

@@ -16,8 +16,8 @@ struct AudienceReader {
         audience.registrationIDs = section.names("registration_ids")
         audience.everyone = section.truth("everyone") ?? false
         if let node = section.node("where") { audience.conditions = ConditionReader(section: section).conditions(node) }
-        warnOfOptOuts(audience)
         readExclude(into: &audience)
+        warnOfOptOuts(audience)
         audience.aliasLimit = section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
         audience.maximumBadRowShare =
             section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
@@ -52,9 +52,12 @@ struct AudienceReader {
 
     /// Devices that do not want pushes are usually meant to be left out.
     private func warnOfOptOuts(_ audience: CampaignAudience) {
-        for tag in audience.anyTags.names + audience.allTags.names where OptOutWords.mean(tag.value) {
+        let leftOut = audience.noneTags.names + audience.excludedTags.names
+        let names = Set(leftOut.map(\.value))
+        for tag in audience.anyTags.names + audience.allTags.names where OptOutWords.mean(tag.value) && !names.contains(tag.value) {
             section.findings.warning(.optOut(tag, isTag: true))
         }
+        for tag in leftOut where OptOutWords.tagMeansOptIn(tag.value) { section.findings.warning(.optInLeftOut(tag)) }
         for condition in audience.conditions {
             let (column, values) = (condition.column, condition.test.equals)
             let means =

@@ -38,6 +38,9 @@ struct NameLists {
         if key == "tags", isChosen, let tag = list.places.first(where: { OptOutWords.mean($0.value) }) {
             warnings.append(.optOut(tag, isTag: true))
         }
+        if key == "tags", !isChosen, let tag = list.places.first(where: { OptOutWords.tagMeansOptIn($0.value) }) {
+            warnings.append(.optInLeftOut(tag))
+        }
         places[key, default: []] += list.places
         files.formUnion(Set(list.places.prefix(1).map(\.position.file)))
         if let first = list.hashed.first {
