@@ -33,6 +33,10 @@ public struct PlainSecret: Sendable {
         if let hidden = String(decoding: secret, as: UTF8.self).unicodeScalars.first(where: { $0.value > 0x20 && Blank.isInvisible($0) }) {
             throw mistake("holds an invisible character (\(TextFormat.codePoint(hidden))) next to the \(noun)")
         }
+        if let flaw = Self.surrounding(String(decoding: secret, as: UTF8.self)) {
+            throw mistake(
+                "holds more than the \(noun): \(flaw)", remedy: "Write the value alone into it, without its name and without quotes.")
+        }
         guard secret.count <= Self.longest, secret.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw mistake("holds something else than the \(noun), which is one word")
         }
@@ -45,14 +49,35 @@ public struct PlainSecret: Sendable {
         return SecretFile.permissionWarning(file)
     }
 
-    private func mistake(_ clause: String, joint: String = " ") -> Diagnostic {
+    /// What is around a secret in the way of shells and other files; nil for a secret alone.
+    private static func surrounding(_ text: String) -> String? {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.first, let last = scalars.last else { return nil }
+        // A secret in base64 ends with `=`.
+        if text.contains(/^(?:export\s+)?[A-Za-z_]{3,}\s*=\s*[^=\s]/) { return "a name and a '=' in front of it" }
+        if text.contains(/^[A-Za-z_ ]{3,}:\s+\S/) { return "a name and a colon in front of it" }
+        guard isQuote(first) || isQuote(last) else { return nil }
+        return isQuote(first) && isQuote(last) ? "quotes around it" : "a quote next to it"
+    }
+
+    private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
+        let category = scalar.properties.generalCategory
+        return "\"'`\u{B4}\u{201E}\u{201A}".unicodeScalars.contains(scalar) || category == .initialPunctuation
+            || category == .finalPunctuation
+    }
+
+    /// - Parameter remedy: nil for "copy it".
+    private func mistake(_ clause: String, joint: String = " ", remedy: String? = nil) -> Diagnostic {
         switch place {
         case .file(let file):
-            Diagnostic("this file \(clause)", file: file, remedy: "Copy the \(noun) from the service's console into it, and nothing else.")
+            Diagnostic(
+                "this file \(clause)", file: file,
+                remedy: remedy ?? "Copy the \(noun) from the service's console into it, and nothing else.")
         case .variable(let name):
             Diagnostic(
                 "the environment variable \(name)\(joint)\(clause)",
-                remedy: "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`.")
+                remedy: remedy?.replacing("into it", with: "into the variable")
+                    ?? "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`.")
         }
     }
 

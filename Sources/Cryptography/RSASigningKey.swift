@@ -21,6 +21,10 @@ public final class RSASigningKey: @unchecked Sendable {
         self.init(try RSAKey.decode(pem, file: file, words, wantsPrivate: true))
     }
 
+    /// Why a private key is of no use here although it can be decoded, continuing a sentence that names it; nil for a key in order, and
+    /// for one that cannot be decoded.
+    static func flaw(ofReadable pem: String) -> String? { RSAKey.flaw(ofReadable: pem) }
+
     /// A new key.
     /// - Parameter bits: its size; a test of keys that are too small may ask for less than `leastBits`.
     public static func generate(bits: Int = leastBits) -> RSASigningKey {
@@ -112,6 +116,17 @@ private enum RSAKey {
         }
         if let problem = problem(of: key.pointer, file: file, words) { throw problem }
         return key
+    }
+
+    static func flaw(ofReadable pem: String) -> String? {
+        SecretBytes(pem.utf8).withBytes { bytes -> String? in
+            let labels = PEMLabels(bytes)
+            guard !labels.isEncrypted, let key = decode(bytes, labels, wantsPrivate: true) else { return nil }
+            guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_RSA else { return "is not an RSA key, which its signatures need (RS256)" }
+            let bits = EVP_PKEY_get_bits(key.pointer)
+            return bits < RSASigningKey.leastBits
+                ? "has \(bits) bits, but signatures with RSA need at least \(RSASigningKey.leastBits)" : nil
+        }
     }
 
     private static func decode(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, wantsPrivate: Bool) -> OpenSSLHandle? {

@@ -38,10 +38,18 @@ public struct SecretDocument: Sendable {
         }
     }
 
-    /// Checks that a private key which the document holds is one.
+    /// Checks that a private key which the document holds is one, and that it can sign with RSA.
     /// - Throws: a `Diagnostic`: it is not.
     public func check(privateKeyPEM: String) throws(Diagnostic) {
-        guard !Array(privateKeyPEM.utf8).withUnsafeBytes({ PEMLabels($0).hasPrivateKey }) else { return }
+        if Array(privateKeyPEM.utf8).withUnsafeBytes({ PEMLabels($0).hasPrivateKey }) {
+            guard let flaw = RSASigningKey.flaw(ofReadable: privateKeyPEM) else { return }
+            throw mistake(
+                "the private key in the \(noun) \(flaw)",
+                remedy: "Get a new \(noun)\(origin.isEmpty ? "" : " \(origin)"), and store it unchanged.")
+        }
+        if let flaw = PEMArmour.flaw(in: privateKeyPEM) {
+            throw mistake("the private key in the \(noun) is not one: \(flaw.message)", remedy: flaw.remedy)
+        }
         throw mistake(
             "the private key in the \(noun) is not one: it has no line -----BEGIN PRIVATE KEY-----", remedy: remedyToCopy)
     }

@@ -27,14 +27,17 @@ public final class SigningKey: @unchecked Sendable {
                 remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out \(words.fileName) && chmod 600 \(words.fileName)")
         }
         var request = PassphraseRequest(nil)
-        guard let key = readPrivateKey(bytes, &request) else { throw damaged(file) }
+        guard let key = readPrivateKey(bytes, &request) else { throw damaged(bytes, file) }
         if let problem = P256.problem(of: key.pointer, file: file, words) { throw problem }
-        guard P256.isConsistent(key.pointer) else { throw damaged(file) }
+        guard P256.isConsistent(key.pointer) else { throw damaged(bytes, file) }
         return key
     }
 
-    private static func damaged(_ file: String) -> Diagnostic {
-        Diagnostic(
+    private static func damaged(_ bytes: UnsafeRawBufferPointer, _ file: String) -> Diagnostic {
+        if let flaw = PEMArmour.flaw(in: String(decoding: bytes, as: UTF8.self)) {
+            return Diagnostic(flaw.message, file: file, remedy: flaw.remedy)
+        }
+        return Diagnostic(
             "the key is damaged: it starts like one, but cannot be decoded", file: file,
             remedy: "Copy the .p8 file again from where you downloaded it, as a file, not as text.")
     }
@@ -51,6 +54,9 @@ public final class SigningKey: @unchecked Sendable {
         // A .p12, like every other large DER structure, is a SEQUENCE with a long-form length.
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
             return Diagnostic("this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)
+        }
+        if let flaw = PEMArmour.flaw(in: String(decoding: bytes, as: UTF8.self)) {
+            return Diagnostic(flaw.message, file: file, remedy: flaw.remedy)
         }
         return Diagnostic("this is not a key: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
     }

@@ -64,6 +64,64 @@ struct EditedFileTests {
         #expect(try document.json()["a"]?.integerValue == 1)
     }
 
+    @Test(
+        "a first or last line of a key that a person would take for a right one is named with what to write",
+        arguments: [
+            ("\"-----BEGIN PRIVATE KEY-----", "first line of the key has quotes around it"),
+            ("“-----BEGIN PRIVATE KEY-----", "first line of the key has quotes around it"),
+            ("—BEGIN PRIVATE KEY—", "dashes that are not hyphens (U+2014)"),
+            ("–––––BEGIN PRIVATE KEY–––––", "dashes that are not hyphens (U+2013)"),
+            ("----BEGIN PRIVATE KEY-----", "begins with 4 hyphens instead of five"),
+            ("\u{200B}-----BEGIN PRIVATE KEY-----", "an invisible character (U+200B)"),
+        ])
+    func armour(line: String, words: String) {
+        let pem = SigningKey.generate().pem, body = pem.split(separator: "\n")[1]
+        let file = folder.write("key.p8", pem.replacing("-----BEGIN PRIVATE KEY-----", with: line))
+        let mistake = #expect(throws: Diagnostic.self) { try SigningKey(file: file) }
+        #expect(mistake?.message.contains(words) == true, "\(mistake?.message ?? "")")
+        #expect(mistake?.remedy?.contains("-----BEGIN PRIVATE KEY-----") == true && !"\(mistake as Any)".contains(body))
+        let account = SecretDocument(at: .file(file), noun: "service account", origin: "")
+        let refusal = #expect(throws: Diagnostic.self) {
+            try account.check(privateKeyPEM: pem.replacing("-----BEGIN PRIVATE KEY-----", with: line))
+        }
+        #expect(refusal?.message.contains(words) == true)
+    }
+
+    @Test("a key that signs something else is refused in an account, and one that cannot be decoded shows when it signs")
+    func otherKeys() throws {
+        let account = SecretDocument(at: .file("account.json"), noun: "service account", origin: "from the console")
+        func refusal(_ pem: String) -> String? { #expect(throws: Diagnostic.self) { try account.check(privateKeyPEM: pem) }?.description }
+        #expect(
+            refusal(SigningKey.generate().pem)
+                == "account.json: the private key in the service account is not an RSA key, which its signatures need (RS256). "
+                + "Get a new service account from the console, and store it unchanged.")
+        #expect(refusal(RSASigningKey.generate(bits: 1024).pem)?.contains("has 1024 bits, but signatures with RSA need") == true)
+        try account.check(privateKeyPEM: RSASigningKey.generate().pem)
+        try account.check(privateKeyPEM: "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n")
+    }
+
+    @Test(
+        "what is around a secret is named, and the secret is not shown",
+        arguments: [
+            ("\"s3cretvalue\"", "quotes around it"), ("'s3cretvalue'", "quotes around it"), ("“s3cretvalue”", "quotes around it"),
+            ("s3cretvalue\"", "a quote next to it"), ("MASTER_SECRET=s3cretvalue", "a name and a '=' in front of it"),
+            ("export MASTER_SECRET='s3cretvalue'", "a name and a '=' in front of it"), ("secret: s3cretvalue", "a name and a colon"),
+        ])
+    func surroundedSecrets(text: String, words: String) {
+        let secret = PlainSecret(at: .file(folder.write("secret.txt", text)), noun: "master secret")
+        let mistake = #expect(throws: Diagnostic.self) { try secret.text() }
+        #expect(mistake?.message.contains("this file holds more than the master secret: \(words)") == true, "\(mistake?.message ?? "")")
+        #expect(
+            mistake?.remedy == "Write the value alone into it, without its name and without quotes."
+                && !"\(mistake as Any)".contains("s3cr"))
+    }
+
+    @Test(
+        "a secret with signs of its own is read as it is", arguments: ["c2VjcmV0dmFsdWU=", "c2VjcmV0dmFsdQ==", "GOCSPX-a1=b2", "a.b~c_d"])
+    func secretsWithSigns(text: String) throws {
+        #expect(try PlainSecret(at: .file(folder.write("secret.txt", "\(text)\n")), noun: "master secret").text() == text)
+    }
+
     @Test("another encoding is named, whether it has a mark or not", arguments: otherEncodings.indices)
     func encodings(index: Int) throws {
         let (name, bytes) = otherEncodings[index]

@@ -101,6 +101,12 @@ struct FCMAccountTests {
         }
         let damaged: [(String, String, String)] = [
             ("client_email", "push", "not an address"), ("private_key_id", "0123…", "not a key's id"),
+            (
+                "client_email", "push\u{200B}@shop-1a2b.iam.gserviceaccount.com",
+                "'client_email' of the service account's file holds an invisible"
+            ),
+            ("private_key", Self.pem.replacing("-----", with: "—"), "dashes that are not hyphens (U+2014)"),
+            ("private_key", "\"\(Self.pem)\"", "quotes around it"), ("private_key", "“\(Self.pem)”", "quotes around it"),
             ("private_key", Self.secret, "its first line is missing"),
             ("private_key", String(Self.pem.dropLast(30)), "its last line is missing"),
             ("private_key", Self.pem.replacing("\n", with: "\\n"), "as two characters"),

@@ -10,6 +10,14 @@ enum ServiceAccountFile {
         try checkKind(file)
         let (email, keyID) = (try text("client_email", in: file), try text("private_key_id", in: file))
         let (project, pem) = (try text("project_id", in: file), try text("private_key", in: file))
+        if let hidden = [email, keyID, project].joined().unicodeScalars.first(where: { $0.value > 0x7F && Blank.isInvisible($0) }) {
+            let name =
+                email.unicodeScalars.contains(hidden)
+                ? "client_email" : keyID.unicodeScalars.contains(hidden) ? "private_key_id" : "project_id"
+            throw Mistake(
+                "'\(name)' of the service account's file holds an invisible character (\(TextFormat.codePoint(hidden)))",
+                remedy: "Remove it, or copy the file again from where you downloaded it, as a file, not as text.")
+        }
         guard let at = email.firstIndex(of: "@"), email[at...].contains("."), !email.contains(where: \.isWhitespace) else {
             throw Mistake("'client_email' of the service account's file is not an address: it was cut off or changed", remedy: newKey)
         }
@@ -59,6 +67,9 @@ enum ServiceAccountFile {
     /// The key with its first and last line. Whether OpenSSL can read what is in between shows when it signs.
     private static func checked(_ pem: String) throws(Mistake) -> String {
         let text = pem.trimmed
+        if let flaw = PEMArmour.flaw(in: String(text)) {
+            throw Mistake("in 'private_key' of the service account's file, \(flaw.message)", remedy: flaw.remedy)
+        }
         guard text.hasPrefix("-----BEGIN PRIVATE KEY-----") else {
             throw Mistake(
                 "'private_key' of the service account's file is not a private key in PEM: its first line is missing", remedy: newKey)
