@@ -239,6 +239,30 @@ struct MistakesInScheduleTests {
         }
     }
 
+    @Test(
+        "steps that do not divide the hour, the day or the year are said with the times that they mean, and with even ones",
+        arguments: [
+            ("*/40 * * * *", "this is sent at minutes 0 and 40 of an hour", "*/30 * * * *"),
+            ("*/90 * * * *", "longer than an hour: this is sent only at minute 0 of each hour", "*/30 * * * *"),
+            ("*/120 * * * *", "longer than an hour: this is sent only at minute 0 of each hour", "0 */2 * * *"),
+            ("0 */7 * * *", "this is sent at hours 0, 7, 14 and 21 of a day", "0 */6 * * *"),
+            ("0 */48 * * *", "longer than a day: this is sent only at hour 0 of each day", "0 */12 * * *"),
+            ("0 9 1 */5 *", "this is sent in months 1, 6 and 11 of a year", "0 9 1 */4 *"),
+            ("0 9 */45 * *", "longer than a month: this is sent only on the 1st of each month", "0 9 * * mon"),
+        ])
+    func unevenSteps(rule: String, words: String, even: String) throws {
+        func warnings(_ rule: String) throws -> [Diagnostic] { try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1 }
+        let found = try warnings(rule)
+        #expect(found.map(\.name) == [.repeatUneven] && found.first?.message.contains(words) == true, "\(found)")
+        #expect(found.first?.remedy?.contains("\"\(even)\"") == true, "\(found)")
+        #expect(try warnings(even).isEmpty)
+    }
+
+    @Test("even steps are no warning", arguments: ["*/20 7-9 * * *", "0 */8 * * *", "*/40 9 * * *", "5-59/25 * * * *", "0 9 1 */3 *"])
+    func evenSteps(rule: String) throws {
+        #expect(try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1.isEmpty)
+    }
+
     @Test("everything is read as written")
     func everything() throws {
         let (campaign, warnings) = try readPart(

@@ -106,6 +106,7 @@ struct ScheduleReader {
         if let rule = schedule.repeat {
             warnOfUnitedDays(rule)
             warnOfGaps(in: rule)
+            warnOfUnevenSteps(in: rule)
         }
         guard let quiet = schedule.quietHours else { return }
         let end = LocalTime(minutes: quiet.end).timeOfDay
@@ -156,9 +157,11 @@ struct ScheduleReader {
                     : "only \(day == 30 ? 11 : 7) months of the year have a day \(day)",
                 remedy: "Write 28, a day that every month has, or 1 for the next morning.")
         }
-        if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2, step < 31 {
+        if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2 {
             warn(
-                "steps of days start again each month: this is sent on days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, however close the last of them is to the next 1st",
+                step > 30
+                    ? "a step of \(step) days is longer than a month: this is sent only on the 1st of each month"
+                    : "steps of days start again each month: this is sent on days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, however close the last of them is to the next 1st",
                 remedy: "To send every week, write a day of the week: \"\(fields[0]) \(fields[1]) * \(months) mon\".")
         }
         if days == "*", weekdays == "*", months.hasPrefix("*/"), months != "*/1" {
@@ -166,6 +169,35 @@ struct ScheduleReader {
                 "this is sent on every day of the months that \(months) names",
                 remedy: "To send once in each of them, write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
         }
+    }
+
+    /// Steps of minutes, hours and months that do not divide the hour, the day or the year.
+    private func warnOfUnevenSteps(in rule: CronRule) {
+        let fields = rule.description.split { $0 == " " || $0 == "\t" }.map(String.init)
+        func warn(_ place: Int, _ unit: String, _ at: String, first: Int, count: Int, whole: String) {
+            guard fields[place].hasPrefix("*/"), let step = Int(fields[place].dropFirst(2)), step > 0, count % step != 0 else { return }
+            // At 9:00 and 9:40, if only 9 is named, is what it says.
+            guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else { return }
+            let aWhole = "\(whole == "hour" ? "an" : "a") \(whole)"
+            let message =
+                step > count
+                ? "a step of \(step) \(unit)s is longer than \(aWhole): this is sent only \(at) \(unit) \(first) of each \(whole)"
+                : "steps of \(unit)s start again each \(whole): this is sent \(at) \(unit)s "
+                    + "\(Self.list(stride(from: first, to: first + count, by: step))) of \(aWhole), "
+                    + "however close the last of them is to the next \(whole)"
+            var even = fields
+            even[place] = "*/\((1..<min(step, count)).last { count % $0 == 0 } ?? 1)"
+            // Two hours, written as minutes.
+            if place == 0, step % 60 == 0, fields[1] == "*", step / 60 <= 12, 24 % (step / 60) == 0 {
+                (even[0], even[1]) = ("0", "*/\(step / 60)")
+            }
+            section.findings.warning(
+                .repeatUneven, message: message, at: self.place("repeat"),
+                remedy: "For equal steps, write \"\(even.joined(separator: " "))\". If this is what you want, allow the warning.")
+        }
+        warn(0, "minute", "at", first: 0, count: 60, whole: "hour")
+        warn(1, "hour", "at", first: 0, count: 24, whole: "day")
+        warn(3, "month", "in", first: 1, count: 12, whole: "year")
     }
 
     private static func list(_ numbers: some Sequence<Int>) -> String {
