@@ -100,8 +100,17 @@ final class MachineZoneTests {
         try files.createSymbolicLink(atPath: folder + "/leap", withDestinationPath: zones.path(of: "right/Asia/Tokyo"))
         try Data("Europe/Berlin\n".utf8).write(to: URL(fileURLWithPath: folder + "/text"))
         #expect(mkfifo(folder + "/pipe", 0o600) == 0)
-        for name in ["nowhere", "circle", "leap", "text", "pipe", "."] {
+        try Data([0x54]).write(to: URL(fileURLWithPath: folder + "/locked"))
+        #expect(chmod(folder + "/locked", 0) == 0)
+        for (name, words) in [
+            ("nowhere", "which is not there"), ("circle", "cannot be read: links lead in a circle"), ("leap", "counts leap seconds"),
+            ("text", "is no file of a time zone"), ("pipe", "is no file of a time zone"), (".", "is no file of a time zone"),
+            ("locked", geteuid() == 0 ? "is no file of a time zone" : "may not be read by this user"),
+        ] {
             let mistake = #expect(throws: Mistake.self) { try self.zones.machineZone(nil, usualFile: "\(self.folder)/\(name)") }
+            #expect(
+                mistake?.message.hasSuffix(words) == true || name == "circle" && mistake?.message.contains(words) == true,
+                "\(mistake?.message ?? "")")
             #expect(mistake?.message.contains("\(folder)/\(name) ") == true, "\(mistake?.message ?? "")")
         }
     }

@@ -29,9 +29,9 @@ extension ZoneDatabase {
         if ZoneAbbreviation.isUniversal(text) { return .utc }
         let what =
             bytes != nil || text.hasPrefix("/")
-            ? "no file of a time zone" : "neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
+            ? Self.flaw(of: text, bytes) : "is neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
         throw Self.unreadable(
-            "TZ is \(Self.shown(variable)), which is \(what)",
+            "TZ is \(Self.shown(variable)), which \(what)",
             remedy: names().count < 10
                 ? Self.databaseRemedy
                 : "Set TZ to a zone, for example TZ=\(suggestion(for: text)), or remove it from the environment: then /etc/localtime counts."
@@ -51,10 +51,24 @@ extension ZoneDatabase {
         if ZoneAbbreviation.isUniversal(name) { return .utc }
         let what =
             name == path
-            ? "\(path) is no file of a time zone"
-            : "\(path) leads to the zone \(Self.shown(name)), which \(bytes == nil ? "is not there or may not be read" : "is damaged")"
+            ? "\(path) \(Self.flaw(of: path, bytes))"
+            : "\(path) leads to the zone \(Self.shown(name)), which \(bytes == nil ? Self.flaw(of: path, nil) : "is damaged")"
         throw Self.unreadable(
-            what, remedy: "Choose the zone with `timedatectl set-timezone`, install the package tzdata, or set TZ.")
+            what,
+            remedy: access(path, R_OK) != 0 && errno == EACCES
+                ? "Let every user read the file and the folders above it: `chmod a+r FILE`, `chmod a+x FOLDER`; or set TZ."
+                : "Choose the zone with `timedatectl set-timezone`, install the package tzdata, or set TZ.")
+    }
+
+    /// Why a file is of no use, continuing a sentence that names it.
+    private static func flaw(of path: String, _ bytes: [UInt8]?) -> String {
+        guard bytes == nil else { return "is no file of a time zone" }
+        do throws(FileError) { _ = try RegularFile.bytes(of: path, atMost: 0) } catch {
+            guard case .system(let code) = error else { return "is no file of a time zone" }
+            return code == ENOENT
+                ? "is not there" : code == EACCES ? "may not be read by this user" : "cannot be read: \(SystemError.words(code))"
+        }
+        return "is too large for a time zone"
     }
 
     /// The name of a zone where a path shows it: what follows `zoneinfo/` in the path or in that of a link on the way. Otherwise the path.
