@@ -91,7 +91,8 @@ struct DamagedStoreTests {
             for (name, use) in Self.uses(of: place) {
                 do { try use() } catch {
                     #expect(
-                        error is Diagnostic || error is StoreRefusal || error is NotSending, "seed \(seed), \(damage.what), \(name): \(type(of: error)) \(error)")
+                        error is Diagnostic || error is StoreRefusal || error is NotSending,
+                        "seed \(seed), \(damage.what), \(name): \(type(of: error)) \(error)")
                     #expect(!"\(error)".contains(Self.token(2)), "seed \(seed), \(damage.what), \(name) shows a token")
                 }
             }

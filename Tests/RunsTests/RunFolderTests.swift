@@ -16,7 +16,9 @@ import Testing
         #expect(try RunFolder(folder.path).file(named: "last") == older)
     }
 
-    @Test("runs are found by what their plans say; a file that was put in another's place, or whose settings cannot be read, counts as what it is now")
+    @Test(
+        "runs are found by what their plans say; a file that was put in another's place, or whose settings cannot be read, counts as what it is now"
+    )
     func marks() throws {
         let folder = try TemporaryFolder(), runs = RunFolder(folder.path)
         func path(_ id: String) -> String { "\(folder.path)/\(id).sqlite" }
