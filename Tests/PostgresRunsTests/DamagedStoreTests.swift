@@ -211,20 +211,25 @@ private struct RowDamage {
             WHERE table_schema = '\(bench.schema)' AND starts_with(table_name, 'volley_') AND NOT column_name IN ('run', 'id', 'xid')
                 AND is_generated = 'NEVER' AND data_type NOT IN ('oid', 'xid') ORDER BY 1, 2
             """)
+        let ofRun = try bench.sql(
+            """
+            SELECT table_name FROM information_schema.columns
+            WHERE table_schema = '\(bench.schema)' AND column_name = 'run' AND data_type = 'bigint'
+            """
+        ).map { $0[0] }
         for _ in 0..<50 {
             guard let column = columns.randomElement(using: &random), let table = column[0], let name = column[1], let type = column[2]
             else { continue }
-            let isOfRun =
-                try table == "volley_run"
-                || !bench.sql(
-                    "SELECT 1 FROM information_schema.columns WHERE table_schema = '\(bench.schema)' AND table_name = '\(table)' AND column_name = 'run' AND data_type = 'bigint'"
-                ).isEmpty
+            let isOfRun = table == "volley_run" || ofRun.contains(table)
             let rows = table == "volley_run" ? "id = 'run'" : isOfRun ? "run = (SELECT number FROM volley_run WHERE id = 'run')" : "true"
             let offset = Int.random(in: 0..<4, using: &random)
             let value = value(name, type)
             // A row may refuse the value: another one is tried.
             let changed = try? bench.sql(
-                "UPDATE \(table) SET \(name) = \(value) WHERE ctid = (SELECT ctid FROM \(table) WHERE \(rows) ORDER BY ctid OFFSET \(offset) LIMIT 1) RETURNING 1"
+                """
+                UPDATE \(table) SET \(name) = \(value)
+                WHERE ctid = (SELECT ctid FROM \(table) WHERE \(rows) ORDER BY ctid OFFSET \(offset) LIMIT 1) RETURNING 1
+                """
             )
             guard changed?.isEmpty == false else { continue }
             (what, self.isOfRun) = ("\(table).\(name) = \(value)", isOfRun)

@@ -42,6 +42,21 @@ struct StoreRunListTests {
         #expect(StoreRunList([]).text == "There are no runs in the store.")
     }
 
+    @Test("a run whose row cannot be read is listed as damaged, with what to do") func damaged() {
+        var run = run("20261201-120000-spring-sale-7f3a", .stopped, 0, claimed: 0)
+        run.problem = StoreError.damaged("the state of a run")
+        #expect(
+            StoreRunList([run]).json["runs"]?.arrayValue?.first?["problem"]
+                == .string("the store is damaged: the state of a run cannot be right"))
+        #expect(
+            StoreRunList([run]).text == """
+                RUN                               STATE    AUDIENCE  CLAIMED  SIZE  STARTED
+                20261201-120000-spring-sale-7f3a  damaged         -        -   0 B  -
+                  the store is damaged: the state of a run cannot be right. Nothing more is sent of this run. \
+                Restore the database from a backup, and look for what else writes to it.
+                """)
+    }
+
     @Test("a program gets all of it") func json() {
         guard case .array(let all)? = StoreRunList(runs).json["runs"], let run = all.first, case .array(let members)? = run["members"]
         else {

@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Postgres
 public import Runs
 
@@ -27,6 +27,8 @@ public struct StoredRun: Hashable, Sendable {
     public var audience: Int, claimed: Int
     /// Those that are there.
     public var members: [Member]
+    /// What is wrong with the run's row; nil where all of it can be read. The state, the moments and the counts then say nothing.
+    public var problem: Diagnostic?
     /// What its recipients and its journal take, without indexes.
     public var bytes: Int
 }
@@ -69,19 +71,25 @@ extension Store {
         try connection.run(
             """
             SELECT r.number, r.id, r.campaign, r.app, r.is_published, r.state, r.cause, r.started_at, r.ended_at, r.audience,
-                (SELECT coalesce(sum(last - first), 0)::bigint FROM volley_journal j WHERE j.run = r.number AND kind = 1),
+                (SELECT least(coalesce(sum(last::numeric - first), 0), \(Int.max))::bigint
+                    FROM volley_journal j WHERE j.run = r.number AND kind = 1),
                 octet_length(r.plan) + (SELECT coalesce(sum(octet_length(data)), 0) FROM volley_block b WHERE b.run = r.number)
                     + (SELECT coalesce(sum(octet_length(data)), 0) FROM volley_journal j WHERE j.run = r.number)
             FROM volley_run r ORDER BY r.number
             """, within: answerSeconds
         ) { cells in
-            let status = RunStatus(
-                state: RunState(rawValue: cells.text(5)) ?? .stopped, cause: StoredCause.read(cells.text(6)),
-                startedAt: try cells.optionalMoment(7),
-                finishedAt: try cells.optionalMoment(8))
-            let run = StoredRun(
-                id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1, status: status,
-                audience: try cells.count(9), claimed: try cells.count(10), members: [], bytes: try cells.count(11))
+            var run = StoredRun(
+                id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1,
+                status: RunStatus(state: .stopped, cause: nil, startedAt: nil, finishedAt: nil), audience: 0, claimed: 0, members: [],
+                bytes: cells.int(11))
+            // A run whose row is damaged hides no other.
+            do throws(Diagnostic) {
+                guard let state = RunState(rawValue: cells.text(5)) else { throw StoreError.damaged("the state of a run") }
+                run.status = RunStatus(
+                    state: state, cause: StoredCause.read(cells.text(6)), startedAt: try cells.optionalMoment(7),
+                    finishedAt: try cells.optionalMoment(8))
+                (run.audience, run.claimed) = (try cells.count(9), try cells.count(10))
+            } catch { run.problem = error }
             runs.append((cells.int(0), run))
         }
         return runs

@@ -25,6 +25,7 @@ public struct StoreRunList: Sendable {
             ("cause", run.status.cause.map(\.json) ?? .null), ("audience", .integer(Int64(run.audience))),
             ("claimed", .integer(Int64(run.claimed))), ("started_at", moment(run.status.startedAt)),
             ("finished_at", moment(run.status.finishedAt)), ("bytes", .integer(Int64(run.bytes))), ("members", .array(members)),
+            ("problem", run.problem.map { .string($0.message) } ?? .null),
         ])
     }
 
@@ -45,7 +46,8 @@ public struct StoreRunList: Sendable {
     }
 
     private static func cells(_ run: StoredRun) -> [String] {
-        [
+        if run.problem != nil { return [TextFormat.foreign(run.id), "damaged", "-", "-", TextFormat.bytes(run.bytes), "-"] }
+        return [
             run.id, run.isComplete ? run.status.state.rawValue : "incomplete", TextFormat.count(run.audience),
             TextFormat.count(run.claimed),
             TextFormat.bytes(run.bytes), run.status.startedAt?.description ?? "-",
@@ -54,6 +56,7 @@ public struct StoreRunList: Sendable {
 
     private static func notes(_ run: StoredRun) -> [String] {
         var notes: [String] = []
+        if let problem = run.problem { notes.append("  \(problem)") }
         if !run.isComplete {
             notes.append("  Not all of its recipients are there. `volley send` copies what is missing, `volley store remove` removes it.")
         }
