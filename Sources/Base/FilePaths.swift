@@ -99,20 +99,21 @@ public enum FilePaths {
     public static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
     /// The path as you would type it at a prompt.
-    public static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
+    public static func inShell(_ path: String) -> String { isPlain(path) ? path : "'\(path.replacing(scalar: "'", with: "'\\''"))'" }
 
     /// The path as you would write it into a list or a mapping of YAML.
-    public static func inYAML(_ path: String) -> String { quoted(path, quote: "''") }
+    public static func inYAML(_ path: String) -> String { isPlain(path) ? path : TextFormat.yaml(path, like: .singleQuoted) }
 
-    /// - Parameter quote: how a quote is written within quotes.
-    private static func quoted(_ path: String, quote: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            default: "/._-".utf8.contains(byte)
+    /// Whether a path from the root holds nothing that a shell or YAML reads in a way of its own.
+    private static func isPlain(_ path: String) -> Bool {
+        path.hasPrefix("/")
+            && path.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "/._-".utf8.contains(byte)
+                }
             }
-        }
-        return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing(scalar: "'", with: quote))'"
     }
 
     /// Whether something is there that this process may look up; a link that leads nowhere does not count.

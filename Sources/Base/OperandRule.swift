@@ -48,7 +48,9 @@ public struct OperandRule {
 
     /// The dates, in Volley's form, that a text in another common form may mean (`01.12.1990`, `2026-12-1 9.00`): several if day and month
     /// could be swapped; none for other texts.
-    public static func dates(meantBy text: String) -> [String] { WrittenDate(text)?.dates { $0 } ?? [] }
+    public static func dates(meantBy text: String) -> [String] {
+        (WrittenDate(text) ?? WrittenDate(month: text))?.dates { $0 } ?? []
+    }
 
     /// - Throws: a `Mistake` that says what is wrong with the operand.
     public func check() throws(Mistake) {

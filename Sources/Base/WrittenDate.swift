@@ -28,6 +28,34 @@ struct WrittenDate {
         time = WrittenTime.time(in: words.dropFirst().joined(separator: " ")).map { " \($0)" } ?? ""
     }
 
+    /// `2 Dec 2030, 09:00`, `December 2nd, 2030 9:00`. A condition may compare texts of this form, so it is a date only where one is wanted.
+    init?(month text: String) {
+        var words = text.lowercased().split { " ,".contains($0) }.map(String.init)
+        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        let names = [
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+        ]
+        if let day = words.first, day.hasSuffix("day") || ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(day) {
+            words.removeFirst()
+        }
+        func month(_ word: String) -> Int? {
+            let name = word.hasSuffix(".") ? String(word.dropLast()) : word == "sept" ? "sep" : word
+            return (months.firstIndex(of: name) ?? names.firstIndex(of: name)).map { $0 + 1 }
+        }
+        func day(_ word: String) -> Int? {
+            let digits = word.prefix { $0.isASCII && $0.isNumber }
+            guard ["", ".", "st", "nd", "rd", "th"].contains(word.dropFirst(digits.count)) else { return nil }
+            return Int(digits).flatMap { (1...31).contains($0) ? $0 : nil }
+        }
+        guard words.count > 2, let number = month(words[0]) ?? month(words[1]),
+            let day = month(words[0]) == nil ? day(words[0]) : day(words[1]),
+            let year = Int(words[2]), (1900...2100).contains(year)
+        else { return nil }
+        (self.year, first, second, isYearFirst, mark) = (year, number, day, true, "-")
+        let rest = words.dropFirst(3).drop { $0 == "at" }.joined(separator: " ")
+        time = WrittenTime.time(in: rest).map { " \($0)" } ?? ""
+    }
+
     /// What is wrong with the date; continues a sentence that begins with its text.
     var flaw: String {
         if dates({ $0 }).isEmpty { return "is not a day that exists" }

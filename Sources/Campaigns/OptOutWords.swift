@@ -118,7 +118,7 @@ extension Diagnostic {
                 : "the condition on '\(shown)' seems to select devices that do not want pushes, and the campaign goes to them",
             at: name.position,
             remedy: isTag
-                ? "To leave them out, move the tag to exclude: {tags: [\"\(shown)\"]}; if you mean them, allow this warning."
+                ? "To leave them out, move the tag to exclude: {tags: [\(TextFormat.yaml(shown, like: .doubleQuoted))]}; if you mean them, allow this warning."
                 : "To leave them out, turn the condition around; if you mean them, allow this warning.")
     }
 }

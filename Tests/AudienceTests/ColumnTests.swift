@@ -26,6 +26,10 @@ import Testing
         let mistake = query("device_tokens,alias").mistakes().first
         #expect(mistake?.message == "the export has no column 'token' or 'device_token': its columns are 'device_tokens', 'alias'")
         #expect(mistake?.remedy == "Name the column in volley.yaml: `columns: {token: device_tokens}`.")
+        for (header, written) in [("device_token:", "\"device_token:\""), ("# token", "\"# token\""), (" token", "\" token\"")] {
+            let remedy = query("\(header),alias").mistakes().first?.remedy
+            #expect(remedy == "Name the column in volley.yaml: `columns: {token: \(written)}`.", "\(remedy ?? "")")
+        }
         let named = query("device_token", columns: ExportColumns(names: [.token: place("device_tokn", line: 9)])).mistakes().first
         #expect(named?.position?.line == 9 && named?.remedy == "Did you mean 'device_token'?")
     }

@@ -141,7 +141,7 @@ struct MistakesInDeliveryTests {
             "an expiry with an hour of one digit",
             "delivery:\n  expires: 2026-12-01 9:00\n",
             """
-            campaign.yaml:2:12: '2026-12-01 9:00' is not a date and time. Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.
+            campaign.yaml:2:12: '2026-12-01 9:00' is not a date and time. Write expires: 2026-12-01 09:00 +00:00, with the offset from UTC of the clock that you mean.
             """),
         MistakeCase(
             "an expiry on no day",
@@ -169,7 +169,7 @@ struct MistakesInDeliveryTests {
             "an expiry with a fraction",
             "delivery:\n  expires: 1.5h\n",
             """
-            campaign.yaml:2:12: '1.5h' is not a whole number of its unit. Use a smaller unit, such as 90min for an hour and a half.
+            campaign.yaml:2:12: '1.5h' is not a whole number of its unit. Write 90min.
             """),
         MistakeCase(
             "an expiry in words",

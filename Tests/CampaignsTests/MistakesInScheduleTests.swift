@@ -43,10 +43,10 @@ struct MistakesInScheduleTests {
         ),
         one(
             "an offset as a zone", "at: 2026-12-01 09:00, timezone: UTC+2",
-            "44: 'UTC+2' is an offset from UTC, which knows no summer time. Write the place, for example timezone: Europe/Berlin."),
+            "44: 'UTC+2' is an offset from UTC, which has no summer time. Write the place, for example timezone: Europe/Athens."),
         one(
             "a zone whose name turns the sign around", "at: 2026-12-01 09:00, timezone: Etc/GMT+1",
-            "44: 'Etc/GMT+1' is 1 hour behind UTC, as these names reverse the sign. Write the place, for example timezone: Europe/Berlin."
+            "44: 'Etc/GMT+1' is 1 hour behind UTC, as these names reverse the sign. Write the place, for example timezone: Atlantic/Azores."
         ),
         one(
             "'recipient' misspelt", "at: 2026-12-01 09:00, timezone: recipients, fallback_timezone: UTC",

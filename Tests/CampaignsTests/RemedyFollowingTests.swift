@@ -69,6 +69,57 @@ struct RemedyFollowingTests {
         }
     }
 
+    /// One-edit mistakes in braces, where a comma ends a value, and zones that no campaign may name.
+    static let inBraces = [
+        "delivery: {pace: 5,000/s}", "delivery: {expires: 4h, pace: 5,000/s}", "delivery: {pace: 1,000,000/h, expires: 4h}",
+        "delivery: {pace: 0,5/s}", "delivery: {expires: 1,5h}", "delivery: {expires: 1,5 hours, pace: 10/s}", "delivery: {expires: 0,5d}",
+        "delivery: {expires: 1,500min}", "delivery: {expires: 2 Dec 2030, 09:00}", "delivery: {expires: 2030-12-02, 09:00}",
+        "delivery: {expires: 12/01/2030, 9:00}", "delivery: {stop_when: {failed: 0,5%}}", "delivery: {stop_when: {failed: 0,5%, after: 9}}",
+        "delivery: {stop_when: {failed: 5%, after: 1,000}}", "delivery: {collapse: spring, sale}",
+        "schedule: {at: 2 Dec 2030, 09:00, timezone: Asia/Tokyo}", "schedule: {timezone: Asia/Tokyo, at: Dec 2, 2030 9:00}",
+        "schedule: {at: 2nd December 2030, 09:00, timezone: Asia/Tokyo}", "schedule: {at: 2030-12-02, 09:00, timezone: Asia/Tokyo}",
+        "schedule: {at: 2030-12-02 09:00, timezone: Europe, Berlin}", "schedule: {repeat: 0 9 * * mon,thu, timezone: Asia/Tokyo}",
+        "schedule: {repeat: 0 9,18 * * *, timezone: Asia/Tokyo}", "schedule: {at: 2030-12-02 09:00, timezone: UTC, late: skip after 1,5h}",
+        "content: {title: 20 % off, today, body: b}", "content: {title: a, badge: 1,000}",
+        "content: {title: a, data: {price: 19,99}}", "content: {title: a, data: {price: 1,000}}",
+        "content: {title: a, data: {city: Lyon, Ulm}}",
+        "audience: {everyone: true, max_bad_rows: 0,5%}", "audience: {everyone: true, shrinks_at_most: 12,5%}",
+        "audience: {tags: a, b}", "audience: {everyone: true, where: {store: Lyon, 7}}", "audience: {tags: 1001, yes}",
+        "schedule: {at: 2030-12-02 09:00, timezone: \"CST-8\"}", "schedule: {at: 2030-12-02 09:00, timezone: UTC+8}",
+        "schedule: {at: 2030-12-02 09:00, timezone: HST10}", "schedule: {at: 2030-12-02 09:00, timezone: \"<+0330>-3:30\"}",
+        "schedule: {at: 2030-12-02 09:00, timezone: Etc/GMT-8}", "schedule: {at: 2030-12-02 09:00, timezone: \"+05:30\"}",
+    ]
+
+    @Test("what is proposed for a value cut by its comma, and for an offset as a zone, is read without a mistake", arguments: inBraces)
+    func followInBraces(_ yaml: String) throws {
+        let mistakes = Self.part(yaml + "\n").filter { $0.severity == .error }
+        let mistake = try #require(mistakes.first)
+        // What is left of the value says nothing of its own.
+        #expect(mistakes.count == 1, "\(mistakes.map(\.description))")
+        let proposals = Proposal.all(in: mistake)
+        #expect(!proposals.isEmpty, "\(mistake)")
+        for proposal in proposals {
+            let followed = try #require(proposal.applied(to: yaml + "\n", at: mistake), "\(mistake)")
+            let after = Self.part(followed).filter { $0.severity == .error }
+            #expect(after.isEmpty, "\(mistake)\n\(followed)\n\(after.map(\.description))")
+        }
+    }
+
+    /// Names as headers of exports and tags have them.
+    static let oddNames = [
+        "device: token", "token #", "\"token\"", "it's", " token", "token ", "- token", "{token}", "a, b", "yes", "null", "1001", "0x1F",
+        "# a",
+        "*token", "&a", "a\tb", "", "令牌: 一", "a\\b", "!t", "100 %", "@id", "`id`", "a\u{2028}b", "token", "设备 id",
+    ]
+
+    @Test("the name of a column in a proposal of YAML is that name when it is read", arguments: oddNames)
+    func names(_ name: String) throws {
+        let written = TextFormat.yaml(name)
+        let edit = try #require(YAMLEdit("columns: {token: \(written), tags: [\(written), b]}\nalias: \(written)\n"))
+        #expect(try edit.value(at: ["columns", "token"]) == .text(name) && edit.value(at: ["alias"]) == .text(name))
+        #expect(try edit.value(at: ["columns", "tags"]) == .list([name, "b"]))
+    }
+
     @Test("most proposals can be followed mechanically")
     func coverage() {
         var (followed, proposed) = (0, 0)
@@ -103,7 +154,7 @@ struct Proposal: CustomStringConvertible {
     /// `Write timezone: Europe/Berlin.`, `for example: expires: 4h.`
     private static func entries(_ remedy: String) -> [Proposal] {
         let form =
-            /(?:[Ww]rite|[Aa]dd|[Ff]or example|such as|as in)[:,]? (?:for example,? )?([a-z_]+): (.+?)(?=\.$|\. |;|, with |, and in| for | or [a-z_]+: |, or |$)/
+            /(?:in quotes|[Ww]rite|[Aa]dd|[Ff]or example|such as|as in)[:,]? (?:for example,? )?([a-z_]+): (.+?)(?=\.$|\. |;|, with |, and in| for | or [a-z_]+: |, or |$)/
         return remedy.matches(of: form).flatMap { match in
             alternatives(String(match.output.2)).map { Proposal(key: String(match.output.1), text: $0) }
         }
@@ -139,7 +190,10 @@ struct Proposal: CustomStringConvertible {
         guard place.line <= lines.count else { return nil }
         let line = Array(lines[place.line - 1].unicodeScalars)
         guard place.column <= line.count + 1 else { return nil }
-        guard let changed = key.map({ entry($0, line, place.column - 1) }) ?? value(mistake, line, place.column - 1) else { return nil }
+        guard
+            let changed = key.map({ entry($0, line, place.column - 1, isCut: mistake.message.hasPrefix("the comma ends")) })
+                ?? value(mistake, line, place.column - 1)
+        else { return nil }
         lines[place.line - 1] = changed
         return lines.joined(separator: "\n")
     }
@@ -159,13 +213,16 @@ struct Proposal: CustomStringConvertible {
         return nil
     }
 
-    private func entry(_ key: String, _ line: [Unicode.Scalar], _ column: Int) -> String? {
+    /// - Parameter isCut: whether the value goes on behind its commas, up to the next entry.
+    private func entry(_ key: String, _ line: [Unicode.Scalar], _ column: Int, isCut: Bool) -> String? {
         let name = Array("\(key):".unicodeScalars)
         let starts = line.indices.filter { start in
             start <= column && line[start...].starts(with: name) && (start == 0 || " {,".unicodeScalars.contains(line[start - 1]))
         }
         guard let start = starts.last else { return nil }
-        guard let end = Self.end(of: line, from: start + name.count) else { return nil }
+        let rest = Self.string(line[start...])
+        let cutEnd = rest.firstMatch(of: /}|, *[a-z_]+:[ ]/).map { start + rest[..<$0.range.lowerBound].unicodeScalars.count }
+        guard let end = isCut ? cutEnd : Self.end(of: line, from: start + name.count) else { return nil }
         return Self.string(line[..<start]) + "\(key): \(text)" + Self.string(line[end...])
     }
 

@@ -77,9 +77,9 @@ enum TagMark: Int, CaseIterable, Sendable {
     /// As volley.yaml names it; nil where it cannot: a separator is a single character.
     var yaml: String? {
         switch self {
-        case .tab: "\"\\t\""
+        case .tab: TextFormat.yaml("\t")
         case .lineBreak, .otherBlank: nil
-        default: characters.first.map { "\"\($0)\"" }
+        default: characters.first.map { TextFormat.yaml(String($0)) }
         }
     }
 

@@ -192,7 +192,8 @@ struct ColumnResolver {
         }
         return Diagnostic(
             "the export has no column \(names)\(purpose): its columns are \(list)", file: file,
-            remedy: disguised(candidates) ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
+            remedy: disguised(candidates)
+                ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`.")
     }
 
     /// Columns that are not read, as their names differ from known ones by an invisible character or a letter of another script; and where
@@ -251,7 +252,8 @@ struct ColumnResolver {
         let nearest = nearestName(to: name, among: header.filter { !$0.isEmpty })
         return .warning(
             .timezoneNotFound, message: "\(file) has no column '\(name)', so fallback_timezone applies to all of its devices", at: position,
-            remedy: disguised([name]) ?? "Name the column in volley.yaml: `columns: {timezone: \(nearest ?? "NAME")}`.")
+            remedy: disguised([name])
+                ?? "Name the column in volley.yaml: `columns: {timezone: \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`.")
     }
 
     /// A column that looks like time zones where quiet hours would use it.
@@ -266,7 +268,8 @@ struct ColumnResolver {
             message:
                 "\(file) has no column 'timezone', but it has '\(name)': the quiet hours follow the schedule's clock for all of its devices",
             at: position,
-            remedy: disguised(["timezone"]) ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(name)}`.")
+            remedy: disguised(["timezone"])
+                ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(TextFormat.yaml(name))}`.")
     }
 
     /// Columns whose names appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
@@ -303,7 +306,7 @@ struct ColumnResolver {
                 "\(file) has no column '\(name)'\(other.map { ", but '\($0)'" } ?? ""): variants are assigned by device, so a person may read several texts",
             at: columns.names[.alias]?.position ?? position,
             remedy:
-                "\(other.map { "If it names devices' owners, name it in volley.yaml: `columns: {alias: \($0)}`." } ?? "Correct the name.") "
+                "\(other.map { "If it names devices' owners, name it in volley.yaml: `columns: {alias: \(TextFormat.yaml($0))}`." } ?? "Correct the name.") "
                 + "If each device may read its own text, write by: device below 'variants'.")
     }
 

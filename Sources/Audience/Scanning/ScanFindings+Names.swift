@@ -145,7 +145,7 @@ extension ScanFindings {
         for (mark, areAll) in marks {
             let parts = name.lowercased().split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
             guard parts.count > 1, parts.allSatisfy(known.contains) else { continue }
-            let list = "[\(parts.joined(separator: ", "))]"
+            let list = "[\(parts.map { TextFormat.yaml($0) }.joined(separator: ", "))]"
             return areAll && !excludes
                 ? "For devices with all of them, write tags: {all: \(list)}." : "For devices with any of them, write tags: \(list)."
         }
@@ -190,18 +190,20 @@ extension ScanFindings {
             if plan.query.places.isListed(plan.query.places.tags[name]) {
                 return "If you mean several tags, write each on its own line in the file."
             }
-            return "If you mean several tags, quote each one separately, or none: tags: [\(parts.joined(separator: ", "))]."
+            return
+                "If you mean several tags, quote each one separately, or none: tags: [\(parts.map { TextFormat.yaml($0) }.joined(separator: ", "))]."
         }
         if Spelling.isEnclosed(name) || Spelling.hasInvisible(name), let remedy = spellingRemedy(forUnseen: name, kind: kind) {
             return remedy
         }
         if let remedy = listRemedy(forUnseen: name, kind: kind) { return remedy }
         if [".txt", ".csv", ".tsv"].contains(where: name.lowercased().hasSuffix), !name.contains(" ") {
-            return "For the names in a file, write \(Self.key(of: kind)): {file: \(name)}."
+            return "For the names in a file, write \(Self.key(of: kind)): {file: \(TextFormat.yaml(name))}."
         }
         if kind == "tag", let remedy = tagsInWords(name, valid: valid) { return remedy }
         if let negated = Self.negated(name), !excludes(name, kind: kind) {
-            return "It is read as a name. For devices without it, write under 'audience': exclude: {\(Self.key(of: kind)): [\(negated)]}."
+            return
+                "It is read as a name. For devices without it, write under 'audience': exclude: {\(Self.key(of: kind)): [\(TextFormat.yaml(negated))]}."
         }
         if let remedy = spellingRemedy(forUnseen: name, kind: kind) { return remedy }
         if let other = Self.sameNumber(as: name, among: valid) {

@@ -67,7 +67,8 @@ extension ScanFindings {
             return .warning(
                 .tagSeparator, message: message, file: file.path, remedy: "Separate all tags by '\(separator)' in the export. \(allowance)")
         }
-        let remedy = "Name the separator in volley.yaml: `columns: {tags: {column: \(column), separator: \(mark.yaml ?? "")}}`."
+        let remedy =
+            "Name the separator in volley.yaml: `columns: {tags: {column: \(TextFormat.yaml(column)), separator: \(mark.yaml ?? "")}}`."
         return .warning(
             .tagSeparator, message: message, file: file.path, remedy: mark == .blank ? "\(remedy) \(allowance)" : remedy)
     }
@@ -76,7 +77,8 @@ extension ScanFindings {
     private func special(_ mark: TagMark, column: String, tag: String, cell: String, evidence: String) -> (
         message: String, remedy: String
     )? {
-        let alone = "Write only the tag in the export: \(tag). Or name it as written there: tags: [\(tag), \"\(cell)\"]."
+        let alone =
+            "Write only the tag in the export: \(tag). Or name it as written there: tags: [\(TextFormat.yaml(tag)), \(TextFormat.yaml(cell))]."
         switch mark {
         case .object:
             let separator = plan.query.columns.tagSeparator

@@ -152,7 +152,8 @@ extension ScanFindings {
                     message:
                         "it has no column '\(name)', but it has '\(other)': devices have several rows, and the row that is read last decides",
                     file: file.path,
-                    remedy: "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(other)}`.")
+                    remedy:
+                        "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(TextFormat.yaml(other))}`.")
             }
         }
     }
@@ -167,7 +168,7 @@ extension ScanFindings {
             : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
         let message = "\(carry) a tag of 'none', which only removes devices that tags select"
         let remedy =
-            "To leave these out too, write under 'audience': exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
+            "To leave these out too, write under 'audience': exclude: {tags: [\(tags.prefix(3).map { TextFormat.yaml($0) }.joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
         guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message: message, remedy: remedy)] }
         return [.warning(.noneNotExcluded, message: message, at: place, remedy: remedy)]
     }

@@ -69,7 +69,8 @@ struct ScanPreparation {
                 .columnNotFound,
                 message: "\(files.count == 1 ? "the export has no column" : "no export has a column") "
                     + "\(names.map { "'\($0)'" }.joined(separator: " or ")), so \(service.displayName) reaches no device\(columns)",
-                file: first.path, remedy: "Name the column in volley.yaml: `columns: {\(key): \(nearest ?? "NAME")}`.")
+                file: first.path,
+                remedy: "Name the column in volley.yaml: `columns: {\(key): \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`.")
         }
     }
 

@@ -29,13 +29,27 @@ enum DurationNotation {
         }
         if unit.hasPrefix(".") || unit.hasPrefix(",") {
             throw Mistake(
-                "\(quoted(text)) is not a whole number of its unit", remedy: "Use a smaller unit, such as 90min for an hour and a half.")
+                "\(quoted(text)) is not a whole number of its unit",
+                remedy: whole(text).map { "Write \($0)." } ?? "Use a smaller unit, such as 90min for an hour and a half.")
         }
         guard let seconds = units.first(where: { $0.names.contains(unit) })?.seconds else { throw notADuration(text) }
         guard let amount = Int(digits), amount <= maximumSeconds / seconds else {
             throw Mistake("\(quoted(text)) is too long", remedy: "Write a shorter time.")
         }
         return amount * seconds
+    }
+
+    /// `90min` for `1.5h` and `1,5 hours`; nil for what no smaller unit can say, or no length of time.
+    static func whole(_ text: String) -> String? {
+        guard let match = text.wholeMatch(of: /([0-9]{1,6})[.,]([0-9]{1,4}) *([A-Za-z]+)/),
+            let unit = units.first(where: { $0.names.contains(match.output.3.lowercased()) })?.seconds,
+            let number = Int(match.output.1 + match.output.2)
+        else { return nil }
+        var scale = 1
+        for _ in match.output.2 { scale *= 10 }
+        guard number > 0, number * unit % scale == 0 else { return nil }
+        let seconds = number * unit / scale
+        return units.dropLast().last { $0.seconds < unit && seconds % $0.seconds == 0 }.map { "\(seconds / $0.seconds)\($0.names[0])" }
     }
 
     private static func notADuration(_ text: String) -> Mistake {

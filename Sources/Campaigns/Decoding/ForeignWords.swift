@@ -40,6 +40,16 @@ enum ForeignWords {
             default: return nil
             }
         }
+        if group.valid == ProjectKeys.notice.valid {
+            switch key {
+            case "url", "uri", "hook", "address", "endpoint", "http", "https": return ("Volley calls it 'webhook'.", "webhook")
+            case "exec", "run", "program", "script", "cmd": return ("Volley calls it 'command'.", "command")
+            case "secret":
+                return ("Keep the secret out of this file: write secret_env with the name of the variable that holds it.", "secret_env")
+            case "event", "on", "when": return ("Volley calls it 'events'.", "events")
+            default: break
+            }
+        }
         if [ProjectKeys.database.valid, ProjectKeys.postgresStore.valid].contains(group.valid), addressWords.contains(key) {
             return ("Keep the address out of this file: write url_env with the name of the environment variable that holds it.", "url_env")
         }

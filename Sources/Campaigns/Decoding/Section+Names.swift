@@ -38,7 +38,10 @@ extension Section {
     private func checkSingle(_ name: SourceText, key: String) {
         guard name.style == .plain else { return checkEntry(name, key: key) }
         func complain(_ parts: [some StringProtocol], otherwise: String) {
-            let list = parts.prefix(3).map { shown($0.trimmingSpaces(), key) }.joined(separator: ", ") + (parts.count > 3 ? ", …" : "")
+            let names = parts.prefix(3).map { shown($0.trimmingSpaces(), key) }
+            // Ids are digits and letters, some of them shortened.
+            let shownNames = key == "registration_ids" ? names : names.map { TextFormat.yaml($0) }
+            let list = shownNames.joined(separator: ", ") + (parts.count > 3 ? ", …" : "")
             findings.error(
                 "\(shown(name, key)) is read as a single name", at: name.position,
                 remedy: "For several names write \(key): [\(list)]\(otherwise).")
@@ -90,7 +93,7 @@ extension Section {
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
                 "\(shown(name, key)) is read as a name, and leaves no device out", at: name.position,
-                remedy: "For devices without it, write under 'audience': exclude: {\(Self.selector(key)): [\(negated)]}.")
+                remedy: "For devices without it, write under 'audience': exclude: {\(Self.selector(key)): [\(TextFormat.yaml(negated))]}.")
             return
         }
         if name.style == .plain, lines(of: name) > 1 {

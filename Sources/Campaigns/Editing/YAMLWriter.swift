@@ -73,7 +73,7 @@ struct YAMLWriter {
         guard indent.allSatisfy({ $0 == " " }) else { return false }
         let end = last.lastOffset
         guard case .list(let texts) = value else { return false }
-        let items = texts.map { "- " + Self.scalar($0, like: nil) }
+        let items = texts.map { "- " + TextFormat.yaml($0) }
         replace(node.extent.lowerBound..<end, with: items.joined(separator: Self.string(lineEnd) + Self.string(Array(indent))))
         return true
     }
@@ -170,46 +170,9 @@ struct YAMLWriter {
 
     private static func written(_ value: YAMLEdit.Value, like style: SourceText.Style?) -> String {
         switch value {
-        case .text(let text): scalar(text, like: style)
+        case .text(let text): TextFormat.yaml(text, like: style)
         case .truth(let truth): truth ? "true" : "false"
-        case .list(let texts): "[" + texts.map { scalar($0, like: nil) }.joined(separator: ", ") + "]"
+        case .list(let texts): "[" + texts.map { TextFormat.yaml($0) }.joined(separator: ", ") + "]"
         }
     }
-
-    /// A text: without quotes where nobody can take it for anything else, otherwise in the quotes that were there, or in double ones.
-    private static func scalar(_ text: String, like style: SourceText.Style?) -> String {
-        if style != .singleQuoted, style != .doubleQuoted, isPlain(text) { return text }
-        let isOneLine = text.unicodeScalars.allSatisfy {
-            $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0)
-        }
-        if style == .singleQuoted, isOneLine { return "'" + text.replacing(scalar: "'", with: "''") + "'" }
-        return "\"" + text.unicodeScalars.map(escaped).joined() + "\""
-    }
-
-    /// Words of letters, digits and the safest of marks, but for what a reader of YAML 1.1 takes for a truth value.
-    private static func isPlain(_ text: String) -> Bool {
-        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, first.properties.isAlphabetic, last != " ",
-            CoreSchema.value(of: text) == .text, !["y", "n", "yes", "no", "on", "off"].contains(text.lowercased())
-        else { return false }
-        return text.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || $0.properties.numericType != nil || " _-.!?".unicodeScalars.contains($0)
-        }
-    }
-
-    /// Source: YAML 1.2.2, section 5.7, escaped characters.
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "\"": return "\\\""
-        case "\\": return "\\\\"
-        case "\n": return "\\n"
-        case "\r": return "\\r"
-        case "\t": return "\\t"
-        default:
-            let isShown = scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value) && !isBreak(scalar)
-            return isShown ? String(scalar) : "\\u" + TextFormat.hex(scalar.value, digits: 4, uppercase: true)
-        }
-    }
-
-    /// What a reader of YAML 1.1 takes for the end of a line, and a mark of byte order.
-    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool { ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"].contains(scalar) }
 }

@@ -102,8 +102,7 @@ struct DeliveryReader {
                 "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 +00:00, or \(text) 18:00 +02:00.")
         }
         guard let moment = Timestamp(text) else {
-            throw Mistake(
-                "\(quoted(text)) is not a date and time", remedy: "Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.")
+            throw Mistake("\(quoted(text)) is not a date and time", remedy: ExpiryNotation.remedy(ExpiryNotation.moments(meantBy: text)))
         }
         return .at(moment)
     }
@@ -126,10 +125,11 @@ extension Expiry {
 private enum ExpiryNotation {
     /// The seconds of a length of time.
     static func seconds(_ text: String) throws(Mistake) -> Int {
-        if looksLikeDate(text) {
+        let moments = moments(meantBy: text)
+        if looksLikeDate(text) || !moments.isEmpty {
             throw Mistake(
                 "\(quoted(text)) is not a date as Volley reads it: the year comes first, because day and month are easily mixed up",
-                remedy: "Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00.")
+                remedy: remedy(moments))
         }
         guard text.first?.isNumber == true else {
             throw Mistake(
@@ -137,6 +137,17 @@ private enum ExpiryNotation {
                 remedy: "Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00.")
         }
         return try DurationNotation.seconds(text)
+    }
+
+    /// The moments, in UTC, that a date in another form may mean.
+    static func moments(meantBy text: String) -> [String] {
+        OperandRule.dates(meantBy: text).map { "\($0) +00:00" }.filter { Timestamp($0) != nil }
+    }
+
+    static func remedy(_ moments: [String]) -> String {
+        moments.isEmpty
+            ? "Write it like 2026-12-01 09:00 +00:00 or 2026-12-01 09:00 +02:00."
+            : "Write expires: \(moments.joined(separator: " or ")), with the offset from UTC of the clock that you mean."
     }
 
     /// `1.12.2030`, `12/01/2030 9:00`, `2030/12/01`

@@ -72,16 +72,16 @@ struct ScheduleZoneReader {
                 "\(quoted(name)) is an abbreviation, not a place; abbreviations leave open whether summer time counts",
                 remedy: "Write \(key): \(orList(places)).")
         }
+        let place = ZoneAbbreviation.place(ofOffset: name)
+        let remedy = "Write the place, for example \(key): \(place ?? "Europe/Berlin")."
         let offset = small.hasPrefix("etc/gmt") ? small.dropFirst("etc/gmt".count) : ""
         if let sign = offset.first, let hours = Int(offset.dropFirst()), hours > 0, sign == "+" || sign == "-" {
             return Mistake(
                 "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, one: "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names reverse the sign",
-                remedy: "Write the place, for example \(key): Europe/Berlin.")
+                remedy: remedy)
         }
-        if ZoneAbbreviation.isOffset(name) {
-            return Mistake(
-                "\(quoted(name)) is an offset from UTC, which knows no summer time",
-                remedy: "Write the place, for example \(key): Europe/Berlin.")
+        if ZoneAbbreviation.isOffset(name) || place != nil && !name.contains("/") && !ZoneAbbreviation.isGreenwich(name) {
+            return Mistake("\(quoted(name)) is an offset from UTC, which has no summer time", remedy: remedy)
         }
         return nil
     }

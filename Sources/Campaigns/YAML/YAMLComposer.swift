@@ -19,6 +19,8 @@ struct YAMLComposer: ~Copyable {
     private var anchors: [String: Anchor] = [:]
     private var openAnchors: Set<String> = []
     private var nodeCount = 0
+    /// The keys above the node that is read.
+    private var path: [String] = []
     private var previous: YAMLEvent?
 
     /// A composer that reports mistakes that do not stop it to `findings`.
@@ -114,8 +116,14 @@ struct YAMLComposer: ~Copyable {
                     remedy: "Put the whole text in quotes, for example: title: \"{{ first_name }}\".")
             }
             let key = try node(event, depth: depth + 1)
+            path.append(key.text?.value ?? "")
             let value = try node(try next(), depth: depth + 1)
-            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last, cutKeys: &cutKeys) { continue }
+            path.removeLast()
+            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last, cutKeys: &cutKeys) {
+                // What is left of the value says nothing.
+                entries[entries.count - 1].value.content = .unreadable
+                continue
+            }
             guard !isTemplate, let name = keyName(key) else { continue }
             if let first = places[name.value] {
                 findings.error(
@@ -129,10 +137,10 @@ struct YAMLComposer: ~Copyable {
             }
         }
         if isFlow, !isTemplate, areBareNames(entries) {
-            let names = entries.map(\.key.value).joined(separator: ", ")
+            let names = entries.map(\.key.value)
             findings.error(
-                "braces hold keys with values, but \(quoted("{\(names)}")) has none", at: start,
-                remedy: "Put a list in brackets: [\(names)].")
+                "braces hold keys with values, but \(quoted("{\(names.joined(separator: ", "))}")) has none", at: start,
+                remedy: "Put a list in brackets: [\(names.map { TextFormat.yaml($0) }.joined(separator: ", "))].")
             return YAMLNode(content: .unreadable, position: start)
         }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
@@ -152,61 +160,31 @@ struct YAMLComposer: ~Copyable {
     /// To YAML, `{price: 19,99}` is a price of 19 and a key 99, and `{body: 20 % off, today}` has a key `today`.
     /// Reports it, once for each text.
     private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, cutKeys: inout Set<String>) -> Bool {
-        guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true,
-            let before, let last = before.value.text, last.style == .plain, !last.value.isEmpty
-        else { return false }
+        guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true, let before
+        else {
+            return false
+        }
         // A key without a colon is followed by a comma or the closing brace.
         let line = source.line(key.position.line)
         let rest = line.dropFirst(key.position.column - 1 + name.value.unicodeScalars.count).drop { $0 == " " }
         guard rest.first == "," || rest.first == "}" else { return false }
-        guard cutKeys.insert(before.key.value).inserted else { return true }
-        let isDecimal = [last.value, name.value].allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        if cutKeys.contains(before.key.value) { return true }
+        guard let last = before.value.text, last.style == .plain, !last.value.isEmpty else { return false }
+        cutKeys.insert(before.key.value)
         findings.error(
             "the comma ends the text here: YAML reads \(quoted(before.key.value)) as \(quoted(last.value)), and \(quoted(name.value)) as a key of its own",
             at: name.position,
-            remedy: isDecimal
-                ? "Write \(before.key.value): \(last.value).\(name.value) for a number, or \(before.key.value): \"\(last.value),\(name.value)\" for a text."
-                : Self.remedy(before.key.value, parts: [last.value] + Self.parts(line.dropFirst(key.position.column - 1))))
+            remedy: slip(of: before, key, last: last.value, rest: line.dropFirst(key.position.column - 1)).remedy)
         return true
     }
 
-    /// Keys that take a list of names, and those of texts that people read.
-    private static let listKeys: Set = ["tags", "aliases", "registration_ids", "any", "all", "none", "devices"]
-    private static let textKeys: Set = ["title", "subtitle", "body", "description", "reason"]
-
-    private static func remedy(_ key: String, parts: [String]) -> String {
-        let parts = withoutBrackets(parts)
-        let list = "\(key): [\(parts.joined(separator: ", "))]"
-        if listKeys.contains(key) { return "For several write \(list)." }
-        let quoted = "\(key): \"\(parts.joined(separator: ", "))\""
-        return textKeys.contains(key)
-            ? "Put the text in quotes: \(quoted)." : "For several values write \(list); for one with a comma, \(quoted)."
-    }
-
-    /// `in (gold, silver)`, as a query has it.
-    private static func withoutBrackets(_ parts: [String]) -> [String] {
-        guard var first = parts.first, var last = parts.last, parts.count > 1, let open = first.firstIndex(of: "("), last.hasSuffix(")"),
-            ["", "in", "one of", "any of"].contains(first[..<open].lowercased().trimmingSpaces())
-        else { return parts }
-        first = String(first[first.index(after: open)...]).trimmingSpaces()
-        last = String(last.dropLast()).trimmingSpaces()
-        return [first] + parts.dropFirst().dropLast() + [last]
-    }
-
-    /// What is between commas, up to the end of the group or of what can belong to the text.
-    private static func parts(_ rest: some Sequence<Unicode.Scalar>) -> [String] {
-        var text = String.UnicodeScalarView()
-        for scalar in rest {
-            if scalar == "}" { break }
-            text.append(scalar)
+    /// The whole value: as its line has it, or put together where it began on an earlier one.
+    private func slip(of entry: YAMLEntry, _ key: YAMLNode, last: String, rest: some Sequence<Unicode.Scalar>) -> CommaSlip {
+        let keys = path + [entry.key.value]
+        guard entry.value.position.line == key.position.line else {
+            return CommaSlip(path: keys, rest: Array(last.unicodeScalars) + Array(", ".unicodeScalars) + Array(rest))
         }
-        var parts: [String] = []
-        for part in String(text).split(separator: ",") {
-            let part = part.trimmingSpaces()
-            if part.isEmpty || part.contains(":") { break }
-            parts.append(part)
-        }
-        return parts
+        return CommaSlip(path: keys, rest: source.line(key.position.line).dropFirst(entry.value.position.column - 1))
     }
 
     private func isDoubledBrace(_ start: SourcePosition, _ key: YAMLEvent) -> Bool {

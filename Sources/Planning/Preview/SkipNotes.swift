@@ -211,7 +211,7 @@ struct SkipNotes {
         }
         let more = result.unreachedCells.count > cells.count ? ", and others" : ""
         return "their \(column) stands for no service of the app (\(cells.joined(separator: ", "))\(more)); "
-            + "if \(names) \(services.count == 1 ? "reaches" : "reach") them, write the cell in volley.yaml: columns: {service: {column: \(column), map: {…}}}"
+            + "if \(names) \(services.count == 1 ? "reaches" : "reach") them, write the cell in volley.yaml: columns: {service: {column: \(TextFormat.yaml(column)), map: {…}}}"
     }
 
     private var tooLarge: String {

@@ -26,6 +26,31 @@ public enum ZoneAbbreviation {
         return !rest.isEmpty && rest.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ":") }
     }
 
+    /// A place whose clock is ahead of UTC by an offset, in winter: `+08:00`, `UTC+8`, the reversed `Etc/GMT-8`, or as the variable TZ has
+    /// it, `CST-8`. nil for other texts, and for offsets without a place.
+    public static func place(ofOffset text: String) -> String? {
+        let small = text.lowercased()
+        if small.hasPrefix("etc/gmt"), let hours = Int(small.dropFirst("etc/gmt".count)) { return places[-60 * hours] }
+        if isOffset(text) {
+            let written = text.uppercased().trimmingPrefix(/UTC|GMT/).filter { $0 != " " }
+            let digits = written.dropFirst().filter { $0 != ":" }
+            guard (1...4).contains(digits.count), let number = Int(digits) else { return nil }
+            let minutes = digits.count > 2 ? number / 100 * 60 + number % 100 : number * 60
+            return places[written.first == "+" ? minutes : -minutes]
+        }
+        return PosixZone(variable: text).flatMap { places[$0.standardOffset / 60] }
+    }
+
+    /// By minutes east of UTC.
+    private static let places: [Int: String] = [
+        -600: "Pacific/Honolulu", -540: "America/Anchorage", -480: "America/Los_Angeles", -420: "America/Denver", -360: "America/Chicago",
+        -300: "America/New_York", -240: "America/Halifax", -210: "America/St_Johns", -180: "America/Sao_Paulo", -60: "Atlantic/Azores",
+        0: "Europe/London", 60: "Europe/Berlin", 120: "Europe/Athens", 180: "Europe/Istanbul", 210: "Asia/Tehran", 240: "Asia/Dubai",
+        270: "Asia/Kabul", 300: "Asia/Karachi", 330: "Asia/Kolkata", 345: "Asia/Kathmandu", 360: "Asia/Dhaka", 390: "Asia/Yangon",
+        420: "Asia/Bangkok", 480: "Asia/Shanghai", 540: "Asia/Tokyo", 570: "Australia/Adelaide", 600: "Australia/Sydney",
+        660: "Pacific/Noumea", 720: "Pacific/Auckland",
+    ]
+
     private static let table: [String: [String]] = [
         "CET": ["Europe/Berlin"], "CEST": ["Europe/Berlin"], "MET": ["Europe/Berlin"], "MEZ": ["Europe/Berlin"], "MESZ": ["Europe/Berlin"],
         "EET": ["Europe/Athens"], "EEST": ["Europe/Athens"], "WET": ["Europe/Lisbon"], "WEST": ["Europe/Lisbon"],

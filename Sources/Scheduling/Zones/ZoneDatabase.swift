@@ -87,6 +87,8 @@ public struct ZoneDatabase: Sendable {
     /// The zone that was probably meant: the same name in another case, the same city elsewhere, or a name with a slip.
     private func nearest(to name: String, among names: [String]) -> String? {
         guard !name.isEmpty, name.utf8.count <= 64 else { return nil }
+        // A campaign may not name these.
+        let names = names.filter { !$0.hasPrefix("Etc/GMT") && ZoneAbbreviation.places($0) == nil }
         let small = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == small }) { return same }
         let city = small.split(separator: "/").last.map(String.init) ?? small
