@@ -38,12 +38,11 @@ extension ScheduleDaemon {
     }
 
     private func noteStore(_ trouble: Diagnostic?) {
-        if let trouble, !isStoreAway {
-            isStoreAway = true
-            observer(.storeAway(trouble))
-        } else if trouble == nil, isStoreAway, service?.isInTouch ?? false {
-            isStoreAway = false
-            observer(.storeBack)
+        guard trouble != nil || service?.isInTouch ?? false else { return }
+        switch (storeAbsence.look(isAway: trouble != nil, uptime: Heartbeats.uptime), trouble) {
+        case (.away(let seconds), let trouble?): observer(.storeAway(trouble, seconds: seconds))
+        case (.back(let seconds), _): observer(.storeBack(seconds: seconds))
+        default: break
         }
     }
 
@@ -170,5 +169,27 @@ extension ScheduleDaemon {
     private func isOver() -> Bool {
         noteStore(service?.trouble)
         return cancellation.isRequested
+    }
+}
+
+/// When to say that the store is away: at once, then every ten minutes, so that the end of a log shows it; and that it is back.
+struct StoreAbsence {
+    enum News: Hashable { case away(seconds: Int), back(seconds: Int) }
+
+    private static let pauseSeconds = 600.0
+
+    private var since: Double?
+    private var toldAt = 0.0
+
+    /// - Parameter uptime: seconds of a clock that is never set.
+    mutating func look(isAway: Bool, uptime: Double) -> News? {
+        guard isAway else {
+            defer { since = nil }
+            return since.map { .back(seconds: Int(uptime - $0)) }
+        }
+        let begin = since ?? uptime
+        guard since == nil || uptime - toldAt >= Self.pauseSeconds else { return nil }
+        (since, toldAt) = (begin, uptime)
+        return .away(seconds: Int(uptime - begin))
     }
 }

@@ -36,7 +36,9 @@ extension ScheduleDaemon {
         let zones = scheduler.campaigns.values.filter { Scheduler.hasOtherRules($0, before[$0.name]) }.map(\.schedule.zone.fallback.name)
         if !zones.isEmpty { observer(.zonesChanged(Set(zones).sorted())) }
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
-            observer(.next(campaign: name, app: campaign.app, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
+            // A time that has come is the next one, not the end of all.
+            let next = scheduler.dueTime(of: name, at: now) ?? scheduler.nextTime(of: name, after: now)
+            observer(.next(campaign: name, app: campaign.app, next, campaign.schedule.zone))
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { observer(.gone(campaign: name)) }
         if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }
@@ -153,7 +155,8 @@ extension ScheduleDaemon {
         notice.isPlanned = scheduledRun.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
         if event == .stopped { notice.state = .stopped }
-        observer(.notice(notice))
+        // A log has it from `planFailed` or `sendFailed`.
+        if event != .failed { observer(.notice(notice)) }
         notices.post(notice)
     }
 
@@ -167,7 +170,7 @@ extension ScheduleDaemon {
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
             last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs,
-            trouble: end ?? recordAbsence, obstacles: obstacles)
+            silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence, obstacles: obstacles)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

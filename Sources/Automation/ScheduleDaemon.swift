@@ -68,7 +68,7 @@ public final class ScheduleDaemon {
     var claimed: Set<ScheduledRun.Key> = []
     /// Runs that are not sent for times that were claimed, until the store knows.
     var givenUp: [String: SharedFiring.State] = [:]
-    var isStoreAway = false
+    var storeAbsence = StoreAbsence()
     /// Whether the store has come up so recently that no time may be found due.
     var isQuiet = false
     var inspection: ProjectInspection

@@ -51,7 +51,8 @@ public enum ScheduleEvent: Sendable {
     /// Another machine had claimed the time and is gone: this one plans it anew.
     case takenOver(ScheduledRun.Key, from: String)
     /// The store that machines share cannot be asked, or can be again. Meanwhile no time is found due.
-    case storeAway(Diagnostic), storeBack
+    /// Told when that begins, and every ten minutes, with the seconds since it began.
+    case storeAway(Diagnostic, seconds: Int), storeBack(seconds: Int)
     /// The store has just come up, and may not know yet what other machines have sent. For half a minute no time is found due.
     case storeQuiet
     case planNotCancelled(ScheduledRun, any Error)

@@ -31,6 +31,14 @@ extension Scheduler {
         return nil
     }
 
+    /// The time of a campaign that has come and is not decided yet; nil without one.
+    func dueTime(of name: String, at now: Timestamp) -> Occurrence? {
+        guard let campaign = campaigns[name], let record = records[name],
+            let next = campaign.schedule.next(after: record.decidedThrough), next.begins <= now
+        else { return nil }
+        return decided[.init(campaign: name, occurrence: next.name)] == nil ? next : nil
+    }
+
     // MARK: - Times
 
     private mutating func dueTimes(of name: String, at now: Timestamp) -> [Action] {

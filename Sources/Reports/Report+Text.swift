@@ -108,7 +108,8 @@ extension Report {
         if let text { facts.append(("Text", text)) }
         facts += [("Run", plan.id), ("State", status.state.rawValue + (isHeld ? ", held" : ""))]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
-        if let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
+        // That it was cancelled is its state.
+        if status.cause != .cancelled, let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let approval {
             facts.append(("Approved", "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"))

@@ -1,4 +1,4 @@
-import Base
+public import Base
 public import PushServices
 public import Runs
 
@@ -22,7 +22,7 @@ public struct Report: Sendable {
     /// What is not known of it since a backup; nil when it was not put back from one.
     let restored: RestoredRun?
     /// Whether it is sent by several machines, and the store that they share may know more than its file: that is fetched at the end.
-    let isShared: Bool
+    public let isShared: Bool
     /// The same where whoever is unsent in the file counts as unknown (`RunFigures.asNotFetched`).
     let isNotFetched: Bool
     /// When its recipients were removed; nil when they are there.
@@ -163,6 +163,9 @@ public struct Report: Sendable {
     var isPruned: Bool { prunedAt != nil }
 
     /// Recipients with that outcome.
+    /// How many recipients have each outcome.
+    public var outcomes: [Outcome: Int] { figures.outcomes }
+
     func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
 
     /// Skip reasons that rows have, in the order in which they are checked.

@@ -1,11 +1,14 @@
 import Base
 import Campaigns
+import Content
 import Foundation
+import PushServices
 import Runs
 import Scheduling
 import Testing
 
 @testable import Automation
+@testable import Sending
 
 @Suite("Monitoring of schedules")
 struct ScheduleMonitoringTests {
@@ -175,6 +178,46 @@ struct ScheduleMonitoringTests {
         let before = try Data(contentsOf: file)
         monitoring.write(try status(), at: now)
         #expect(try Data(contentsOf: file) == before)
+    }
+
+    @Test("a service that has taken no push for a minute is a problem with its app, until it answers or the run is paused or ends")
+    func silentService() throws {
+        let sending = SendingMetrics()
+        let plan = RunPlan(
+            id: "r", campaign: "tips", app: "shop", campaignFile: "/c/tips.yaml", campaignSource: "", projectFile: "volley.yaml",
+            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: now, planHash: "", rows: 10, audience: 10, skipped: [:],
+            settings: .success(
+                RunSettings(
+                    environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)),
+            preview: .object([]))
+        let service = PushServices.standard
+        let silent = SilentService(service: service, endpoint: "localhost:2197", isConnected: true, seconds: 4, waiting: 7)
+        func problem(after seconds: Double) throws -> String? {
+            var status = try status()
+            (status.open, status.last) = ([], [])
+            status.silentServices = sending.longSilences(uptime: Heartbeats.uptime + seconds)
+            let document = ScheduleMonitoring.document(status, at: now)
+            guard document["status"] != .string("ok") else { return nil }
+            return document["problems"]?.text
+        }
+        sending.note(.silent(silent), of: plan)
+        #expect(try problem(after: 50) == nil, "a short silence is none")
+        let words = try #require(try problem(after: 116))
+        #expect(words.contains("(localhost:2197) has taken no push of the app shop for 2 min: 7 devices of the run r wait"), "\(words)")
+        for end in [RunEvent.answersAgain(service), .paused(run: "r"), .progressOver] {
+            sending.note(.silent(silent), of: plan)
+            #expect(try problem(after: 90) != nil)
+            sending.note(end, of: plan)
+            #expect(try problem(after: 90) == nil, "\(end)")
+        }
+    }
+
+    @Test("that the store is away is said at once and every ten minutes, and that it is back once")
+    func storeAbsence() {
+        var absence = StoreAbsence()
+        let news = [(false, 0.0), (true, 5), (true, 6), (true, 604), (true, 605), (true, 700), (false, 725), (false, 726), (true, 800)]
+            .compactMap { absence.look(isAway: $0.0, uptime: $0.1) }
+        #expect(news == [.away(seconds: 0), .away(seconds: 600), .back(seconds: 720), .away(seconds: 0)])
     }
 
     @Test("files appear whole beside what they replace, and one that cannot be written harms nothing")

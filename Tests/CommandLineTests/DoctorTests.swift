@@ -42,7 +42,7 @@ struct DoctorTests {
         #expect(found.steps("ok") == ["HTTP/2", "TLS", "clock", "connection", "credentials", "key", "name", "topic"])
         #expect(found.steps("skipped") == ["proxy", "tunnel"])
         let text = try folder.volley("doctor", "shop")
-        #expect(text.status == 0 && text.output.contains("Nothing is wrong"), "\(text.output)")
+        #expect(text.status == 0 && text.output.contains("Nothing is wrong."), "\(text.output)")
         #expect(try folder.volley("doctor", "shpo").errors.contains("Did you mean 'shop'?"))
     }
 

@@ -23,15 +23,15 @@ struct SentBeforeTests {
         let run = try #require(try folder.volley("report", "last", "--format", "json").json()["run"]?.stringValue)
         let preview = try folder.volley("preview", "other.yaml", "--json")
         #expect(
-            preview.errors.contains(/3 of these 5 devices got 'test' \d+ (s|min) ago \(run [^ ]+\)/)
+            preview.errors.contains(/3 of these 5 devices got or may have got 'test' \d+ (s|min) ago \(run [^ ]+\)/)
                 && preview.errors.contains("[sent-recently]"),
             "\(preview.errors)")
         guard case .array(let reached)? = try preview.json()["reached_lately"] else { throw Diagnostic("no reached_lately") }
         #expect(reached.count == 1 && reached[0]["run"]?.stringValue == run && reached[0].int("devices") == 3)
-        #expect(try folder.volley("plan", "other.yaml").errors.contains("3 of these 5 devices got 'test'"))
+        #expect(try folder.volley("plan", "other.yaml").errors.contains("3 of these 5 devices got or may have got 'test'"))
         let terminal = try VolleyAtTerminal(["send", "--plan", "last"], in: folder.url)
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
-        #expect(terminal.shown.contains("Lately       3 of these devices got 'test'"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("Lately       3 of these devices got or may have got 'test'"), "\(terminal.shown)")
         terminal.type("n\n")
         _ = terminal.finish()
     }
@@ -56,7 +56,7 @@ struct SentBeforeTests {
     func others() throws {
         let folder = try Self.server().folder
         let own = try folder.volley("preview", "campaign.yaml").errors
-        #expect(own.contains("a new run sends it to them again: 5 of these 5 devices got it"), "\(own)")
+        #expect(own.contains("a new run sends it to them again: 5 of these 5 devices got it or may have got it"), "\(own)")
         #expect(own.components(separatedBy: "[sent-recently]").count == 2)
         try folder.write("fresh.csv", "device_token\n\(ProjectFolder.token(90))\n")
         try folder.writeCampaign("fresh.yaml", name: "fresh", audience: "devices: fresh.csv\neveryone: true")
@@ -68,7 +68,7 @@ struct SentBeforeTests {
             folder.files(in: "runs").first { $0.hasSuffix("-test") || $0.contains("-test-") && $0.hasSuffix(".sqlite") })
         try folder.write("runs/\(file)", "damaged")
         let damaged = try folder.volley("preview", "other.yaml")
-        #expect(damaged.status == 0 && !damaged.errors.contains("got 'test'"), "\(damaged.errors)")
+        #expect(damaged.status == 0 && !damaged.errors.contains("may have got 'test'"), "\(damaged.errors)")
     }
 
     @Test("a text that changed since the last run, while a language kept its own, is warned of with its devices")

@@ -141,6 +141,27 @@ struct ServiceTests {
         }
     }
 
+    @Test("the last line of a single run has its run, campaign, app and figures, too", arguments: ["send", "resume", "retry"])
+    func endOfSingleRun(command: String) throws {
+        let folder = try ProjectFolder()
+        // The simulator refuses these as BadDeviceToken, which stops the run.
+        let refused = (0..<200).map { "00000400\(TextFormat.hex(UInt32($0), digits: 56))\n" }.joined()
+        try folder.write("refused.csv", "device_token\n" + refused)
+        try folder.write("bad.yaml", "name: bad\napp: shop\naudience: {devices: refused.csv, everyone: true}\ncontent: {title: Hi}\n")
+        let log = ["--log-format", "json"]
+        var result = try VolleyBinary.run(["send", "bad.yaml", "--yes"] + log, in: folder.url)
+        if command == "resume" { result = try VolleyBinary.run(["resume", "last"] + log, in: folder.url) }
+        if command == "retry" { result = try VolleyBinary.run(["retry", "last", "--outcome", "unsent", "--yes"] + log, in: folder.url) }
+        let events = try result.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        let end = try #require(events.last { $0["message"]?.stringValue?.hasPrefix("The run stopped") ?? false }, "\(result)")
+        #expect(end["app"] == .string("shop") && end["campaign"] == .string("bad"), "\(end.text)")
+        #expect(end["run"]?.stringValue?.contains("-bad-") ?? false, "\(end.text)")
+        let outcomes = Outcome.allCases.compactMap { end[$0.name]?.integerValue }
+        #expect(outcomes.reduce(0, +) == end["audience"]?.integerValue ?? -1, "\(end.text)")
+        let others = events.filter { $0["run"] == nil && $0["message"]?.stringValue?.contains("Resuming") ?? false }
+        #expect(others.isEmpty, "\(others)")
+    }
+
     private static let promtool = ServerProcess.path(of: "promtool")
     private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs").path
 

@@ -19,6 +19,8 @@ final class ScheduleMonitoring {
         var last: [ScheduledRun]
         /// The jobs that show no sign of life.
         var silentJobs: [Watchdog.SilentJob] = []
+        /// The services that have taken no push for a minute and more.
+        var silentServices: [SendingMetrics.Silence] = []
         /// Why the process ended by itself, or sends nothing; nil for one that works, or that was asked to end.
         var trouble: Diagnostic?
         /// What this user cannot read, write or start although the work needs it.
@@ -114,6 +116,9 @@ final class ScheduleMonitoring {
         for silence in status.silentJobs {
             let scheduledRun = status.open.first { $0.key == silence.job.key }
             problem(silence.job.key?.campaign, file: scheduledRun?.file ?? "", message: silence.text)
+        }
+        for silence in status.silentServices {
+            problem(silence.campaign, file: status.campaigns[silence.campaign]?.file ?? "", message: silence.sentence)
         }
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
             problem(status.campaigns.values.first { $0.file == file }?.name, file: file, message: mistakes.all.first?.description ?? "")

@@ -41,8 +41,31 @@ final class SendingMetrics: Sendable {
         var latencies: [Label: Latencies] = [:]
         /// The runs that are being sent, by their ids.
         var runs: [String: (label: Label, progress: RunProgress)] = [:]
+        /// The services that take no push of a run, by the run.
+        var silences: [String: [Silence]] = [:]
         /// By how many seconds each campaign's last time was begun too late.
         var lateness: [Label: Double] = [:]
+    }
+
+    /// A service that has taken no push of a run for a while, although devices wait for it.
+    struct Silence: Hashable, Sendable {
+        var app: String, campaign: String, run: String
+        /// The service's name and address, as a person reads them.
+        var service: String, endpoint: String
+        var waiting: Int
+        /// The seconds of a clock that is never set, when it began.
+        var since: Double
+        /// How long it has lasted, when it was looked at.
+        var seconds = 0
+
+        /// Shorter ones are told in the log and on the run's page. Services are busy for a few seconds every day, and health that goes up and
+        /// down with them would be of no use.
+        static let longSeconds = 60
+
+        var sentence: String {
+            return
+                "\(service) (\(endpoint)) has taken no push of the app \(app) for \(TextFormat.span(seconds: Int64(seconds))): \(TextFormat.devices(waiting)) of the run \(run) \(TextFormat.plural(waiting, one: "waits", many: "wait")). Volley keeps trying; `volley doctor \(app)` looks for the cause"
+        }
     }
 
     private let state = Mutex(State())
@@ -54,8 +77,27 @@ final class SendingMetrics: Sendable {
         case .progress(let progress):
             let label = Label(app: plan.app, campaign: plan.campaign, service: progress.service.name)
             state.withLock { $0.runs[plan.id] = (label, progress) }
-        case .progressOver, .ended: state.withLock { _ = $0.runs.removeValue(forKey: plan.id) }
+        case .silent(let silent): note(silent, of: plan, uptime: Heartbeats.uptime)
+        case .answersAgain(let service):
+            state.withLock { $0.silences[plan.id]?.removeAll { $0.service == service.displayName } }
+        // A paused run waits for a person, and not for its service.
+        case .paused: state.withLock { $0.silences[plan.id] = nil }
+        case .progressOver, .ended:
+            state.withLock { state in
+                state.runs[plan.id] = nil
+                state.silences[plan.id] = nil
+            }
         default: break
+        }
+    }
+
+    private func note(_ silent: SilentService, of plan: RunPlan, uptime: Double) {
+        let silence = Silence(
+            app: plan.app, campaign: plan.campaign, run: plan.id, service: silent.service.displayName, endpoint: silent.endpoint,
+            waiting: silent.waiting, since: uptime - Double(silent.seconds))
+        state.withLock { state in
+            state.silences[plan.id, default: []].removeAll { $0.service == silence.service }
+            state.silences[plan.id, default: []].append(silence)
         }
     }
 
@@ -101,6 +143,15 @@ final class SendingMetrics: Sendable {
 
     /// By how many seconds the last times were begun too late, in a fixed order.
     var lateness: [(label: Label, seconds: Double)] { sorted(\.lateness) }
+
+    /// Silences of a minute and more, in a fixed order.
+    func longSilences(uptime: Double) -> [Silence] {
+        state.withLock { $0.silences }.sorted { $0.key < $1.key }.flatMap(\.value).map { silence in
+            var silence = silence
+            silence.seconds = Int(uptime - silence.since)
+            return silence
+        }.filter { $0.seconds >= Silence.longSeconds }
+    }
 
     /// The runs that are being sent, by their ids.
     var runs: [(id: String, label: Label, progress: RunProgress)] {

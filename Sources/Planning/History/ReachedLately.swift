@@ -3,7 +3,7 @@ import Base
 import Campaigns
 import Workspace
 
-/// How many devices of an audience got another push of the app in the last hours, and from which runs.
+/// How many devices of an audience got, or as unknown ones may have got, another push of the app in the last hours, and from which runs.
 struct ReachedLately: Sendable {
     /// Newest first. A device counts for the newest run that reached it.
     private let sendings: [(sending: RecentSendings.Sending, devices: Int)]
@@ -19,9 +19,9 @@ struct ReachedLately: Sendable {
         (audience, self.now) = (result.audience, now)
     }
 
-    /// `5 of these 5 devices got it`; nil if none did, or that is not known.
+    /// `5 of these 5 devices got it or may have got it`; nil if none did, or that is not known.
     func words(ofRun run: String) -> String? {
-        sendings.first { $0.sending.run == run }.map { "\(TextFormat.count($0.devices)) of \(these) got it" }
+        sendings.first { $0.sending.run == run }.map { "\(TextFormat.count($0.devices)) of \(these) got it or may have got it" }
     }
 
     /// A warning that names the runs.
@@ -32,12 +32,13 @@ struct ReachedLately: Sendable {
         let named = others.prefix(Self.mostNamed).enumerated().map { number, other in
             let devices = number == 0 ? "\(TextFormat.count(other.devices)) of \(these)" : TextFormat.count(other.devices)
             return
-                "\(devices) got '\(other.sending.campaign)' \(PreviousSending.ago(other.sending.lastAt, now: now)) (run \(other.sending.run))"
+                "\(devices) got or may have got '\(other.sending.campaign)' \(PreviousSending.ago(other.sending.lastAt, now: now)) (run \(other.sending.run))"
         }
         let rest = others.dropFirst(Self.mostNamed)
         let more =
             rest.isEmpty
-            ? "" : ", and \(TextFormat.count(rest.reduce(0) { $0 + $1.devices })) got another push in the last \(RecentSendings.hours) h"
+            ? ""
+            : ", and \(TextFormat.count(rest.reduce(0) { $0 + $1.devices })) got or may have got another push in the last \(RecentSendings.hours) h"
         return [
             .warning(
                 .sentRecently, message: named.joined(separator: ", ") + more, at: context.campaign.audience.position,

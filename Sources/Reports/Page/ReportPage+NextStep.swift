@@ -8,7 +8,9 @@ extension ReportPage {
         if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
         if report.isHeld || report.restored != nil && !report.nextSteps.isEmpty { return restoredAdvice }
         let (title, words, command) = advice
-        let reason: HTML = report.status.because(for: report.face).map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
+        // That it was cancelled is its state.
+        let because = report.status.cause == .cancelled ? nil : report.status.because(for: report.face)
+        let reason: HTML = because.map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
             return """
                 <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so nothing more can be sent from it.</p></section>

@@ -3,7 +3,7 @@ import Campaigns
 import Content
 import Delivery
 import PostgresRuns
-import Runs
+public import Runs
 import Synchronization
 public import Workspace
 
@@ -12,9 +12,9 @@ public enum TeamWorkEvent: Sendable {
     /// It waits for runs of these apps.
     case waiting(apps: [String])
     /// It takes part in a run.
-    case joined(run: String, campaign: String, devices: Int)
+    case joined(RunPlan)
     /// It takes part no longer: the run has ended for all, or, where it has not, for this machine.
-    case left(run: String, RunEnd, isOver: Bool)
+    case left(RunPlan, RunEnd, isOver: Bool)
     /// It cannot take part in a run: another machine has to send it.
     case refused(run: String, Diagnostic)
     /// The store cannot be asked, or can be again.
@@ -102,7 +102,7 @@ public final class TeamWork: Sendable {
         let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }
-        observer(.joined(run: id, campaign: ledger.plan.campaign, devices: ledger.plan.audience))
+        observer(.joined(ledger.plan))
         while true {
             var end = try stage.sender.send(through: ledger, file: nil)
             // Who stood still for too long and was declared dead takes part again, as another member.
@@ -110,7 +110,7 @@ public final class TeamWork: Sendable {
             let state = try? ledger.status().state, isOver = state?.hasEnded ?? false
             // Who was asked to end while it was cancelled says the latter.
             if state == .cancelled { end = .cancelled }
-            observer(.left(run: id, end, isOver: isOver))
+            observer(.left(ledger.plan, end, isOver: isOver))
             return isOver
         }
     }

@@ -42,7 +42,9 @@ public enum DoctorCommand {
         isWell = isWell && files.isEmpty
         let store = try checkStore(of: project, options, console)
         isWell = isWell && store?.failures ?? 0 == 0
-        if options.isJSON {
+        if !options.isJSON {
+            try console.out(isWell ? "Nothing is wrong." : "Something is wrong: each line that begins with 'failed' says what to do.")
+        } else {
             try console.out(
                 .object(
                     pairs: [("ok", .bool(isWell)), ("apps", .array(documents))]
@@ -97,7 +99,7 @@ public enum DoctorCommand {
         _ app: App, _ account: AppService, _ steps: [CheckStep], failed: Int, _ console: Console
     ) -> String {
         let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
-        let well = "Nothing is wrong; nothing was sent."
+        let well = "No step failed; nothing was sent."
         return StepsText.text(
             "\(app.name.value): \(service)\(account.topic.value), \(account.destination)", steps, console,
             end: failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.")

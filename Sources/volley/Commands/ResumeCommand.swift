@@ -23,11 +23,12 @@ public enum ResumeCommand {
         }
         let attendance = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, attendance.context)
-        console.show(proposal.warnings)
+        let about = LogSubject(run.plan)
+        console.show(proposal.warnings, about: about)
         if let resumption = try proposal.resumption() {
-            console.show(resumption)
+            console.show(resumption, about: about)
         } else {
-            console.say("Resuming \(id): the store that machines share knows who is left.")
+            console.say("Resuming \(id): the store that machines share has the devices that are left.", about: about)
         }
         return try console.send(proposal, attendance, options)
     }

@@ -1,5 +1,6 @@
 import Workspace
 import Base
+import Logs
 import Campaigns
 import Delivery
 import Runs
@@ -34,7 +35,7 @@ public enum RetryCommand {
         let proposal: SendProposal
         do {
             proposal = try retry.propose(in: options.project, attendance.context)
-            console.show(proposal.warnings + retry.warnings)
+            console.show(proposal.warnings + retry.warnings, about: LogSubject(retry.run.plan))
             guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
                 try retry.run.remove()
                 console.warn("Nothing was sent, and the new run was removed.")

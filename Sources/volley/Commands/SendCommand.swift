@@ -1,5 +1,6 @@
 import Workspace
 import Base
+import Logs
 import Campaigns
 import Runs
 import Planning
@@ -53,7 +54,7 @@ public enum SendCommand {
             if options.isJSON { console.say(text) } else { try console.out(text) }
             let attendance = console.running(options)
             let proposal = try proposeTest(run, in: options.project, attendance.context)
-            console.show(proposal.warnings)
+            console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
             return try console.send(proposal, attendance, options)
         } catch {
             try? run.remove()
@@ -110,7 +111,7 @@ public enum SendCommand {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let attendance = console.running(options)
         let proposal = try propose(run, in: options.project, attendance.context)
-        console.show(proposal.warnings)
+        console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
         if let file = proposal.changedFile {
             console.warn(
                 "\(file) was changed after this plan was made. The plan is sent unchanged. To send what the file says now, plan it again: "

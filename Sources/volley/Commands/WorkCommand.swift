@@ -40,7 +40,7 @@ public enum WorkCommand {
     private static func tell(_ manager: ServiceManager, of event: TeamWorkEvent) {
         switch event {
         case .waiting: manager.ready()
-        case .joined(let run, _, _): manager.status("helping with \(run)")
+        case .joined(let plan): manager.status("helping with \(plan.id)")
         case .left: manager.status("waiting for runs")
         case .tick: manager.alive()
         case .refused, .storeAway, .storeBack: break
@@ -50,11 +50,11 @@ public enum WorkCommand {
     private static func show(_ event: TeamWorkEvent, _ console: Console) {
         switch event {
         case .waiting(let apps): console.say("Waiting for runs of \(apps.joined(separator: ", ")). Ctrl-C ends.")
-        case .joined(let run, let campaign, let devices):
-            console.say(
-                "Helping with \(run): \(campaign), \(TextFormat.count(devices)) devices.", about: LogSubject(campaign: campaign, run: run))
-        case .left(let run, let end, let isOver):
-            console.say("No longer helping with \(run): \(words(end, isOver: isOver))", about: LogSubject(run: run))
+        case .joined(let plan):
+            console.say("Helping with \(plan.id): \(plan.campaign), \(TextFormat.count(plan.audience)) devices.", about: LogSubject(plan))
+        case .left(let plan, let end, let isOver):
+            // The machine that planned the run has its figures.
+            console.say("No longer helping with \(plan.id): \(words(end, isOver: isOver))", about: LogSubject(plan))
         case .refused(let run, let mistake): console.warn("\(run) is left to other machines: \(mistake)", about: LogSubject(run: run))
         case .storeAway(let mistake): console.warn("\(mistake)")
         case .storeBack: console.say("The store answers again.")

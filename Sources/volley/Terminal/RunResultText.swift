@@ -1,4 +1,5 @@
 import Base
+import Logs
 import PushServices
 import Reports
 import Runs
@@ -21,7 +22,9 @@ extension Console {
     }
 
     private func show(_ result: RunResult, _ options: CommonOptions) -> ExitStatus {
-        let isShown = showReport(result, options)
+        var about = LogSubject(result.plan)
+        if let report = result.report { about.figures = LogSubject.figures(report.outcomes, of: result.plan.audience) }
+        let isShown = showReport(result, options, about: about)
         let id = result.plan.id
         switch result.end {
         case .finished:
@@ -30,37 +33,45 @@ extension Console {
                     let tokens = service.target.shortNouns
                     warn(
                         "\(service.displayName) refused the \(tokens) of most test devices. Their \(tokens) are old, or environment or \(service.account.topic.key) in volley.yaml is wrong. "
-                            + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.")
+                            + "`volley doctor \(result.plan.app)` checks them; run it before you send the campaign to its audience.",
+                        about: about)
                 }
                 return .doneWithFailures
             }
             return isShown && result.isClean ? .done : .doneWithFailures
         case .stopped(let cause):
-            warn("The run stopped: \(cause.sentence)")
+            warn("The run stopped: \(cause.sentence)", about: about)
             // Where some services were sent to until their end, it is as with any report that is not clean.
             if case .services(let partial) = cause, !partial.finished.isEmpty { return .doneWithFailures }
             return .stopped
         case .interrupted:
-            warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` continues the run.")
+            warn("Interrupted; \(Self.rest(of: result)). `volley resume \(id)` continues the run.", about: about)
             return .interrupted
         case .cancelled:
-            warn("Cancelled; what was not sent is unsent in the report.")
+            warn("Cancelled; \(Self.rest(of: result)).", about: about)
             return .stopped
         }
     }
 
+    /// What a report says of the devices that were not sent to. Until a shared run is fetched, its file lacks what was sent.
+    private static func rest(of result: RunResult) -> String {
+        result.report?.isShared ?? false
+            ? "the store that machines share has what was sent, and the report shows it once it is fetched"
+            : "what was not sent is unsent in the report"
+    }
+
     /// Shows the report. An error here does not change what was sent, so it is only reported.
     /// - Returns: whether everything could be shown.
-    private func showReport(_ result: RunResult, _ options: CommonOptions) -> Bool {
+    private func showReport(_ result: RunResult, _ options: CommonOptions, about run: LogSubject) -> Bool {
         do {
             if let failure = result.failure { throw failure }
             if let report = result.report {
                 try out(options.isJSON ? report.json.indentedText : report.text(width: width, colour: colour))
             }
-            if let check = result.ledger { check.agrees ? say(check.text) : warn(check.text) }
+            if let check = result.ledger { check.agrees ? say(check.text, about: run) : warn(check.text, about: run) }
             return true
         } catch {
-            warn("The run is over, but its report cannot be shown. \(error)")
+            warn("The run is over, but its report cannot be shown. \(error)", about: run)
             return false
         }
     }

@@ -22,11 +22,21 @@ final class ScheduleTerminal: Sendable {
     }
 
     private func show(_ event: ScheduleEvent) {
+        switch event {
+        case .tick: return
+        case .run(let news, let plan):
+            // These come with every batch of answers: one lock for each is enough.
+            let about = subjects.withLock { subjects in
+                subjects.note(event)
+                return subjects.known[plan.id]
+            }
+            return run.show(news, about: about ?? LogSubject(plan))
+        default: break
+        }
         subjects.withLock { $0.note(event) }
         defer { subjects.withLock { $0.forget(after: event) } }
         switch event {
         case .planning(let event, let key): console.show(event, about: key.map(subject) ?? .none)
-        case .run(let event, let plan): run.show(event, about: subject(ofRun: plan.id))
         case .noticeDelivery(let event): console.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
         case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .obstructed, .storeAway, .storeBack,
@@ -38,7 +48,7 @@ final class ScheduleTerminal: Sendable {
             .statisticsMissing, .damaged:
             showTime(event)
         case .order(let event): show(event)
-        case .tick: break
+        case .run, .tick: break
         }
     }
 
@@ -64,11 +74,13 @@ final class ScheduleTerminal: Sendable {
         case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
         case .recordAway(let trouble): console.fail("\(trouble)")
         case .recordBack: console.say("The record of the schedule is in its place again; volley schedule goes on.")
-        case .storeAway(let trouble):
+        case .storeAway(let trouble, let seconds):
+            let since = seconds > 0 ? " It has been away for \(TextFormat.span(seconds: Int64(seconds)))." : ""
             console.warn(
-                "Until the store can be reached, no time is sent: another machine may send it. What is being sent goes on as it can. \(trouble)"
+                "Until the store can be reached, no time is sent: another machine may send it. What is being sent continues as it can.\(since) \(trouble)"
             )
-        case .storeBack: console.say("The store can be reached again.")
+        case .storeBack(let seconds):
+            console.say("The store can be reached again, after \(TextFormat.span(seconds: Int64(seconds))): times are sent again.")
         case .storeQuiet:
             console.say(
                 "The store has just come up: for half a minute no time begins, while machines write there again what they have sent.")

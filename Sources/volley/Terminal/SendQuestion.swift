@@ -50,7 +50,8 @@ struct SendQuestion {
             guard let run = sending["run"]?.stringValue, run != last?.run, let campaign = sending["campaign"]?.stringValue,
                 let devices = sending["devices"]?.integerValue, let at = sending["last_at"]?.stringValue.flatMap({ Timestamp($0) })
             else { return nil }
-            return "\(TextFormat.count(Int(devices))) of these devices got '\(campaign)' \(PreviousSending.ago(at, now: now))"
+            return
+                "\(TextFormat.count(Int(devices))) of these devices got or may have got '\(campaign)' \(PreviousSending.ago(at, now: now))"
         }
     }
 
