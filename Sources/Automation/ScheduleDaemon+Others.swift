@@ -135,7 +135,7 @@ extension ScheduleDaemon {
             }
             taken.insert(run.key)
             scheduler.taken(run.key)
-            // What a person wanted to leave out is left to whoever has it: the order is refused.
+            // What a person wanted to leave out is left to the machine that has it: the order is refused.
             guard isNew else { continue }
             observer(.elsewhere(run.key, machine: holder.machine, run: holder.run))
             var elsewhere = run

@@ -60,7 +60,7 @@ public enum ScheduleEvent: Sendable {
     case fileNotClosed(RunPlan, any Error)
     /// A service did not say what became of a run's pushes.
     case statisticsMissing(RunPlan, Diagnostic)
-    /// A file of the folder of runs is damaged; each is named once. Everything that does not concern it goes on.
+    /// A file of the folder of runs is damaged; each is named once. Everything that does not concern it continues.
     case damaged(Diagnostic)
     /// A notice was posted.
     case notice(Notice)

@@ -10,9 +10,9 @@ public final class Store: Sendable {
 
     /// The store at an address, whose tables are there.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if nobody can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
-    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it nobody would hear of that, and the store is waited for
+    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it that is not shown, and the store is waited for
     ///     ten seconds only.
     /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version.
     public static func open(

@@ -103,7 +103,7 @@ extension PostgresConnection {
             try execute("COMMIT", within: seconds)
             return value
         } catch {
-            // A server that gave no answer is not waited for once more: its connection is closed, which ends the transaction as well.
+            // A server that gave no answer is not waited for once more: its connection is closed, which also ends the transaction.
             if (error as? PostgresError)?.hasAnswer ?? true { _ = try? execute("ROLLBACK", within: seconds) }
             throw error
         }

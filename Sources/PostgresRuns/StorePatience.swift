@@ -3,7 +3,7 @@ import Postgres
 import Synchronization
 
 /// How long the store is waited for while it is away, and who is told (`StoreTrouble`). As what was sent must be recorded, it is waited for as long as it takes,
-/// if anybody hears of that; but once a person has asked for the end, only some seconds more.
+/// if that is shown; but once a person has asked for the end, only some seconds more.
 final class StorePatience: Sendable {
     private let asked: Cancellation?
     private let tell: (@Sendable (Diagnostic?) -> Void)?
@@ -57,7 +57,7 @@ final class StorePatience: Sendable {
 
     private static let silence = PostgresError(.late, "the server did not answer in time")
 
-    /// A connection waits for an answer. Where nobody hears of it, the limit of each statement counts instead, unless a person asks for the end.
+    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a person asks for the end.
     /// - Throws: `PostgresError` once it is waited for no longer.
     func waits(_ lane: ObjectIdentifier, silentSeconds: Double) throws {
         guard silentSeconds >= silenceSeconds, tell != nil || isAsked else { return }

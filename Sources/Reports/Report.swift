@@ -23,7 +23,7 @@ public struct Report: Sendable {
     let restored: RestoredRun?
     /// Whether it is sent by several machines, and the store that they share may know more than its file: that is fetched at the end.
     public let isShared: Bool
-    /// The same where whoever is unsent in the file counts as unknown (`RunFigures.asNotFetched`).
+    /// The same where recipients that are unsent in the file count as unknown (`RunFigures.asNotFetched`).
     let isNotFetched: Bool
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?

@@ -167,7 +167,7 @@ private struct LineWriter {
 }
 
 extension StoredResult {
-    /// The outcome as reports have it: whoever is unsent in a file that does not have all that other machines recorded may have got the push
+    /// The outcome as reports have it: a recipient that is unsent in a file without all that other machines recorded may have got the push
     /// (`RunFigures.asNotFetched`).
     fileprivate func outcome(_ isNotFetched: Bool) -> Outcome {
         let isOpen = !isRecorded || OwnReason(rawValue: reason).map { OwnReason.givenBack.contains($0) } ?? false

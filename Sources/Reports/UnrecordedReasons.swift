@@ -59,7 +59,7 @@ extension RecordedRun {
 }
 
 extension RunFigures {
-    /// The same where other machines may have sent to whoever is unsent here and not for good: they are unknown. Languages and variants are left out, as it is
+    /// The same where other machines may have sent to recipients that are unsent here and not for good: they are unknown. Languages and variants are left out, as it is
     /// not known either how theirs divide.
     var asNotFetched: RunFigures {
         var figures = self

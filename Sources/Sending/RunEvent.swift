@@ -118,7 +118,7 @@ public struct RunAttendance: Sendable {
     /// Called with each event, from any thread.
     public var observer: RunObserver
     package var cancellation: Cancellation
-    /// Whether a request to end stops a run that several machines send for all of them; otherwise the others go on.
+    /// Whether a request to end stops a run that several machines send for all of them; otherwise the others continue.
     package var endsTeamRuns = true
 
     /// Creates what a caller brings to a run.

@@ -102,7 +102,7 @@ struct DamagedAccountsTests {
         #expect(try folder.store.damagedInvitations().isEmpty && folder.store.openInvitations(at: noon).count == 1)
     }
 
-    @Test("a damaged session ends, and keeps nobody else from signing in")
+    @Test("a damaged session ends, and keeps no other person from signing in")
     func session() throws {
         let folder = try AccountFolder()
         _ = try folder.administrator()
@@ -115,7 +115,7 @@ struct DamagedAccountsTests {
         #expect(left == 0)
     }
 
-    @Test("a damaged tie goes on to bind the two accounts that it names, and says nothing of others", arguments: ["deed", "at"])
+    @Test("a damaged tie continues to bind the two accounts that it names, and says nothing of others", arguments: ["deed", "at"])
     func tie(column: String) throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
@@ -129,7 +129,7 @@ struct DamagedAccountsTests {
         #expect(try !ties.haveOneHand(AccountName("root.admin"), AccountName("eve")))
     }
 
-    @Test("a damaged account is there: nobody is told that there are none")
+    @Test("a damaged account is there: no page says that there are none")
     func account() throws {
         let folder = try AccountFolder()
         #expect(try !folder.store.hasAccounts())

@@ -46,7 +46,7 @@ private struct ZoneChangeWorld {
         read()
     }
 
-    /// The clock goes on, step by step, as in a process that is awake.
+    /// The clock continues, step by step, as in a process that is awake.
     mutating func pass(minutes: Int, step: Int = 1) {
         for _ in 0..<minutes / step {
             now = now.adding(seconds: Double(step) * 60)

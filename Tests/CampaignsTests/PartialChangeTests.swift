@@ -53,7 +53,7 @@ struct PartialChangeTests {
         #expect(try changes().isEmpty)
     }
 
-    @Test("a text that is removed is changed as well")
+    @Test("a text that is removed is changed, too")
     func removed() throws {
         #expect(try changes(("  title: Sale\n", "")) == ["title: 'de' and 'fr'"])
     }

@@ -213,7 +213,7 @@ struct Proposal: CustomStringConvertible {
         return nil
     }
 
-    /// - Parameter isCut: whether the value goes on behind its commas, up to the next entry.
+    /// - Parameter isCut: whether the value continues behind its commas, up to the next entry.
     private func entry(_ key: String, _ line: [Unicode.Scalar], _ column: Int, isCut: Bool) -> String? {
         let name = Array("\(key):".unicodeScalars)
         let starts = line.indices.filter { start in

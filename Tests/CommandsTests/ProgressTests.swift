@@ -39,9 +39,9 @@ struct ProgressTests {
     @Test("a quota says when it goes on, by this machine's clock")
     func quota() throws {
         let wait = ProgressWait.delivery(.quota(until: Timestamp(epochSeconds: 1_795_614_720)))
-        #expect(wait.words(pace: nil, service: "FCM", zone: .utc) == "FCM goes on at 13:52")
+        #expect(wait.words(pace: nil, service: "FCM", zone: .utc) == "FCM continues at 13:52")
         let tokyo = try ZoneDatabase.system.zone(named: "Asia/Tokyo")
-        #expect(wait.words(pace: nil, zone: tokyo) == "APNs goes on at 22:52")
+        #expect(wait.words(pace: nil, zone: tokyo) == "APNs continues at 22:52")
         #expect(wait.isTrouble)
     }
 

@@ -77,10 +77,10 @@ struct PushWordsTests {
     func recognized() {
         #expect(
             ResumeCommand.note(recognized: 1, Toypush())
-                == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it knows it by name.")
+                == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it recognizes it by name.")
         #expect(
             ResumeCommand.note(recognized: 1200, Toypush())
-                == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it knows them by name."
+                == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it recognizes them by name."
         )
     }
 }

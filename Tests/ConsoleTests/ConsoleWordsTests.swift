@@ -50,7 +50,7 @@ struct ConsoleWordsTests {
         return endings
     }()
 
-    @Test("whatever became of a run, its pages name no button that its page does not have", arguments: endings)
+    @Test("however a run ended, its pages name no button that its page does not have", arguments: endings)
     func buttons(state: RunState, cause: StopCause?, claimed: Int) async throws {
         let folder = try TestFolder()
         let run = try folder.run(Self.id, app: "news", state, cause: cause, claimed: claimed)

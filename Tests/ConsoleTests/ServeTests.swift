@@ -100,7 +100,7 @@ struct ServeTests {
         #expect(second.errors.contains("another program listens on the socket"))
         let console = try #require(Self.children(of: first.processID).values.first)
         kill(first.processID, SIGKILL)
-        try Self.wait("the console goes on") { !Self.isThere(console) }
+        try Self.wait("the console continues") { !Self.isThere(console) }
         let third = try start()
         defer { kill(third.processID, SIGKILL) }
         try Self.wait("the console did not start again") { third.errorsSoFar.contains("The console is at") }

@@ -257,7 +257,7 @@ struct ServerTests {
         }
     }
 
-    @Test("a try to sign in that is refused unseen is answered although all who check passwords are busy")
+    @Test("a try to sign in that is refused unseen is answered although all threads that check passwords are busy")
     func refusedUnseen() async throws {
         let folder = try TestFolder()
         let pool = WorkPool(threads: 1, waiting: 0), wakeup = try Wakeup()

@@ -69,7 +69,7 @@ struct TemplateRemedyTests {
     /// nil where it takes a person.
     private static func applied(_ proposal: String, to text: String, at mistake: Diagnostic) -> String? {
         let scalars = Array(text.unicodeScalars), remedy = mistake.remedy ?? ""
-        // A mark or a word alone belongs elsewhere, an example shows a form, and a block needs its end as well.
+        // A mark or a word alone belongs elsewhere, an example shows a form, and a block also needs its end.
         guard let place = mistake.position.map({ $0.column - 1 }), place <= scalars.count,
             !["{{", "}}", "{%", "%}", "default"].contains(proposal), !proposal.hasPrefix("{% end") || remedy.contains("alone"),
             !remedy.contains("\(proposal) …"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A week of `volley schedule` in some minutes: its clock of the day runs fast (fastclock.c), and it waits as ever. Two campaigns go out every hour and
-every six hours to the built-in simulator. Every minute it is looked at: memory, files, threads, children that nobody waited for. Fails if anything but the number of runs grew, or memory passed 100 MB. Usage: week.py FOLDER-OF-BINARIES [MINUTES [HOURLY-CAMPAIGNS [DEVICES]]];
+every six hours to the built-in simulator. Every minute it is looked at: memory, files, threads, children that were not waited for. Fails if anything but the number of runs grew, or memory passed 100 MB. Usage: week.py FOLDER-OF-BINARIES [MINUTES [HOURLY-CAMPAIGNS [DEVICES]]];
 with six hourly campaigns it makes a thousand runs."""
 import glob, os, re, signal, subprocess, sys, tempfile, time
 

@@ -111,7 +111,7 @@ extension MachineRun {
         machines.signal(.home, SIGINT)
         let status = machines.finishHome(within: 10)
         if status != 130 { found.append("home ended with \(status), and not within ten seconds as interrupted") }
-        if !machines.said(.home).contains("could not be told") { found.append("home does not say that the others go on") }
+        if !machines.said(.home).contains("could not be told") { found.append("home does not say that the others continue") }
         try machines.database.server.start()
         try machines.start(.home, "resume", "last")
         return found

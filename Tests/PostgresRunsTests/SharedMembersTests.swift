@@ -234,7 +234,7 @@ struct SharedMembersTests {
     }
 
     @Test(
-        "the machine that has the run's file takes part again after it was declared dead, and its file gets what the others recorded meanwhile"
+        "the machine that has the run's file takes part again after it was declared dead, and its file gets what the others recorded in between"
     )
     func homeAgain() throws {
         let bench = try Bench(of: 1_000), home = bench.home, other = try bench.member()

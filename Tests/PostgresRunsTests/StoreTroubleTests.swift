@@ -70,7 +70,7 @@ struct StoreTroubleTests {
         _ = lane
     }
 
-    @Test("where nobody would hear of it, the store is waited for ten seconds")
+    @Test("where no message is shown, the store is waited for ten seconds")
     func unheard() {
         let lane = Lane()
         var trouble = StoreTrouble()
@@ -113,7 +113,7 @@ struct StoreTroubleTests {
 
     private static let short = StoreTrouble.Limits(silence: 0.5, notice: 0.5, repetition: 60, grace: 0.5, closing: 0.2, unheard: 1)
 
-    @Test("rights that were taken away are told with what to do, and what waits for them goes on once they are back")
+    @Test("rights that were taken away are told with what to do, and what waits for them continues once they are back")
     func rights() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), told = Told()
         let store = Store(bench.address, try StorePatience(Cancellation(), limits: Self.short, tell: told.add)), lane = store.lane()
@@ -128,7 +128,7 @@ struct StoreTroubleTests {
         #expect(told.all.count == 2 && told.all.last == .some(nil))
     }
 
-    @Test("a server that is silent is told as well, and a request to end takes effect within moments, whatever is asked of it")
+    @Test("a server that is silent is told of, too, and a request to end takes effect within moments, whatever is asked of it")
     func silence() throws {
         let server = try PostgresServer(), bench = try StoreBench(server), told = Told(), asked = try Cancellation()
         let store = Store(bench.address, try StorePatience(asked, limits: Self.short, tell: told.add))

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("of a run that other machines send, nobody is unsent whom they may have sent to, before that was fetched")
+    @Test("of a run that other machines send, no device is unsent that they may have sent to, before that was fetched")
     func notFetched() throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
         try run.setState(.running, at: start)

@@ -45,9 +45,7 @@ struct StoreRunListTests {
     @Test("a run whose row cannot be read is listed as damaged, with what to do") func damaged() {
         var run = run("20261201-120000-spring-sale-7f3a", .stopped, 0, claimed: 0)
         run.problem = StoreError.damaged("the state of a run")
-        #expect(
-            StoreRunList([run]).json["runs"]?.arrayValue?.first?["problem"]
-                == .string("the store is damaged: the state of a run cannot be right"))
+        #expect(StoreRunList([run]).json.text.contains(#""problem":"the store is damaged: the state of a run cannot be right""#))
         #expect(
             StoreRunList([run]).text == """
                 RUN                               STATE    AUDIENCE  CLAIMED  SIZE  STARTED

@@ -39,7 +39,7 @@ enum TieRecords {
             db, "SELECT holder, account, deed, at FROM tie WHERE confirmed_at IS NULL AND at > ? ORDER BY id",
             [now.epochMilliseconds - AccountTie.days * 86_400_000])
         let ties = rows.compactMap { row -> AccountTie? in
-            // A damaged row says nothing of others; what it says of these two goes on to bind them.
+            // A damaged row says nothing of others; what it says of these two continues to bind them.
             guard let holder = try? row.name(0), let account = try? row.name(1) else { return nil }
             return AccountTie(holder: holder, account: account, deed: (try? row.word(2)) ?? .invited, at: (try? row.moment(3)) ?? now)
         }

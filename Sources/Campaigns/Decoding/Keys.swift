@@ -6,7 +6,7 @@ struct KeyGroup: Sendable {
     /// As errors call it: `audience`; empty for the file itself.
     var name: String
     var valid: [String]
-    /// Those that may stand there as well, and that nobody is told of.
+    /// Those that may stand there as well, and that no message lists.
     var unlisted: [String] = []
     /// Where keys may be those of an account: the service that has it.
     var service: (any PushService)?
@@ -19,7 +19,7 @@ struct KeyGroup: Sendable {
     }
 
     /// The group where these services take the pushes: keys of `content` and `delivery` that none of them has are still read, so that they can
-    /// be refused as what they are, but nobody is told of them.
+    /// be refused as what they are, but no message lists them.
     func carried(by services: [any PushService]) -> KeyGroup {
         let rules = services.map(\.rules)
         let lacking = valid.filter { key in
@@ -114,7 +114,7 @@ enum CampaignKeys {
         group.unlisted = [services]
         return group
     }()
-    /// Holds what devices of single services get. Nobody need know it as long as an app has one.
+    /// Holds what devices of single services get. It may be left out as long as an app has one.
     static let services = "services"
     static let namedServices = KeyGroup(services, valid: PushServices.all.map(\.name))
 
@@ -183,7 +183,7 @@ enum ProjectKeys {
     static let targetColumns: [String] = PushServices.all.map(\.target.column).filter { ExportColumns.Standard(rawValue: $0) == nil }
     static let tags = KeyGroup("tags", valid: ["column", "separator"])
 
-    /// Names the service that takes the pushes of an app. Nobody need know it as long as there is one.
+    /// Names the service that takes the pushes of an app. It may be left out as long as there is one.
     static let service = "service"
     /// Holds the accounts of further services.
     static let services = "services"

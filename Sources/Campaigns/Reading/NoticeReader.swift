@@ -8,7 +8,7 @@ struct NoticeReader {
     private static let example = "notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}]"
     private var findings: Findings { section.findings }
 
-    /// Who is told, in the order of the file; what is wrong was reported.
+    /// The receivers, in the order of the file; what is wrong was reported.
     func targets() -> [NoticeTarget] {
         guard let node = section.node("notices") else { return [] }
         guard case .sequence(let items) = node.content else {

@@ -30,7 +30,7 @@ extension SharedLedger {
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
-    /// The same where a person asks for the end while the store refuses something: the others may be unable to record anything there, and beat all the same.
+    /// The same where a person asks for the end while the store refuses something: the others may be unable to record anything there although they beat.
     private static let leavingInTroubleSeconds = 3.0
     /// A look that takes longer says that the database was away, for members as well; seconds.
     private static let longestLookSeconds = 1.0

@@ -88,7 +88,7 @@ extension SharedLedger {
         state.withLock { $0.news = nil }
     }
 
-    /// Takes part in the life of the run that goes on, as a new member: after this process was declared dead.
+    /// Takes part in the life of the run that continues, as a new member: after this process was declared dead.
     package func rejoin() throws {
         unlock()
         try enter()

@@ -15,7 +15,7 @@ struct StoreTrouble {
         var notice = 4.0, repetition = 60.0
         /// Once a person has asked for the end, the store is waited for this long; then what is left to do gets `closing` in all.
         var grace = 3.0, closing = 2.0
-        /// Where nobody would hear of it, it is waited for this long.
+        /// Where no message is shown, it is waited for this long.
         var unheard = 10.0
     }
 
@@ -40,7 +40,7 @@ struct StoreTrouble {
 
     private var since: Double? { lanes.values.map(\.since).min() }
 
-    /// A connection gets no answer, or one that it cannot go on with.
+    /// A connection gets no answer, or one that it cannot continue with.
     /// - Parameter since: from when on.
     mutating func failed(_ lane: ObjectIdentifier, _ why: PostgresError, since: Double, at now: Double) -> News? {
         let since = min(lanes[lane]?.since ?? since, since)
@@ -52,7 +52,7 @@ struct StoreTrouble {
         return .isAway(why)
     }
 
-    /// A connection was answered, or is of no more use to anybody.
+    /// A connection was answered, or is of no more use.
     mutating func answered(_ lane: ObjectIdentifier) -> News? {
         lanes[lane] = nil
         // What is no longer waited for may be away still.
@@ -64,7 +64,7 @@ struct StoreTrouble {
     /// Whether the store is waited for no longer. That stays so.
     /// - Parameters:
     ///   - isAsked: whether a person has asked for the end.
-    ///   - isHeard: whether anybody hears of the trouble.
+    ///   - isHeard: whether the trouble is shown.
     mutating func isOver(isAsked: Bool, isHeard: Bool, at now: Double) -> Bool {
         if isAsked { askedAt = askedAt ?? now }
         if givenUpAt == nil, let since {

@@ -17,7 +17,7 @@ public struct StoreAddress: Sendable {
 
     /// Opens the store to work with it.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if nobody can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
     ///   - tell: told why the store does not answer, now and then, and nil once it does; without it, it is waited for ten seconds only.
     /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of another version.

@@ -57,7 +57,7 @@ extension ReportPage {
         return settings?.schedule?.occurrence != nil ? [.leaveToSender] : [.send(run: run)]
     }
 
-    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that goes on with it.
+    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that continues it.
     private var consoleAdviceOfCancelled: HTML {
         let run = report.plan.id
         let (before, remedies): (String, [Remedy]) =

@@ -24,7 +24,7 @@ extension ReportPage {
         let columns = ["Service", "devices"] + Outcome.allCases.map { report.guide.title($0) } + ["pushes sent"]
         return """
             <section class="panel" id="services"><h2>Services</h2>
-            <p class="note">Each device is reached through one of them. If one stops, the others go on.</p>
+            <p class="note">Each device is reached through one of them. If one stops, the others continue.</p>
             \(DataTable(columns: columns, rows: rows).html)\(HTML(joined: stops + folds))</section>
 
             """

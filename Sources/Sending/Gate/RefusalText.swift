@@ -23,7 +23,7 @@ enum RefusalText {
             return Diagnostic(
                 what, file: run.place,
                 remedy:
-                    "`volley resume \(id)` goes on with it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
+                    "`volley resume \(id)` continues it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
                 [.resume(run: id), .wait(run: id)])
         }
         return Diagnostic(

@@ -30,7 +30,7 @@ final class OrderMirror: Sendable {
         return file == known ? .intoFile(store) : .intoStore(file)
     }
 
-    /// What the file asks for and the store does not say yet. This machine stops at once, whether or not the store can be told; it goes on once all may.
+    /// What the file asks for and the store does not say yet. This machine stops at once, whether or not the store can be told; it continues once all may.
     var pending: RunOrder? { state.withLock { $0.pending } }
 
     static func pending(_ step: Step?) -> RunOrder? {

@@ -8,7 +8,7 @@ extension RunSender {
     /// Whether this process does what is done once for the run.
     var isConducting: Bool { team?.member.isConductor ?? true }
 
-    /// Reasons for which a recipient that is unsent gets nothing any more: who was given back is sent to again in the same life, or, of a run that was
+    /// Reasons for which a recipient that is unsent gets nothing any more: a recipient that was given back is sent to again in the same life, or, of a run that was
     /// cancelled, in the next one.
     private static let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
 
@@ -40,7 +40,7 @@ extension RunSender {
         }
     }
 
-    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the others go on.
+    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the others continue.
     private func endsRun(_ end: RunEnd) -> Bool {
         switch end {
         case .interrupted: attendance.endsTeamRuns && team?.mirror != nil

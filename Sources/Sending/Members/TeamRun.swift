@@ -100,7 +100,7 @@ extension RunToSend {
             stage.attendance.observer(
                 .warnings([
                     Diagnostic(
-                        "the store could not be told that the run was interrupted: machines that help go on with it once the store answers",
+                        "the store could not be told that the run was interrupted: machines that help continue it once the store answers",
                         file: run.place, remedy: "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
                         [.cancel(run: id), .resume(run: id)], severity: .warning)
                 ]))

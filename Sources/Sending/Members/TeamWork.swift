@@ -105,10 +105,10 @@ public final class TeamWork: Sendable {
         observer(.joined(ledger.plan))
         while true {
             var end = try stage.sender.send(through: ledger, file: nil)
-            // Who stood still for too long and was declared dead takes part again, as another member.
+            // A machine that stood still for too long and was declared dead takes part again, as another member.
             if case .stopped(.ledger(.takenOver)) = end, !attendance.cancellation.isRequested { continue }
             let state = try? ledger.status().state, isOver = state?.hasEnded ?? false
-            // Who was asked to end while it was cancelled says the latter.
+            // A machine that was asked to end while the run was cancelled says the latter.
             if state == .cancelled { end = .cancelled }
             observer(.left(ledger.plan, end, isOver: isOver))
             return isOver

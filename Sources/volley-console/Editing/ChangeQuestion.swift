@@ -57,7 +57,7 @@ struct ChangeQuestion {
             } ?? ""
         return """
             <div class="stop" role="alert"><p><b>Not saved yet.</b> Some devices would still get the old text:</p><ul>\(lines)</ul>\(devices)
-            <p>If that is right, save it all the same. The other texts are in the source.</p></div>
+            <p>If that is right, save it anyway. The other texts are in the source.</p></div>
             """
     }
 
@@ -67,6 +67,6 @@ struct ChangeQuestion {
             linksSource
             ? " <button name=\"\(Self.answerWithSource)\" value=\"\(digest)\">Save, then change the others in the source</button>" : ""
         let anyway: HTML = visit.form["anyway"] == nil ? "" : "<input type=\"hidden\" name=\"anyway\" value=\"1\">"
-        return " <button name=\"\(Self.answer)\" value=\"\(digest)\">Save all the same</button>\(source)\(anyway)"
+        return " <button name=\"\(Self.answer)\" value=\"\(digest)\">Save anyway</button>\(source)\(anyway)"
     }
 }

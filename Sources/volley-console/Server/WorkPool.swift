@@ -26,7 +26,7 @@ final class WorkPool: Sendable {
     var isFull: Bool { line.withLock { $0.turns.isFull } }
 
     /// Does work on one of the threads.
-    /// - Parameter person: for whom it is done: an account, or a network of people who have not signed in; nil for no one in particular.
+    /// - Parameter person: for whom it is done: an account, or a network of people who have not signed in; nil for no person in particular.
     /// - Throws: `Refusal.busy`; whatever `work` throws.
     func run<Value: Sendable>(for person: String? = nil, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await comeToTurn(person)

@@ -38,7 +38,7 @@ public enum ResumeCommand {
         let (devices, pushes) =
             count == 1 ? ("1 device may have its push", "it") : ("\(TextFormat.count(count)) devices may have their pushes", "them")
         return
-            "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it knows \(pushes) by name."
+            "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it recognizes \(pushes) by name."
     }
 
     /// What happens to pushes without an answer.

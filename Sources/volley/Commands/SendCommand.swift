@@ -103,7 +103,7 @@ public enum SendCommand {
         case .kept(.begun):
             "This command sent nothing, but another one has begun to send \(run.plan.id): `volley report \(run.plan.id)` shows its progress."
         case .kept(.planned): "Nothing was sent; the plan is kept."
-        case .kept(.cancelled): "Nothing was sent; the plan was cancelled meanwhile."
+        case .kept(.cancelled): "Nothing was sent; the plan was cancelled in the meantime."
         }
     }
 

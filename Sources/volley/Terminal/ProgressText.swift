@@ -53,7 +53,7 @@ extension ProgressWait {
             "waiting for a new token for \(service)" + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
                 + (trouble.isEmpty ? "" : " (\(trouble))")
         case .delivery(.quota(let until)):
-            "\(service) goes on at \(zone().map { $0.localTime(at: until).timeOfDay } ?? "\(ZoneRules.utc.localTime(at: until).timeOfDay) UTC")"
+            "\(service) continues at \(zone().map { $0.localTime(at: until).timeOfDay } ?? "\(ZoneRules.utc.localTime(at: until).timeOfDay) UTC")"
         case .delivery(.canary(let answers)): "first pushes sent: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):

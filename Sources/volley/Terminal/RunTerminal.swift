@@ -78,7 +78,7 @@ final class RunTerminal: Sendable {
         switch event {
         case .warnings(let warnings): console.show(warnings, about: run)
         case .storeAway(let trouble):
-            console.warn("\(trouble) Sending waits for the store, and goes on by itself. Ctrl-C ends here.", about: run)
+            console.warn("\(trouble) Sending waits for the store, and continues by itself. Ctrl-C ends here.", about: run)
         case .capped(let count):
             console.warn(
                 "\(TextFormat.counted(count, one: "device does", many: "devices do")) not get this push: with what other runs sent or will send, "

@@ -61,7 +61,7 @@ final class ScheduleTerminal: Sendable {
             let about = subject(of: order, state.run)
             if state.isWell { console.say(text, about: about) } else { console.warn(text, about: about) }
         case .warning(let plan, let words): console.warn("\(plan.id): \(words)", about: LogSubject(plan))
-        case .unusable(let mistake): console.warn("No orders are taken until this is mended; all else goes on. \(mistake)")
+        case .unusable(let mistake): console.warn("No orders are taken until this is mended; everything else continues. \(mistake)")
         }
     }
 
@@ -73,7 +73,7 @@ final class ScheduleTerminal: Sendable {
             console.fail("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
         case .recordAway(let trouble): console.fail("\(trouble)")
-        case .recordBack: console.say("The record of the schedule is in its place again; volley schedule goes on.")
+        case .recordBack: console.say("The record of the schedule is in its place again; volley schedule continues.")
         case .storeAway(let trouble, let seconds):
             let since = seconds > 0 ? " It has been away for \(TextFormat.span(seconds: Int64(seconds)))." : ""
             console.warn(
@@ -135,7 +135,7 @@ final class ScheduleTerminal: Sendable {
         case .statisticsMissing(let plan, let trouble): console.warn("\(plan.id): \(trouble)", about: LogSubject(plan))
         case .fileNotClosed(let plan, let error):
             console.warn("\(plan.id) is over, but its file cannot be closed. \(error)", about: subject(ofRun: plan.id))
-        case .damaged(let mistake): console.warn("A run is left out, and everything else goes on. \(mistake)")
+        case .damaged(let mistake): console.warn("A run is left out, and everything else continues. \(mistake)")
         default: break
         }
     }

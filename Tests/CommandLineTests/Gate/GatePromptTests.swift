@@ -52,13 +52,14 @@ struct GatePromptTests: GateTesting {
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
     }
 
-    @Test("no points to no file that is gone: a plan that was cancelled meanwhile stays, and is not called sent", arguments: ["y", "n"])
+    @Test(
+        "no points to no file that is gone: a plan that was cancelled in the meantime stays, and is not called sent", arguments: ["y", "n"])
     func cancelledMeanwhile(word: String) throws {
         for command in [["send", "campaign.yaml"], ["send", "--plan", "last"]] {
             let folder = try folder()
             if command.count > 2 { _ = try plan(folder) }
             let result = try answer(word, command, in: folder, meanwhile: "volley cancel last")
-            let words = word == "y" ? "cancelled before any of it was sent" : "the plan was cancelled meanwhile"
+            let words = word == "y" ? "cancelled before any of it was sent" : "the plan was cancelled in the meantime"
             #expect(result.status == 2 && result.output.contains(words) && !result.output.contains("volley report"), "\(result.output)")
             #expect(try states(folder) == ["cancelled"])
         }

@@ -204,7 +204,7 @@ extension MemberWorld {
         }
         if truth.endedCancelled { counts[.cancelled] += 1 }
         for id in 0..<audience { judge(id) }
-        // A process that nobody has killed or interrupted knows in the end all that the others did, however long it stood still.
+        // A process that was neither killed nor interrupted has in the end all that the others did, however long it stood still.
         guard !wasHomeEnded, truth.forgottenEntries == 0 else { return }
         for id in 0..<audience where truth.accepted[id] && !file.mayBeSent[id] {
             fail("\(id) was accepted, and the run's file says that it was never sent to")

@@ -215,7 +215,7 @@ struct MemberWorld {
         while let entry = queue.next(), entry.at < 1_200, failures.isEmpty {
             now = entry.at
             handle(entry.event)
-            // Who stood still when the run ended finds out later.
+            // A member that stood still when the run ended finds out later.
             if let over = truth.overAt, now > over + 3, isHomeAtTheEnd || now > over + 200 { break }
         }
         judge()
