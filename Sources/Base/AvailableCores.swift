@@ -30,7 +30,7 @@ enum CPUQuota {
     /// The smallest limit of the process's groups and of those above them.
     /// - Parameters:
     ///   - groups: the text of /proc/self/cgroup.
-    ///   - text: the text of a file; nil if there is none.
+    ///   - text: the text of a file; nil without one.
     static func smallest(groups: String, text: (String) -> String?) -> Double? {
         var limits: [Double] = []
         for line in groups.split(separator: "\n") {

@@ -10,7 +10,7 @@ public enum FileAccess {
         case writing
     }
 
-    /// Why a file or folder cannot be used; nil if it can, or if there is none.
+    /// Why a file or folder cannot be used; nil if it can, or without one.
     /// - Parameters:
     ///   - purpose: what the work needs it for, as the end of a sentence: `the record of what was sent`.
     public static func problem(_ path: String, _ need: Need, purpose: String) -> Diagnostic? {

@@ -10,7 +10,7 @@ public enum FilePaths {
         return folder == "." ? path : folder + "/" + path
     }
 
-    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil if there is none.
+    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without one.
     public static var home: String? {
         if let named = variable("HOME") { return named }
         var entry = passwd(), found: UnsafeMutablePointer<passwd>?

@@ -47,7 +47,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
 }
 
 extension CampaignContext {
-    /// The plan of the campaign's newest run; nil if there is none, or it cannot be read.
+    /// The plan of the campaign's newest run; nil without one, or it cannot be read.
     fileprivate var lastPlan: RunPlan? {
         guard let run = try? catalog.lastStarted(of: campaign.name.value, app: app.name.value, limit: 1).first else { return nil }
         defer { run.close() }

@@ -131,7 +131,7 @@ struct ColumnResolver {
                     : "Name the column in volley.yaml: `columns: {token: NAME}`."))
     }
 
-    /// What to do about a column whose name looks like a wanted one and is another; nil if there is none.
+    /// What to do about a column whose name looks like a wanted one and is another; nil without one.
     private func disguised(_ names: [String]) -> String? {
         for (place, name) in header.enumerated() {
             for wanted in names {

@@ -105,7 +105,7 @@ extension Database {
         return values
     }
 
-    /// The first row of a query; nil if there is none.
+    /// The first row of a query; nil without one.
     func first<Value>(
         _ sql: String, _ arguments: StatementArguments = [], reading read: (PreparedStatement.Row) throws -> Value
     ) throws -> Value? {

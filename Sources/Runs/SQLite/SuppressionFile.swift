@@ -10,7 +10,7 @@ enum SuppressionFile {
     /// How long a file may be empty while another process makes it a list.
     private static let making = Duration.seconds(2)
 
-    /// Reads the file as it is at one moment; nil when there is none, which is an empty list. A file that was emptied is not: its devices would
+    /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not: its devices would
     /// get pushes again.
     static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
         let end = ContinuousClock.now + making

@@ -107,7 +107,7 @@ public struct ZoneDatabase: Sendable {
     /// The path of a zone's file.
     public func path(of name: String) -> String { "\(folder)/\(name)" }
 
-    /// The bytes of a file; nil if there is none, or it is too long for one of the database. TZDIR and TZ may name anything.
+    /// The bytes of a file; nil without one, or it is too long for one of the database. TZDIR and TZ may name anything.
     static func bytes(of path: String) -> [UInt8]? {
         guard let bytes = try? RegularFile.bytes(of: path, atMost: largestFile), bytes.count <= largestFile else { return nil }
         return bytes
