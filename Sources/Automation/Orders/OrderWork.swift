@@ -148,10 +148,12 @@ struct OrderWork: Sendable {
         case .send(let run, _), .resume(let run): return state(of: run)
         case .test, .plan, .retry:
             // An order in hand may have got its run meanwhile.
-            guard let run = placed.made ?? (try? catalog.orders.open().closing { try $0.order(placed.order.nonce)?.made }) else {
-                return .nothing
-            }
-            return state(of: run)
+            do {
+                guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made }) else {
+                    return .nothing
+                }
+                return state(of: run)
+            } catch { return .unknown(run: nil, Diagnostics(explaining: error).inConsole) }
         case .approve(let run, _), .reject(let run, _, _), .pause(let run), .cancel(let run): return .unknown(run: run, "")
         case .skip, .approveTime, .withdrawApproval: return .unknown(run: nil, "")
         }
