@@ -70,7 +70,7 @@ struct OrderPageTests {
         let store = try OrderStore(folder: office.folder.runs)
         for nonce in ["1", "2"] { _ = try store.place(Order(nonce: nonce, kind: .resume(run: Self.id), by: "ben", at: .now())) }
         store.close()
-        try DatabaseQueue(path: office.folder.runs + "/orders.sqlite").write {
+        try await DatabaseQueue(path: office.folder.runs + "/orders.sqlite").write {
             try $0.execute(sql: "UPDATE placed SET kind = 'x' WHERE number = 1")
         }
         try await TestServer.with(office.site) { server throws in
