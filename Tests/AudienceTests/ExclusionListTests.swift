@@ -193,11 +193,11 @@ import Testing
         arguments: [
             "T,T", "T;", "T # Anna", "\"T\"", "2) T", "- T", "token=T", "1、T", "（T）", "T，", "T <a@b.de>", "T|Anna", "=\"T\"", "'T", "T;T",
             "; T",
-            "\u{FEFF}T", "\u{200B}T", "• T", "[T]", "T T", "{\"token\":\"T\"}",
+            "\u{200B}T", "• T", "[T]", "T T", "{\"token\":\"T\"}",
         ])
     func besideTokens(form: String) throws {
         let line = form.replacing("T", with: "aa" + token(10).dropFirst(2))
-        // A BOM at the beginning of a file is not part of the line.
+        // A byte order mark at the beginning of a line is no part of it.
         let list = folder.file("a.txt", "\(token(1))\n\(line)\n")
         let mistakes = export(20).with { $0.excludedDevices = [list] }.mistakes()
         #expect(mistakes.map(\.position?.line) == [2], "\(mistakes)")
