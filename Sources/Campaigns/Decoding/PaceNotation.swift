@@ -34,8 +34,8 @@ enum PaceNotation {
                 remedy: "For \(digits) write \(digits)/\(parts[1])"
                     + (groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])." : "."))
         }
-        if let slower = slower(parts[0], interval: interval) {
-            throw Mistake("\(quoted(text)) is not a whole number of pushes", remedy: slower)
+        if let slower = slower(text) {
+            throw Mistake("\(quoted(text)) is not a whole number of pushes", remedy: "Write \(slower).")
         }
         if digits.count != parts[0].count {
             guard parts[0].allSatisfy({ $0.isASCII && ($0.isNumber || "_,. '".contains($0)) }) else { throw notAPace(text) }
@@ -64,12 +64,15 @@ enum PaceNotation {
         service.batching.isPacedByCalls ? service.usualPace.map { "pace: \($0.pace)" } ?? "pace: 600/min" : "pace: 9000/s"
     }
 
-    /// `0.5/s` as a number of pushes in a longer time.
-    private static func slower(_ number: String, interval: Int) -> String? {
-        guard number.count(where: { $0 == "." }) == 1, let share = Double(number), share > 0, share < 100 else { return nil }
+    /// `30/min` for `0.5/s`: a number of pushes in a longer time; nil for anything else.
+    static func slower(_ text: String) -> String? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
+        guard parts.count == 2, let interval = interval(parts[1]), parts[0].count(where: { $0 == "." }) == 1, let share = Double(parts[0]),
+            share > 0, share < 100
+        else { return nil }
         for (unit, seconds) in [("min", 60), ("h", 3600)] where seconds > interval {
             let pushes = share * Double(seconds / interval)
-            if pushes >= 1, pushes == pushes.rounded() { return "Write \(Int(pushes))/\(unit)." }
+            if pushes >= 1, pushes == pushes.rounded() { return "\(Int(pushes))/\(unit)" }
         }
         return nil
     }

@@ -70,7 +70,7 @@ struct CommaSlip {
         let whole = raw.replacing(/[0-9]+[.,][0-9]+ *[A-Za-z]+/) { DurationNotation.whole(String($0.output)) ?? String($0.output) }
         let decimal = raw.replacing(/([0-9]),([0-9])/) { "\($0.output.1).\($0.output.2)" }
         var last: Mistake?
-        for candidate in [raw, Self.withoutGroups(raw), whole, decimal].compactMap(\.self) {
+        for candidate in [raw, Self.withoutGroups(raw), whole, decimal, PaceNotation.slower(decimal)].compactMap(\.self) {
             do throws(Mistake) {
                 try parse(candidate)
                 return candidate == raw ? "Put it in quotes: write \(quoted)." : "Write \(key): \(candidate)."
@@ -80,8 +80,7 @@ struct CommaSlip {
         }
         // A date says by itself how it is written here.
         if !OperandRule.dates(meantBy: raw).isEmpty { do { try parse(raw) } catch { last = error } }
-        let remedy = last?.remedy ?? "Write it without the comma."
-        return remedy.contains(/^Write [0-9]/) ? "Write \(key): \(remedy.dropFirst("Write ".count))" : remedy
+        return last?.remedy ?? "Write it without the comma."
     }
 
     /// `5000/s` for `5,000/s`; nil without groups of thousands.
