@@ -64,7 +64,7 @@ struct DamagedAccountsTests {
         #expect(throws: AccountError.noSuchAccount) { try folder.store.removeDamaged(carl, by: root, at: noon) }
         try folder.store.removeDamaged(ben, by: root, at: noon)
         #expect(try folder.store.damagedAccounts().isEmpty && folder.store.accounts().count == 2)
-        #expect(try folder.kinds().last == .removed)
+        #expect(try folder.kinds().first == .removed)
     }
 
     @Test("the last administrator stays the last, however many damaged accounts there are")

@@ -37,7 +37,7 @@ import Testing
         rename("\(elsewhere.path)/other.sqlite", path("other"))
         #expect(try retries() == ["other", "second", "third"])
         unlink(path("third"))
-        try Damage.make(path("first"), sql: "UPDATE run SET settings = '{'")
+        try Damage.make(path("first"), sql: "UPDATE run SET settings = '{}'")
         #expect(try retries() == ["first", "other", "second"])
     }
 
