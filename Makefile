@@ -205,10 +205,10 @@ fuzz: setup ## Fuzz the readers of files from outside, FUZZ_SECONDS=60 for each 
 FUZZ_FILES ?= 10000
 FUZZ_FIRST ?= 0
 
-fuzz-files: setup ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
+fuzz-files: servers ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
 	@$(SWIFT) build --build-tests $(STRICT)
-	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 18 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
-	    $(TESTS) --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests)'
+	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 19 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
+	    $(TESTS) --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 
 # Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.

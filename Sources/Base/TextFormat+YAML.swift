@@ -18,7 +18,7 @@ extension TextFormat {
             !values.contains(text.lowercased())
         else { return false }
         return text.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || $0.properties.numericType != nil || " _-.!?".unicodeScalars.contains($0)
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || " _-.!?/*".unicodeScalars.contains($0)
         }
     }
 

@@ -93,7 +93,7 @@ struct BadExportTests {
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: gone.txt}")
         let warned = try folder.volley("preview", "campaign.yaml", "--json")
         #expect(try warned.json().int("audience") == 20)
-        #expect(warned.errors.contains("gone.txt: warning: ") && warned.errors.contains("[exclusion-not-found]"), "\(warned.errors)")
+        #expect(warned.errors.contains("gone.txt:1:1: warning: ") && warned.errors.contains("[exclusion-not-found]"), "\(warned.errors)")
         #expect(warned.errors.contains(lines == 1 ? "its only line" : "none of its 3,000 lines"))
         try folder.write("gone.txt", "user1\nreg3\n")
         let good = try folder.volley("preview", "campaign.yaml", "--json")

@@ -151,7 +151,10 @@ struct ServiceTests {
         let log = ["--log-format", "json"]
         var result = try VolleyBinary.run(["send", "bad.yaml", "--yes"] + log, in: folder.url)
         if command == "resume" { result = try VolleyBinary.run(["resume", "last"] + log, in: folder.url) }
-        if command == "retry" { result = try VolleyBinary.run(["retry", "last", "--outcome", "unsent", "--yes"] + log, in: folder.url) }
+        if command == "retry" {
+            #expect(try VolleyBinary.run(["cancel", "last"], in: folder.url).status == 0)
+            result = try VolleyBinary.run(["retry", "last", "--outcome", "unsent", "--yes"] + log, in: folder.url)
+        }
         let events = try result.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         let end = try #require(events.last { $0["message"]?.stringValue?.hasPrefix("The run stopped") ?? false }, "\(result)")
         #expect(end["app"] == .string("shop") && end["campaign"] == .string("bad"), "\(end.text)")

@@ -111,8 +111,7 @@ extension ScanFindings {
     }
 
     private static func flowList(_ texts: [String]) -> String {
-        let isPlain = { (text: String) in text.allSatisfy { $0.isLetter || $0.isNumber || "-_. ".contains($0) } }
-        return "[\(texts.map { isPlain($0) ? $0 : "\"\($0)\"" }.joined(separator: ", "))]"
+        "[\(texts.map { TextFormat.yaml($0) }.joined(separator: ", "))]"
     }
 
     private func spelling(

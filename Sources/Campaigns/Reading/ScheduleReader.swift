@@ -174,10 +174,12 @@ struct ScheduleReader {
     /// Steps of minutes, hours and months that do not divide the hour, the day or the year.
     private func warnOfUnevenSteps(in rule: CronRule) {
         let fields = rule.description.split { $0 == " " || $0 == "\t" }.map(String.init)
-        func warn(_ place: Int, _ unit: String, _ at: String, first: Int, count: Int, whole: String) {
-            guard fields[place].hasPrefix("*/"), let step = Int(fields[place].dropFirst(2)), step > 0, count % step != 0 else { return }
+        for (place, unit, at, first, count, whole) in [
+            (0, "minute", "at", 0, 60, "hour"), (1, "hour", "at", 0, 24, "day"), (3, "month", "in", 1, 12, "year"),
+        ] {
+            guard fields[place].hasPrefix("*/"), let step = Int(fields[place].dropFirst(2)), step > 0, count % step != 0 else { continue }
             // At 9:00 and 9:40, if only 9 is named, is what it says.
-            guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else { return }
+            guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else { continue }
             let aWhole = "\(whole == "hour" ? "an" : "a") \(whole)"
             let message =
                 step > count
@@ -195,9 +197,6 @@ struct ScheduleReader {
                 .repeatUneven, message: message, at: self.place("repeat"),
                 remedy: "For equal steps, write \"\(even.joined(separator: " "))\". If this is what you want, allow the warning.")
         }
-        warn(0, "minute", "at", first: 0, count: 60, whole: "hour")
-        warn(1, "hour", "at", first: 0, count: 24, whole: "day")
-        warn(3, "month", "in", first: 1, count: 12, whole: "year")
     }
 
     private static func list(_ numbers: some Sequence<Int>) -> String {
