@@ -270,7 +270,7 @@ let package = Package(
                 "TestCommands",
                 "TestIdentityProvider", "TestServers", "TestSupport", "Workspace", "volley",
                 "volley-console",
-            ] + web + [grdb]),
+            ] + web + [grdb, .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",

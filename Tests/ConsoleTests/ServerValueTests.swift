@@ -94,6 +94,17 @@ struct ServerValueTests {
         #expect(roster.open(4, from: nil, at: 11) == 2)
     }
 
+    @Test("a client that has just connected outlives those that have just withheld a body")
+    func newestClient() {
+        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        for id in 1...2 {
+            _ = roster.open(id, from: nil, at: 0)
+            _ = roster.begin(id, of: nil, at: 0.1)
+        }
+        _ = roster.open(3, from: nil, at: 0.2)
+        #expect([4, 5].map { roster.open($0, from: nil, at: 0.3) } == [1, 2])
+    }
+
     @Test("through a proxy a request counts for its own address, and the connection is the proxy's again afterwards")
     func proxied() throws {
         var roster = ConnectionRoster(.init(all: 100, ofAddress: 2))

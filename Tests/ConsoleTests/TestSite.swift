@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import PushServices
 import Runs
+import ServiceLifecycle
 import TestCommands
 import Workspace
 
@@ -124,11 +125,8 @@ struct Reply {
 final class TestServer: Sendable {
     let port: Int
     let connections: Connections
-    private let task: Task<Void, any Error>
 
-    private init(port: Int, _ connections: Connections, _ task: Task<Void, any Error>) {
-        (self.port, self.connections, self.task) = (port, connections, task)
-    }
+    private init(port: Int, _ connections: Connections) { (self.port, self.connections) = (port, connections) }
 
     /// Starts it, calls `body` on a thread that may block, and ends it.
     static func with(
@@ -145,12 +143,15 @@ final class TestServer: Sendable {
         let application = server.application(at: .port(host: "127.0.0.1", 0), routes: routes) { channel in
             continuation.yield(channel.localAddress?.port ?? 0)
         }
-        let task = Task { try await application.run() }
+        // As `volley serve` ends it: a server that is cancelled traps if clients are connecting.
+        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: log))
+        Task { try? await group.run() }
         var ready = ports.makeAsyncIterator()
         guard let port = await ready.next() else { throw Diagnostic("the server did not start") }
-        let running = TestServer(port: port, connections, task)
-        defer { task.cancel() }
-        try await withTaskExecutorPreference(BlockingExecutor()) { try body(running) }
+        let running = TestServer(port: port, connections)
+        let result: Result<Void, any Error> = await withTaskExecutorPreference(BlockingExecutor()) { Result { try body(running) } }
+        await group.triggerGracefulShutdown()
+        try result.get()
     }
 
     /// Sends a request and reads the answer to its end.

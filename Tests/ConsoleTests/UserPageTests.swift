@@ -59,7 +59,9 @@ struct UserPageTests {
         let site = try folder.siteWithAccounts()
         let anna = try site.session("anna", [.administrator]), sam = try site.session("sam", [.administrator], app: "shop")
         let id = try site.person("edith", [.editor], app: "shop")
-        try await DatabaseQueue(path: site.accounts.path).write { try $0.execute(sql: "UPDATE role SET role = 'x' WHERE account = \(id.number)") }
+        try await DatabaseQueue(path: site.accounts.path).write {
+            try $0.execute(sql: "UPDATE role SET role = 'x' WHERE account = \(id.number)")
+        }
         let action = "/users/\(id.number)/remove-damaged"
         try await TestServer.with(site) { server throws in
             for path in ["/users", "/activity"] { #expect(try server.request("GET", path, session: sam).status == 200, "\(path)") }

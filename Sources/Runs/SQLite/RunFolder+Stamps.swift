@@ -31,25 +31,36 @@ public struct RunMark: Hashable, Sendable {
     }
 }
 
-extension RunFolder {
-    /// The marks of the files that this process has opened, by path.
-    private static let marks = Mutex<[String: (file: FileStamp, mark: RunMark)]>([:])
+/// The marks of the run files that a process has opened, by path, for as long as their stamps stay the same.
+final class RunMarks: Sendable {
+    private let known = Mutex<[String: (file: FileStamp, mark: RunMark)]>([:])
 
-    /// Opens only files that this process has not opened before, that were changed since, or whose marks are wanted: `volley schedule` looks through all
-    /// runs whenever it sends one, for months.
+    /// The mark of a file; nil if it is not known, or the file has changed.
+    func mark(of path: String, _ stamp: FileStamp?) -> RunMark? {
+        known.withLock { $0[path].flatMap { $0.file == stamp ? $0.mark : nil } }
+    }
+
+    func note(_ mark: RunMark, of path: String, _ stamp: FileStamp) {
+        known.withLock { known in
+            // Those of files that were pruned go with all others.
+            if known.count > 100_000 { known = [:] }
+            known[path] = (stamp, mark)
+        }
+    }
+}
+
+extension RunFolder {
+    /// Opens only files that were not opened before through this folder or its runs, that were changed since, or whose marks are wanted: `volley schedule`
+    /// looks through all runs whenever it sends one, for months.
     public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun] {
         let names = try campaign.map(names(ofRunsOf:)) ?? RunFile.names(in: place).filter(RunFile.isRun)
         var found: [any RecordedRun] = []
         for name in names {
             let path = RunFile.join(place, name: name), stamp = FileStamp(path: path)
-            if let known = Self.marks.withLock({ $0[path] }), known.file == stamp, !isWanted(known.mark) { continue }
-            guard let run = try? SQLiteRun(path: path, readOnly: true), run.misnamed == nil else { continue }
+            if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }
+            guard let run = try? SQLiteRun(path: path, readOnly: true, marks: marks), run.misnamed == nil else { continue }
             if let stamp, let mark = RunMark(run.plan) {
-                // Runs that were pruned away are forgotten with all others.
-                Self.marks.withLock { marks in
-                    if marks.count > 100_000 { marks = [:] }
-                    marks[path] = (stamp, mark)
-                }
+                marks.note(mark, of: path, stamp)
                 if !isWanted(mark) { continue }
             }
             found.append(run)

@@ -8,13 +8,15 @@ public struct RunFolder: RunCatalog {
     public let place: String
 
     private let observer: Observer<RunConversion>
+    let marks: RunMarks
 
     /// - Parameters:
     ///   - path: of the folder. One that does not exist yet holds no runs.
     ///   - observer: is told how far the conversion of older runs is.
-    public init(_ path: String, observer: Observer<RunConversion> = .silent) {
-        place = path
-        self.observer = observer
+    public init(_ path: String, observer: Observer<RunConversion> = .silent) { self.init(path, observer: observer, RunMarks()) }
+
+    fileprivate init(_ path: String, observer: Observer<RunConversion> = .silent, _ marks: RunMarks) {
+        (place, self.observer, self.marks) = (path, observer, marks)
     }
 
     /// Whether there is such a folder, or anything else under its name.
@@ -31,12 +33,12 @@ public struct RunFolder: RunCatalog {
 
     /// Opens a run's file.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
-        try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer)
+        try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
     }
 
     /// Opens the file that an argument means: an id, a path, or a name in the folder.
     public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
-        try SQLiteRun(path: file(named: argument), readOnly: readOnly, observer: observer)
+        try SQLiteRun(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
 
     /// Begins a file of the folder, which is created if it is missing.
@@ -70,7 +72,7 @@ public struct RunFolder: RunCatalog {
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
             let path = RunFile.join(place, name: name)
             do {
-                let run = try SQLiteRun(path: path, readOnly: true, observer: observer)
+                let run = try SQLiteRun(path: path, readOnly: true, observer: observer, marks: marks)
                 if let mistake = run.misnamed {
                     let isBeside = RunFile.kind(place(of: run.plan.id)) == .file
                     isBeside ? found.copies.append(mistake) : found.broken.append(mistake)
@@ -162,7 +164,7 @@ extension RunFolder {
     ) throws -> [any RecordedRun] {
         var found: [any RecordedRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true), run.misnamed == nil,
+            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true, marks: marks), run.misnamed == nil,
                 run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
@@ -182,7 +184,7 @@ extension RunFolder {
             case .free: return nil
             case .held(let since):
                 guard since > 0 else { return nil }
-                do { return try SQLiteRun(path: path, readOnly: true) } catch {
+                do { return try SQLiteRun(path: path, readOnly: true, marks: marks) } catch {
                     if RunFile.kind(path) == .missing { return nil }
                     throw Self.isSending(campaign, path: path, Diagnostic(explaining: error))
                 }
@@ -272,13 +274,15 @@ extension SQLiteRun {
     public var place: String { path }
 
     /// The folder that the file lies in.
-    public var catalog: any RunCatalog { RunFolder(RunDiagnostics.folder(of: path)) }
+    public var catalog: any RunCatalog { folder }
+
+    private var folder: RunFolder { RunFolder(RunDiagnostics.folder(of: path), marks) }
 
     /// Runs of the campaign that were planned before this one, from the same folder, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func earlierRuns(limit: Int) throws -> [any RecordedRun] {
         if plan.isTest || plan.retryOf != nil { return [] }
-        return try RunFolder(RunDiagnostics.folder(of: path)).started(
+        return try folder.started(
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }
 }

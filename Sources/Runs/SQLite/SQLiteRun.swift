@@ -17,6 +17,8 @@ public final class SQLiteRun: RecordedRun {
     public let prunedAt: Timestamp?
     /// Identifies the plan; blank when an older version made it.
     let digest: String
+    /// What is known of the other runs of the folder.
+    let marks: RunMarks
     private let isReadOnly: Bool
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
@@ -43,7 +45,12 @@ public final class SQLiteRun: RecordedRun {
     /// Opens a run file; one of an older format is converted first.
     /// - Parameter observer: is told how far that is.
     /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
-    public init(path: String, readOnly: Bool = false, observer: Observer<RunConversion> = .silent) throws {
+    public convenience init(path: String, readOnly: Bool = false, observer: Observer<RunConversion> = .silent) throws {
+        try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunMarks())
+    }
+
+    init(path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks) throws {
+        self.marks = marks
         // A link would have its own lock, and two processes could send the run.
         let path = RunFile.withoutLink(path)
         self.path = path

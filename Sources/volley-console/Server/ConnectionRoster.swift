@@ -38,7 +38,7 @@ struct ConnectionRoster {
         func bytesPerSecond(at now: Double) -> Double { Double(bytes) / max(now - since, 0.001) }
     }
 
-    /// A body or an answer that waits for its client is not judged before this age, seconds.
+    /// A connection that waits for its client is not judged before this age, seconds.
     private static let grace = 1.0
     /// A body that comes faster makes progress, bytes a second.
     static let slowestBody = 4_096.0
@@ -125,9 +125,12 @@ struct ConnectionRoster {
             switch connection.wait {
             case .body where isJudged && rate < Self.slowestBody: (0, rate)
             case .reader where isJudged: (1, connection.since)
-            case .head: (2, connection.since)
-            case .body: (3, rate)
-            case .reader, nil: (4, connection.since)
+            case .head where isJudged: (2, connection.since)
+            // Of those that have just begun the newest stays: its client is at work, while others may do nothing more.
+            case .head: (3, connection.since)
+            case .body where !isJudged: (3, connection.since)
+            case .body: (4, rate)
+            case .reader, nil: (5, connection.since)
             }
         return (-counts[connection.client, default: 0], order, key, entry.key)
     }
