@@ -129,6 +129,28 @@ struct DamagedAccountsTests {
         #expect(try !ties.haveOneHand(AccountName("root.admin"), AccountName("eve")))
     }
 
+    @Test(
+        "whatever is damaged in a tie, it binds the accounts that it names, and one that names nobody any more binds the other with all",
+        arguments: [
+            "at = -1", "at = 1.5", "at = 'x'", "at = ''", "at = 4611686018427387904", "at = at - 1073741824", "holder = ''", "holder = 5",
+            "holder = 'root.admio'", "account = ''", "account = x'00'", "account = 'bem'", "deed = 'x'", "confirmed_at = 'x'",
+            "confirmed_at = 0", "confirmed_at = -5", "confirmed_at = 4611686018427387904", "confirmed_at = at",
+        ])
+    func damagedTie(edit change: String) throws {
+        let folder = try AccountFolder()
+        let ada = try folder.administrator()
+        let link = try folder.store.invite(AccountName("ben"), DisplayName("Ben"), [], by: ada, at: noon)
+        _ = try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon)
+        _ = try folder.account("eve", [RoleGrant(.approver, .allApps)])
+        try edit(folder, "UPDATE tie SET \(change)")
+        let ties = try folder.store.ties(at: after(60)), (root, ben) = (try AccountName("root.admin"), try AccountName("ben"))
+        #expect(ties.haveOneHand(root, ben) && ties.bond(of: ben, with: root) != nil && ties.bond(of: root, with: ben) != nil)
+        #expect(try folder.store.ties(at: after(8 * 86_400)).haveOneHand(root, ben) == change.hasPrefix("at "))
+        let isName = change.hasPrefix("holder") || change.hasPrefix("account")
+        let eve = try AccountName("eve"), known = change.hasPrefix("holder") ? ben : root
+        #expect(ties.haveOneHand(eve, known) == isName)
+    }
+
     @Test("a damaged account is there: no page says that there are none")
     func account() throws {
         let folder = try AccountFolder()

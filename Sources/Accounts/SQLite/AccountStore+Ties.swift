@@ -11,11 +11,15 @@ extension AccountStore {
     public func confirm(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
             let ties = try TieRecords.ties(at: now, db)
-            guard ties.all.contains(where: { $0.account == account.name }) else { return }
+            guard ties.concern(account.name) else { return }
             let person = try actor.account.flatMap { try AccountRecords.find($0, db) }
             if let person, ties.haveOneHand(person.name, account.name) { throw AccountError.tied }
             try db.execute(
-                sql: "UPDATE tie SET confirmed_by = ?, confirmed_at = ? WHERE account = ? AND confirmed_at IS NULL",
+                // Also those whose end is damaged.
+                sql: """
+                    UPDATE tie SET confirmed_by = ?, confirmed_at = ?
+                    WHERE account = ? AND NOT coalesce(confirmed_at IN (SELECT at FROM activity WHERE kind = 'confirmed'), 0)
+                    """,
                 arguments: [person?.name.text, now.epochMilliseconds, account.name.text])
             try ActivityRecords.add(.confirmed, to: account.name, by: actor, at: now, db)
         }
@@ -34,15 +38,28 @@ enum TieRecords {
             arguments: [holder.text, account.text, deed.rawValue, max(now.epochMilliseconds, latest)])
     }
 
+    /// The activities confirm each value: what they do not know is damaged, and then binds rather than frees. A moment that cannot be right counts as now,
+    /// a name as that of any account, and an end as none.
     static func ties(at now: Timestamp, _ db: Database) throws -> AccountTies {
         let rows = try AccountRow.all(
-            db, "SELECT holder, account, deed, at FROM tie WHERE confirmed_at IS NULL AND at > ? ORDER BY id",
-            [now.epochMilliseconds - AccountTie.days * 86_400_000])
-        let ties = rows.compactMap { row -> AccountTie? in
-            // A damaged row says nothing of others; what it says of these two continues to bind them.
-            guard let holder = try? row.name(0), let account = try? row.name(1) else { return nil }
-            return AccountTie(holder: holder, account: account, deed: (try? row.word(2)) ?? .invited, at: (try? row.moment(3)) ?? now)
+            db,
+            """
+            SELECT holder, account, deed, at, coalesce(at IN (SELECT at FROM activity), 0),
+                coalesce(confirmed_at IN (SELECT at FROM activity WHERE kind = 'confirmed'), 0),
+                coalesce(holder IN (SELECT name FROM activity WHERE name IS NOT NULL), 0),
+                coalesce(account IN (SELECT subject FROM activity WHERE subject IS NOT NULL), 0)
+            FROM tie ORDER BY id
+            """)
+        var ties: [AccountTie] = [], partial: [AccountTie.Partial] = []
+        for row in rows where try row.value(5) == 0 {
+            let holder = try row.value(6) == 1 ? try? row.name(0) : nil, account = try row.value(7) == 1 ? try? row.name(1) : nil
+            let deed = (try? row.word(2, AccountTie.Deed.self)) ?? .invited, at = try row.value(4) == 1 ? (try? row.moment(3)) ?? now : now
+            if let holder, let account {
+                ties.append(AccountTie(holder: holder, account: account, deed: deed, at: at))
+            } else {
+                partial.append(AccountTie.Partial(holder: holder, account: account, deed: deed, at: at))
+            }
         }
-        return AccountTies(ties, at: now)
+        return AccountTies(ties, partial: partial, at: now)
     }
 }

@@ -41,6 +41,14 @@ public struct AccountTie: Hashable, Sendable {
         (self.holder, self.account, self.deed, self.at) = (holder, account, deed, at)
     }
 
+    /// A tie of which a name cannot be read.
+    struct Partial: Hashable, Sendable {
+        /// nil stands for any account.
+        var holder: AccountName?, account: AccountName?
+        var deed: Deed
+        var at: Timestamp
+    }
+
     /// From this moment on it does not count.
     public var endsAt: Timestamp { at.adding(seconds: Double(Self.days * 86_400)) }
 }
@@ -51,8 +59,29 @@ public struct AccountTies: Hashable, Sendable {
     /// The ties.
     public let all: [AccountTie]
 
+    private let partial: [AccountTie.Partial]
+
     /// The ties that have not ended. A clock that was set back lengthens them.
-    public init(_ ties: [AccountTie], at now: Timestamp) { all = ties.filter { $0.endsAt > now } }
+    public init(_ ties: [AccountTie], at now: Timestamp) { self.init(ties, partial: [], at: now) }
+
+    init(_ ties: [AccountTie], partial: [AccountTie.Partial], at now: Timestamp) {
+        all = ties.filter { $0.endsAt > now }
+        self.partial = partial.filter { $0.at.adding(seconds: Double(AccountTie.days * 86_400)) > now }
+    }
+
+    /// Whether any tie is to an account.
+    func concern(_ account: AccountName) -> Bool { (all.map(\.account) + partial.compactMap(\.account)).contains(account) }
+
+    /// The ties that there may be when it is about two accounts: a name that cannot be read may be that of either.
+    private func between(_ left: AccountName, _ right: AccountName) -> AccountTies {
+        let possible = partial.flatMap { tie -> [AccountTie] in
+            guard let known = tie.holder ?? tie.account else { return [] }
+            return [left, right].filter { $0 != known }.map {
+                AccountTie(holder: tie.holder ?? $0, account: tie.account ?? $0, deed: tie.deed, at: tie.at)
+            }
+        }
+        return AccountTies(all + possible, at: Timestamp(epochMilliseconds: .min / 2))
+    }
 
     /// An account and all that may hold it, directly or through others.
     public func hands(on account: AccountName) -> Set<AccountName> {
@@ -65,7 +94,8 @@ public struct AccountTies: Hashable, Sendable {
 
     /// Whether one person may hold both.
     public func haveOneHand(_ left: AccountName, _ right: AccountName) -> Bool {
-        !hands(on: left).isDisjoint(with: hands(on: right))
+        guard partial.isEmpty else { return between(left, right).haveOneHand(left, right) }
+        return !hands(on: left).isDisjoint(with: hands(on: right))
     }
 
     /// Why two accounts count as one person.
@@ -87,6 +117,7 @@ public struct AccountTies: Hashable, Sendable {
     /// Why an account must not approve what another wrote or asked for; nil if it may.
     public func bond(of approver: AccountName, with other: AccountName) -> Bond? {
         guard approver != other else { return nil }
+        guard partial.isEmpty else { return between(approver, other).bond(of: approver, with: other) }
         let shared = hands(on: approver).intersection(hands(on: other))
         guard !shared.isEmpty else { return nil }
         // Where the approver alone holds the other account, that one is to be confirmed.
