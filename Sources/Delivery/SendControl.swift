@@ -24,7 +24,7 @@ public final class SendControl: Sendable {
     private let interrupted = Atomic(false)
     /// Pushes that the sender has started so far: in flight, waiting for another attempt, or settled.
     public let started = WatchedCount()
-    private let settled = Atomic(0)
+    private let settled = Atomic(0), answered = Atomic(0)
     /// What each loop is at, by the loop's place.
     private let loops = Mutex<[Int: LoopState]>([:])
 
@@ -115,6 +115,9 @@ public final class SendControl: Sendable {
     /// Pushes whose outcome the sender knows, whether or not it has reported it yet.
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }
 
+    /// Requests that the service has answered: what is settled because a connection was lost is no answer.
+    public var requestsAnswered: Int { answered.load(ordering: .acquiring) }
+
     /// What holds the sender up right now, at most a second old; nil if nothing does.
     public var wait: SendWait? { SendWait.together(loops.withLock { $0.values.map(\.wait) }) }
 
@@ -129,8 +132,9 @@ public final class SendControl: Sendable {
     /// Notes that a loop has ended: it waits for nothing, and has no connections.
     func forget(_ loop: Int) { loops.withLock { _ = $0.removeValue(forKey: loop) } }
 
-    /// Adds the pushes that a loop has started and settled since its last call.
-    func add(started: Int, settled: Int) {
+    /// Adds the pushes that a loop has started and settled, and the requests that were answered, since its last call.
+    func add(started: Int, settled: Int, answered: Int = 0) {
+        self.answered.wrappingAdd(answered, ordering: .releasing)
         // `settled` first: a thread woken by `started` must find both counts.
         self.settled.wrappingAdd(settled, ordering: .releasing)
         self.started.add(started)

@@ -35,6 +35,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private var pushesTaken = 0
     private var pushesStarted = 0
     private var pushesSettled = 0
+    private var requestsAnswered = 0
     /// Settlements that were put into the queue of results.
     private var pushesHandedOver = 0
 
@@ -106,10 +107,12 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
 
     private mutating func tellPushesStarted() {
         let (started, settled) = (pushesTaken - machine.untriedPushes, pushesHandedOver + machine.settlements.count)
-        if started != pushesStarted || settled != pushesSettled {
-            team.control.add(started: started - pushesStarted, settled: settled - pushesSettled)
+        let answered = machine.answerCount
+        if started != pushesStarted || settled != pushesSettled || answered != requestsAnswered {
+            team.control.add(
+                started: started - pushesStarted, settled: settled - pushesSettled, answered: answered - requestsAnswered)
         }
-        (pushesStarted, pushesSettled) = (started, settled)
+        (pushesStarted, pushesSettled, requestsAnswered) = (started, settled, answered)
     }
 
     /// Reports what the loop waits for. That changes with every push but is read only a few times a second, so

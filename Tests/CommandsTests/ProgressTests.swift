@@ -87,17 +87,17 @@ struct ProgressTests {
     @Test("a service that takes nothing is told of after four seconds and when it is back; the next time, later")
     func silence() {
         var watch = SilenceWatch()
-        func looks(_ seconds: ClosedRange<Int>, settled: Int, isWaiting: Bool = true) -> [SilenceWatch.News] {
-            seconds.compactMap { watch.look(settled: settled, isWaiting: isWaiting, at: Double($0)) }
+        func looks(_ seconds: ClosedRange<Int>, answered: Int, isWaiting: Bool = true) -> [SilenceWatch.News] {
+            seconds.compactMap { watch.look(answered: answered, isWaiting: isWaiting, at: Double($0)) }
         }
-        #expect(looks(0...3, settled: 0).isEmpty)
-        #expect(looks(4...60, settled: 0) == [.silent(seconds: 4)])
-        #expect(looks(61...62, settled: 5) == [.answersAgain])
-        #expect(looks(63...70, settled: 5) == [.silent(seconds: 8)])
+        #expect(looks(0...3, answered: 0).isEmpty)
+        #expect(looks(4...60, answered: 0) == [.silent(seconds: 4)])
+        #expect(looks(61...62, answered: 5) == [.answersAgain])
+        #expect(looks(63...70, answered: 5) == [.silent(seconds: 8)])
         // At the pace, or while the disk is full, nothing is waited for.
-        #expect(looks(71...71, settled: 6) == [.answersAgain])
-        #expect(looks(72...200, settled: 6, isWaiting: false).isEmpty)
-        #expect(looks(201...230, settled: 6) == [.silent(seconds: 16)])
+        #expect(looks(71...71, answered: 6) == [.answersAgain])
+        #expect(looks(72...200, answered: 6, isWaiting: false).isEmpty)
+        #expect(looks(201...230, answered: 6) == [.silent(seconds: 16)])
     }
 
     @Test("what it says names the service, its address, how long, and how many wait")

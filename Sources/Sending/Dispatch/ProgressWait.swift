@@ -41,16 +41,16 @@ struct SilenceWatch {
     private static let firstPatience = 4.0, longestPatience = 600.0
 
     private var patience = Self.firstPatience
-    private var settled = 0
+    private var answered = 0
     private var since: Double?
     private var isTold = false
 
     /// - Parameters:
-    ///   - settled: how many pushes have an outcome.
+    ///   - answered: how many requests the service has answered.
     ///   - isWaiting: whether some wait for the service rather than for the pace, the disk or an order.
-    mutating func look(settled: Int, isWaiting: Bool, at seconds: Double) -> News? {
-        if settled != self.settled {
-            defer { (self.settled, since, isTold) = (settled, nil, false) }
+    mutating func look(answered: Int, isWaiting: Bool, at seconds: Double) -> News? {
+        if answered != self.answered {
+            defer { (self.answered, since, isTold) = (answered, nil, false) }
             return isTold ? .answersAgain : nil
         }
         guard isWaiting else {
@@ -63,6 +63,16 @@ struct SilenceWatch {
         isTold = true
         patience = min(patience * 2, Self.longestPatience)
         return .silent(seconds: Int(seconds - begin))
+    }
+}
+
+extension SendControl {
+    /// Whether pushes wait for the service: also behind a pace, while any that has left has no outcome.
+    var waitsForService: Bool {
+        switch wait {
+        case .store, .quota: false
+        case let wait: wait?.isForService ?? false || started.value > pushesSettled
+        }
     }
 }
 

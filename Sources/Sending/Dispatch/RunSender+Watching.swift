@@ -42,11 +42,11 @@ extension RunSender {
 
     /// Tells when a service does not answer, and when it does again.
     private func listen(to leg: LegSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double) {
-        let (wait, settled, service) = (leg.control.wait, leg.control.pushesSettled, leg.access.service)
-        switch silence.look(settled: settled, isWaiting: wait?.isForService ?? false, at: seconds) {
+        let service = leg.access.service
+        switch silence.look(answered: leg.control.requestsAnswered, isWaiting: leg.control.waitsForService, at: seconds) {
         case .silent(let seconds):
             // What earlier lives of the run settled is not counted by this sender.
-            let waiting = max(0, min(leg.leg.ids.count - settled, state.progress.total - state.progress.done))
+            let waiting = max(0, min(leg.leg.ids.count - leg.control.pushesSettled, state.progress.total - state.progress.done))
             attendance.observer(
                 .silent(
                     SilentService(
