@@ -45,7 +45,8 @@ struct SilentServiceTests {
         #expect(
             isOver
                 || running.errorsSoFar.contains(
-                    #/(There has been no connection to APNs|APNs) \(.*\) (has taken no push )?for \d+ s; 60 devices wait/#))
+                    #/(There has been no connection to APNs|APNs) \(.*\) (has taken no push )?for \d+ s; 60 devices wait/#)
+        )
         running.interrupt()
         #expect(!running.errorsSoFar.contains("answers again"))
         #expect([130, 3].contains(running.finish(timeout: 60).status))
