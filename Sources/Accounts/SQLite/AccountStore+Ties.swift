@@ -46,8 +46,8 @@ enum TieRecords {
             """
             SELECT holder, account, deed, at, coalesce(at IN (SELECT at FROM activity), 0),
                 coalesce(confirmed_at IN (SELECT at FROM activity WHERE kind = 'confirmed'), 0),
-                coalesce(holder IN (SELECT name FROM activity WHERE name IS NOT NULL), 0),
-                coalesce(account IN (SELECT subject FROM activity WHERE subject IS NOT NULL), 0)
+                coalesce(holder IN (SELECT name FROM activity WHERE name IS NOT NULL UNION SELECT name FROM account), 0),
+                coalesce(account IN (SELECT subject FROM activity WHERE subject IS NOT NULL UNION SELECT name FROM account), 0)
             FROM tie ORDER BY id
             """)
         var ties: [AccountTie] = [], partial: [AccountTie.Partial] = []
