@@ -27,6 +27,7 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     public var remedy: String {
         switch self {
         case .system(let code): SystemError.remedy(code)
+        case .notAFile(.record): FileKind.ofRecord
         case .notAFile: "Name a file."
         }
     }

@@ -12,6 +12,8 @@ public enum FileKind: Hashable, Sendable {
     case socket
     /// A terminal, a disk, `/dev/zero`: a read may wait, or never end.
     case device
+    /// A database that Volley keeps open (`KeptFiles`): to close it would take SQLite's locks.
+    case record
 
     /// - Parameter mode: `st_mode` of stat(2).
     init(mode: mode_t) {
@@ -46,16 +48,21 @@ public enum FileKind: Hashable, Sendable {
         case .namedPipe: "a named pipe"
         case .socket: "a socket"
         case .device: "a device"
+        case .record: "a record that Volley keeps"
         }
     }
 
     /// The error for something other than a file where a file is to be read.
     /// - Parameters:
     ///   - wanted: what the file should be: `a file`, `a key file`.
-    ///   - remedy: nil for the one that helps with most files.
+    ///   - remedy: nil for the one that helps with most files. For a record there is only one.
     public func refusal(_ file: String, wanted: String = "a file", remedy: String? = nil) -> Diagnostic {
+        if self == .record { return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: Self.ofRecord) }
         let usual =
             self == .folder ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."
         return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: remedy ?? usual)
     }
+    /// It does not say which record, which the reader may have no right to see.
+    static let ofRecord =
+        "Name another file. If this should be one, its name is a link to a wrong place: put a copy of the right file there."
 }

@@ -9,8 +9,10 @@ public struct CampaignDraft: Sendable {
     public internal(set) var campaign: Campaign?
     /// Whether it has times of its own; also true where a schedule is written that cannot be read, or where nothing can.
     public internal(set) var mayHaveTimes = true
-    /// The app as named, if it is.
+    /// The app as named, if it is; the first one where it is named twice.
     public var app: SourceText?
+    /// Whether it names two apps: it is not known which of them it is for.
+    public internal(set) var isAppDoubtful = false
     /// The audience as far as it could be read.
     public var audience: CampaignAudience?
     /// The content as far as it could be read.
@@ -90,6 +92,7 @@ extension Campaign {
         }
         findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all
+        draft.isAppDoubtful = findings.repeatedKeys.contains("app")
         if findings.hasErrors { draft.campaign = nil }
         return draft
     }

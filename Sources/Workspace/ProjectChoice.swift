@@ -38,6 +38,8 @@ extension Project {
 
     /// The only place that decides how runs are kept.
     private static func catalog(at path: String, _ choice: ProjectChoice) -> any RunCatalog {
-        RunFolder(path, observer: choice.conversions)
+        // The accounts are in a folder of their own.
+        for folder in [path, FilePaths.join(path, name: "console")] { KeptFiles.keep(in: folder) }
+        return RunFolder(path, observer: choice.conversions)
     }
 }

@@ -3,6 +3,8 @@ import Base
 /// Collects every mistake of one reading, so that a person repairs a file in one go.
 final class Findings {
     private(set) var all: [Diagnostic] = []
+    /// Keys of the top level that were written twice.
+    var repeatedKeys: Set<String> = []
     private var misplaced: Set<String> = []
     private var missing: [String: [Diagnostic]] = [:]
 

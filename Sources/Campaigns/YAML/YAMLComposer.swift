@@ -126,6 +126,7 @@ struct YAMLComposer: ~Copyable {
             }
             guard !isTemplate, let name = keyName(key) else { continue }
             if let first = places[name.value] {
+                if depth == 1 { findings.repeatedKeys.insert(name.value) }
                 findings.error(
                     "the key \(quoted(name.value)) appears twice; the first is in line \(first.line), column \(first.column)",
                     at: name.position, remedy: "Keep one of them.")

@@ -30,6 +30,8 @@ package struct CampaignContext {
         let file = named.path
         var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
         let project = project(of: named, &projectMistakes, &projectWarnings)
+        // Once the catalog is known, no record of it is taken for a list or an export.
+        let catalog = project?.catalog(named.project)
         let services = { (name: String) in project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard] }
         let draft =
             named.text.map { Campaign.draft(text: $0, file: file, now: now, services: services) }
@@ -69,7 +71,7 @@ package struct CampaignContext {
             warnings += TextDay.past(in: messages?.texts ?? [], now: now)
             return messages
         }
-        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
+        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let catalog, let messages, let app else {
             if let project, let app, var compiler = audience(draft, file: file, project, app, messages) {
                 compiler.roots = roots
                 mistakes += audienceMistakes(compiler, now: now)
@@ -78,7 +80,7 @@ package struct CampaignContext {
         }
         return CampaignContext(
             campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
-            catalog: project.catalog(named.project), roots: roots)
+            catalog: catalog, roots: roots)
     }
 
     /// Mistakes of texts that would differ from device to device, where a service chooses the devices.

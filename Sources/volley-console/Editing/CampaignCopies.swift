@@ -138,6 +138,12 @@ enum CampaignCopies {
             return try again(mistakes.isEmpty ? [nameless] : mistakes)
         }
         let file = name + ".yaml"
+        guard !file.hasPrefix("-") else {
+            let option = Diagnostic(
+                "the file \(file) of this campaign would be taken for an option by commands",
+                remedy: "Begin its name with a letter or a digit, for example `name: spring-sale`.")
+            return try again([option])
+        }
         switch try site.saving.save(text, as: file, base: nil, visit, site) {
         case .saved where isBegun: return .redirect("/campaign/form" + FormFields.query([("file", file)]))
         case .saved: return .redirect(Words.path(ofCampaign: file) + "&saved=1")

@@ -1,0 +1,42 @@
+import Glibc
+import Synchronization
+
+/// The databases that Volley keeps in folders of runs. Such a file must never be opened for another purpose: when a process closes any
+/// descriptor of a file, it loses all its locks on that file (fcntl(2)), and SQLite would believe that it still has them. Another process
+/// could then remove what this one has just recorded. Locks belong to the process, and so does this list.
+public enum KeptFiles {
+    private static let folders = Mutex<Set<String>>([])
+
+    /// Notes a folder with such files; it need not exist yet.
+    public static func keep(in folder: String) {
+        let folder = FilePaths.anchored(folder)
+        _ = folders.withLock { $0.insert(folder) }
+    }
+
+    /// Whether a path leads to such a file, by whatever name or link. Opens no file.
+    public static func holds(_ path: String) -> Bool {
+        var status = stat()
+        guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        let folders = folders.withLock { $0 }
+        // Without another name, it is where its path leads, and no folder needs to be looked through.
+        guard status.st_nlink > 1 else {
+            let real = FilePaths.absolute(path)
+            guard let folder = FileStamp(path: FilePaths.folder(of: real)), let name = real.split(separator: "/").last,
+                isKept(String(name))
+            else { return false }
+            return folders.contains { FileStamp(path: $0)?.isSameFile(as: folder) ?? false }
+        }
+        let own = FileStamp(status)
+        return folders.contains { folder in
+            let names = (try? Folder.names(in: folder) { isKept($0) }) ?? []
+            return names.contains { FileStamp(path: FilePaths.join(folder, name: $0))?.isSameFile(as: own) ?? false }
+        }
+    }
+
+    /// Whether a name is that of a database, of one that is being made, or of a file that SQLite puts next to it. Lists and results may lie in
+    /// these folders, too.
+    private static func isKept(_ name: String) -> Bool {
+        let database = ["-wal", "-shm", "-journal"].first(where: name.hasSuffix).map { name.dropLast($0.count) } ?? name[...]
+        return [".sqlite", ".sqlite.partial", ".db"].contains(where: database.hasSuffix)
+    }
+}
