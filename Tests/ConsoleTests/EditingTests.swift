@@ -247,6 +247,9 @@ struct EditingTests {
             for text in ["just words", "- a\n", "name: [\n", "", "{\\rtf1}", "apps: {shop: {topic: a}}\n", good + "\t\tx: {\n"] {
                 #expect(try save(text, anna) == 422 && save(text, eva) == 422, "\(text)")
             }
+            for app in ["app: shop", "app: news", "\"app\": shop", "app:"] {
+                #expect(try save(good + app + "\n", anna) == 422 && save(app + "\n" + good, eva) == 422, "\(app)")
+            }
             #expect(try Self.disk(office) == good)
             let misspelt = good.replacing("title", with: "titel")
             #expect(try save(misspelt, eva) == 303)
@@ -287,7 +290,7 @@ struct EditingTests {
                 "name: autumn\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             #expect(try make(text)["location"] == "/campaign?file=autumn.yaml&saved=1")
             #expect(try make(text).body.contains("There is a campaign file autumn.yaml already"))
-            for name in ["volley", "../x", "", "a/b", ".hidden", "Ä"] {
+            for name in ["volley", "../x", "", "a/b", ".hidden", "Ä", "-a", "--help", "-"] {
                 #expect(try make(text.replacing("autumn", with: name)).status == 422, "\(name)")
             }
             let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body

@@ -1,6 +1,8 @@
 import Base
 import Campaigns
 import Foundation
+import Glibc
+import PushServices
 import Testing
 import Workspace
 
@@ -85,5 +87,70 @@ struct ConsoleFilesTests {
         }
         let good = try mistakes("{everyone: true, devices: 'a*.csv'}")
         #expect(!good.contains { $0.hasPrefix("the console may not") }, "\(good)")
+    }
+
+    @Test(
+        "a record that Volley keeps keeps its locks, whatever names it by a link: a list, an export, a pattern, a key, a payload",
+        arguments: [
+            "{everyone: true, devices: LINK}", "{everyone: true, devices: 'har?.csv'}", "{everyone: true, devices: [a.csv, LINK]}",
+            "{aliases: {file: LINK}}", "{tags: {file: LINK}}", "{tags: {none: {file: LINK}}}", "{registration_ids: {file: LINK}}",
+            "{everyone: true, exclude: {devices: LINK}}", "{everyone: true, exclude: {devices: '*ard.csv'}}",
+            "{everyone: true, exclude: {tags: {file: LINK}}}", "{everyone: true, exclude: {registration_ids: {file: LINK}}}",
+        ], ["hard.csv", "runs/schedule.sqlite", "soft.csv"])
+    func locks(audience: String, name: String) throws {
+        try Self.withLockedRecord { base in
+            let text = "name: x\napp: shop\naudience: \(audience.replacing("LINK", with: name))\ncontent: {title: x}\n"
+            let file = "\(base)/x.yaml"
+            for isConfined in [false, true] {
+                var campaign = CampaignFile(file, text: text)
+                campaign.isConfined = isConfined
+                let errors = check(campaign, at: .now()).errors
+                let words = isConfined ? "the console may not use the file" : "this is a record that Volley keeps, not a file"
+                let found = errors.first { $0.message.contains(words) }
+                #expect(found?.position?.file == file && found?.position?.line == 3, "\(errors)")
+            }
+        }
+    }
+
+    @Test(
+        "nor does volley.yaml take them: an export of an app, a key; nor a payload, a campaign or a file that is read whole")
+    func otherLocks() throws {
+        try Self.withLockedRecord { base in
+            let link = "\(base)/hard.csv"
+            for app in [
+                "shop: {topic: a.b, environment: simulator, devices: hard.csv}",
+                "shop: {topic: a.b, environment: simulator, devices: a.csv, key: {file: hard.csv, id: ABC123DEFG, team: DEF123GHIJ}}",
+            ] {
+                try FilePaths.replace("\(base)/volley.yaml", bytes: Array("apps:\n  \(app)\n".utf8))
+                let text = "name: x\napp: shop\naudience: {everyone: true}\ncontent: {title: x}\n"
+                let errors = check(CampaignFile("\(base)/x.yaml", text: text), at: .now()).errors
+                #expect(errors.contains { $0.message.contains("this is a record that Volley keeps") }, "\(app): \(errors)")
+            }
+            #expect(throws: Diagnostics.self) { try ContentNode.read(payloadFile: link, for: PushServices.standard) }
+            #expect(throws: Diagnostics.self) { try Campaign.read(file: link, now: .now()) }
+            #expect(throws: Diagnostic.self) { try FilePaths.read(link) }
+        }
+    }
+
+    /// A project whose record of the schedule this process has locked, and links to it. Fails if the lock is gone afterwards.
+    private static func withLockedRecord(_ body: (_ base: String) throws -> Void) throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
+        let project = "apps: {shop: {topic: a.b, environment: simulator, devices: a.csv}}\n"
+        try FilePaths.create("\(base)/volley.yaml", bytes: Array(project.utf8))
+        try FilePaths.create("\(base)/a.csv", bytes: Array("token\n".utf8))
+        let record = "\(base)/runs/schedule.sqlite"
+        let descriptor = open(record, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try #require(link(record, "\(base)/hard.csv") == 0 && symlink("hard.csv", "\(base)/soft.csv") == 0)
+        // Source: lockf(3): it is a lock of fcntl(2), as SQLite's are.
+        try #require(lockf(descriptor, F_TLOCK, 0) == 0)
+        func isLocked() throws -> Bool { try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8).contains("POSIX") }
+        try #require(try isLocked())
+        _ = try Project.read(file: "\(base)/volley.yaml").0.catalog(ProjectChoice())
+        try body(base)
+        #expect(try isLocked(), "its lock is gone")
     }
 }

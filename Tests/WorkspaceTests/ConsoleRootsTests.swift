@@ -169,4 +169,41 @@ struct ConsoleRootsTests {
         let refusal = roots.refusal(ofOpened: path, descriptor: secret.descriptor, stamp: secret.stamp)
         #expect(refusal?.message == "the console may not use the file vip.txt")
     }
+
+    @Test(
+        "records that Volley keeps are opened under none of their names, and closed to campaigns; lists among the runs are not theirs",
+        arguments: [
+            "runs/schedule.sqlite", "runs/orders.sqlite", "runs/sent.db", "runs/sent.db-journal", "runs/suppressed-shop.sqlite",
+            "runs/a-1.sqlite", "runs/a-1.sqlite-wal", "runs/a-1.sqlite-shm", "runs/a-2.sqlite.partial", "runs/console/accounts.sqlite",
+            "runs/console/accounts.sqlite-shm",
+        ])
+    func records(record: String) throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        let roots = try Self.house(base)
+        let house = "\(base)/house"
+        try FilePaths.create("\(house)/\(record)", bytes: Array("x".utf8))
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/soft.txt", withDestinationPath: record)
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/linked", withDestinationPath: "runs")
+        func failure(_ name: String) -> FileError? {
+            do throws(FileError) { _ = try RegularFile.bytes(of: "\(house)/\(name)", atMost: 10) } catch { return error }
+            return nil
+        }
+        let throughFolder = "linked/\(record.dropFirst("runs/".count))"
+        for name in [record, "soft.txt", "exports/../\(record)", throughFolder] {
+            #expect(failure(name) == .notAFile(.record), "\(name)")
+            #expect(roots.objection(to: "\(house)/\(name)") == .closed, "\(name)")
+        }
+        #expect(link("\(house)/\(record)", "\(house)/exports/hard.csv") == 0)
+        try FileManager.default.createSymbolicLink(atPath: "\(house)/both.txt", withDestinationPath: "exports/hard.csv")
+        for name in [record, "soft.txt", "exports/hard.csv", "both.txt"] {
+            #expect(failure(name) == .notAFile(.record), "\(name)")
+            #expect(roots.objection(to: "\(house)/\(name)") == .closed, "\(name)")
+        }
+        #expect(link("\(house)/vip.txt", "\(house)/again.txt") == 0)
+        for name in ["runs/reached-x.csv", "runs/console/x.txt", "vip.txt", "again.txt"] { #expect(failure(name) == nil, "\(name)") }
+        let words = FileKind.record.refusal("both.txt", remedy: "Exports are read twice.").description
+        #expect(
+            words.hasPrefix("both.txt: this is a record that Volley keeps, not a file. Name another file.") && !words.contains("sqlite"))
+    }
 }

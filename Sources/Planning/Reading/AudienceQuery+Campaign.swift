@@ -113,6 +113,7 @@ struct AudienceCompiler {
                             remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
                                 ?? "Paths are relative to the file that names them."))
                 }
+                mistakes += found.filter(KeptFiles.holds).map { placed(FileKind.record.refusal($0), at: path.position) }
                 files += found.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
             } catch {
                 mistakes += Diagnostics(explaining: error).all.map { placed($0, at: path.position) }
