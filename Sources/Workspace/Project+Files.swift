@@ -12,6 +12,15 @@ extension Project {
             })
     }
 
+    /// Files with secrets: those of the apps, and that of the provider of identities.
+    public var secretFiles: [String] {
+        guard case .file(let secret)? = console?.provider?.clientSecret else { return keyFiles }
+        return keyFiles + resolved([secret])
+    }
+
+    /// Where the packages put the addresses of databases, with their passwords.
+    public static let environmentFile = "/etc/volley/environment"
+
     /// Certificates of the only authority to trust: of servers, of hooks, and of the provider of identities.
     public var authorityFiles: [String] {
         let servers: [SourceText] = apps.flatMap(\.services).compactMap { account in
@@ -27,10 +36,9 @@ extension Project {
     /// databases, where the packages put them.
     var closedFiles: [String] {
         var others = [monitoring?.prometheus, monitoring?.health].compactMap(\.self)
-        if case .file(let secret)? = console?.provider?.clientSecret { others.append(secret) }
         // A program, and what it is started with: perhaps a script, or a file with its settings.
         for case .command(let words) in allNotices.map(\.way) { others += words }
-        return [file, "/etc/volley/environment"] + keyFiles + authorityFiles + resolved(others)
+        return [file, Self.environmentFile] + secretFiles + authorityFiles + resolved(others)
     }
 
     private var allNotices: [NoticeTarget] { notices + apps.flatMap(\.notices) }

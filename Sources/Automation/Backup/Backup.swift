@@ -44,12 +44,14 @@ public struct Backup {
         public var path: String
         /// What it holds.
         public var manifest: BackupManifest
-        /// What is wrong with files that could not be copied.
+        /// What is wrong with files that could not be copied, or not be looked at.
         public var problems: [Diagnostic]
     }
 
     private let request: Request
     private let project: Project?
+    /// Its absolute path.
+    private var projectFile: String? { project.map { FilePaths.named($0.file) } }
     private let catalog: any RunCatalog
     private let cancellation: Cancellation
     private let observer: Observer<Progress>
@@ -73,25 +75,26 @@ public struct Backup {
         let path = FilePaths.join(target, name: "volley-backup-\(now.compact)")
         let staged = try StagedFolder(path, kind: "backup")
         var manifest = BackupManifest(
-            startedAt: now, finishedAt: now, project: project.map { FilePaths.named($0.file) }, runs: runs, sending: [], files: [],
+            startedAt: now, finishedAt: now, project: projectFile, runs: runs, sending: [], files: [],
             leftOut: [])
-        let amongRuns = try copyProject(into: staged.path, beside: (runs, target), &manifest)
+        var problems: [Diagnostic] = []
+        let amongRuns = try copyProject(into: staged.path, beside: (runs, target), &manifest, &problems)
         var copying = RunsCopying(catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
         try copying.copy()
         manifest.note(.foreign, copying.others.filter { !amongRuns.contains($0) })
-        manifest.note(.unreadable, copying.problems.compactMap(\.file))
+        problems += copying.problems
+        manifest.note(.unreadable, problems.compactMap(\.file))
         try addSums(of: staged.path, &manifest)
         try copying.lookAgain()
         manifest.sending = copying.sending.sorted()
         manifest.finishedAt = .now()
         manifest.files.sort { $0.path < $1.path }
-        let text = Array((manifest.json.indentedText + "\n").utf8)
         let list = FilePaths.join(staged.path, name: BackupManifest.fileName)
-        try FilePaths.replace(list, bytes: text, mode: 0o600)
+        try FilePaths.replace(list, bytes: manifest.bytes, mode: 0o600)
         try StagedFolder.synchronize(list)
         // Backups of two projects may begin in the same second.
         try staged.finish(or: (2...99).map { "\(path)-\($0)" })
-        return Made(path: staged.name, manifest: manifest, problems: copying.problems)
+        return Made(path: staged.name, manifest: manifest, problems: problems)
     }
 
     private func checkPlaces(runs: String, target: String) throws {
@@ -109,45 +112,60 @@ public struct Backup {
 
     /// - Returns: the lists that campaigns name in the folder of runs; they are copied with the runs.
     private func copyProject(
-        into staged: String, beside places: (runs: String, target: String), _ manifest: inout BackupManifest
+        into staged: String, beside places: (runs: String, target: String), _ manifest: inout BackupManifest, _ problems: inout [Diagnostic]
     ) throws -> Set<String> {
         guard let project else { return [] }
         for folder in request.campaigns where FileKind(path: folder) != .folder {
             throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
-        let found = try ProjectInventory(project, and: request.campaigns, besides: places.runs, includesKeys: request.includesKeys)
-        for relative in found.files.sorted() {
-            try copy(FilePaths.join(found.root, name: relative), as: "project/\(relative)", into: staged, &manifest)
+        let found = try ProjectInventory(
+            project, and: request.campaigns, besides: places.runs, target: places.target, includesKeys: request.includesKeys)
+        problems += found.problems
+        var copied: Set<String> = []
+        func add(_ source: String, as name: String) throws {
+            guard let file = try copy(source, as: name, into: staged, found, &problems) else { return }
+            copied.insert(source)
+            // With the sums of the runs.
+            if !name.hasPrefix("runs/") { manifest.files.append(file) }
         }
-        for path in found.elsewhere.sorted() { try copy(path, as: "elsewhere\(path)", into: staged, &manifest) }
-        let copied = Set(found.files.map { FilePaths.join(found.root, name: $0) }).union(found.elsewhere)
-        manifest.note(.keys, found.keys.filter { !copied.contains($0) })
-        manifest.note(.outside, found.outside.subtracting(found.keys).union(campaignsElsewhere(than: copied)).sorted())
+        for name in found.files.sorted() { try add(FilePaths.join(found.root, name: name), as: "project/\(name)") }
+        for path in found.elsewhere.sorted() { try add(path, as: "elsewhere\(path)") }
+        for name in found.amongRuns.sorted() { try add(FilePaths.join(places.runs, name: name), as: "runs/\(name)") }
+        let failed = Set(problems.compactMap(\.file))
+        manifest.note(.keys, found.keys.subtracting(copied).subtracting(failed).sorted())
+        let elsewhere = campaignsElsewhere(than: copied.union(failed))
+        manifest.note(.outside, found.outside.subtracting(found.keys).union(elsewhere).sorted())
         manifest.note(.links, found.links.sorted())
         manifest.note(.store, project.store.map { [$0.variable.value] } ?? [])
-        for name in found.amongRuns.sorted() {
-            // With the sums of the runs.
-            _ = try copy(FilePaths.join(places.runs, name: name), as: "runs/\(name)", into: staged)
-        }
         return found.amongRuns
     }
 
-    private func copy(_ source: String, as name: String, into staged: String, _ manifest: inout BackupManifest) throws {
-        if let file = try copy(source, as: name, into: staged) { manifest.files.append(file) }
-    }
-
-    /// - Returns: nil for a file that is gone: somebody removed or renamed it in the console just now.
-    private func copy(_ source: String, as name: String, into staged: String) throws -> BackupManifest.File? {
+    /// - Returns: nil for a file that cannot be copied, which is a problem, or is gone: it was removed or renamed in the console just now.
+    private func copy(
+        _ source: String, as name: String, into staged: String, _ found: ProjectInventory, _ problems: inout [Diagnostic]
+    ) throws -> BackupManifest.File? {
         let copy = FilePaths.join(staged, name: name)
         try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
         var status = stat()
         let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
         do {
-            let sum = try SummedCopy.make(of: source, at: copy) { _ in if cancellation.isRequested { throw CancellationError() } }
+            let sum = try SummedCopy.make(of: source, at: copy) { descriptor in
+                // volley.yaml may be a link to the file that a package installed.
+                guard source != projectFile,
+                    found.scope.objection(toOpened: source, descriptor: descriptor) != nil
+                else { return }
+                throw Diagnostic("the file was replaced while it was copied", file: source, remedy: "Make another backup.")
+            } step: { _ in
+                if cancellation.isRequested { throw CancellationError() }
+            }
             return .init(path: name, bytes: sum.bytes, sum: sum.digits, mode: String(mode, radix: 8))
-        } catch {
-            if error is CancellationError || FilePaths.exists(source) { throw error }
-            unlink(copy)
+        } catch let problem as Diagnostic where problem.file == source {
+            var status = stat()
+            if stat(source, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return nil }
+            // Without it nothing could be put back.
+            if source == projectFile { throw problem }
+            let owner = found.owners[source].map { "; \(TextFormat.inLine($0)) names it" } ?? ""
+            problems.append(Diagnostic("\(problem.message)\(owner)", file: source, remedy: problem.remedy))
             return nil
         }
     }

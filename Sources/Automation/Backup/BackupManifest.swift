@@ -1,4 +1,5 @@
 public import Base
+import Cryptography
 import Glibc
 import Workspace
 
@@ -6,8 +7,8 @@ import Workspace
 public struct BackupManifest: Hashable, Sendable {
     /// The name of its file.
     public static let fileName = ConsoleRoots.backupMark
-    /// The newest format that this Volley reads, and the one that it writes.
-    static let format: Int64 = 1
+    /// The newest format that this Volley reads, and the one that it writes. Format 1 has no sum of the manifest itself.
+    static let format: Int64 = 2
     /// A manifest of a million files is smaller.
     private static let mostBytes = 256 << 20
 
@@ -65,14 +66,26 @@ public struct BackupManifest: Hashable, Sendable {
 
 extension BackupManifest {
     /// The document.
-    public var json: JSONValue {
+    public var json: JSONValue { json(format: Self.format) }
+
+    private func json(format: Int64) -> JSONValue {
         .object(pairs: [
-            ("format", .integer(Self.format)), ("volley", .string(volley)), ("started_at", .string(startedAt.description)),
+            ("format", .integer(format)), ("volley", .string(volley)), ("started_at", .string(startedAt.description)),
             ("finished_at", .string(finishedAt.description)), ("project", project.map { .string($0) } ?? .null), ("runs", .string(runs)),
             ("sending", .array(sending.map { .string($0) })),
             ("files", .array(files.map(\.json))), ("left_out", .array(leftOut.map(\.json))),
         ])
     }
+
+    /// Its file: the document, and in its last member the sum of all that comes before it.
+    var bytes: [UInt8] { Self.sealed(Array(json.indentedText.utf8.dropLast(2))) }
+
+    private static func sealed(_ start: [UInt8]) -> [UInt8] {
+        start + Array("\(sumStart)\(SHA256.hex(SHA256.digest(of: start)))\"\n}\n".utf8)
+    }
+
+    private static let sumStart = ",\n  \"sha256\": \""
+    private static let sumBytes = sumStart.utf8.count + 64 + 4
 
     /// Reads the manifest of a backup.
     /// - Throws: `Diagnostic`: there is none, it is damaged, or a newer Volley wrote it.
@@ -84,13 +97,21 @@ extension BackupManifest {
                 remedy: "Name the folder volley-backup-DATE that `volley backup` made.")
         }
         let bytes = try FilePaths.read(path, atMost: Self.mostBytes)
-        guard let json = try? JSONValue(parsing: bytes), let format = json["format"]?.integerValue else { throw Self.damaged(path) }
+        guard let json = try? JSONValue(parsing: bytes), let format = json["format"]?.integerValue, format > 0 else {
+            throw Self.damaged(path)
+        }
         guard format <= Self.format else {
             throw Diagnostic(
                 "the backup was made by a newer Volley (\(TextFormat.inLine(json["volley"]?.stringValue ?? "?")); format \(format), and this one reads \(Self.format))",
                 file: path, remedy: "Use the newer Volley.")
         }
-        guard let read = BackupManifest(json) else { throw Self.damaged(path) }
+        var document = json
+        if format > 1 {
+            guard bytes == Self.sealed(bytes.dropLast(Self.sumBytes)), case .object(let members) = json else { throw Self.damaged(path) }
+            document = .object(members.dropLast())
+        }
+        // Nothing is read otherwise than it was written, and nothing is passed over.
+        guard let read = BackupManifest(document), read.json(format: format) == document, read.isSound else { throw Self.damaged(path) }
         self = read
     }
 
@@ -105,12 +126,25 @@ extension BackupManifest {
             case .array(let sending) = json["sending"], case .array(let files) = json["files"], case .array(let leftOut) = json["left_out"]
         else { return nil }
         let readFiles = files.compactMap(File.init), readLeftOut = leftOut.compactMap(LeftOut.init)
-        guard readFiles.count == files.count, readFiles.allSatisfy(\.isInside), Set(readFiles.map(\.path)).count == files.count else {
-            return nil
-        }
         self.init(
             volley: volley, startedAt: started, finishedAt: finished, project: json["project"]?.stringValue, runs: runs,
             sending: sending.compactMap(\.stringValue), files: readFiles, leftOut: readLeftOut)
+    }
+
+    /// Whether its parts agree, and lead nowhere that a backup does not lead.
+    private var isSound: Bool {
+        guard runs.hasPrefix("/"), files.allSatisfy({ $0.isInside && $0.isPlain }), Set(files.map(\.path)).count == files.count else {
+            return false
+        }
+        var total = 0
+        for file in files {
+            let sum = total.addingReportingOverflow(file.bytes)
+            if sum.overflow { return false }
+            total = sum.partialValue
+        }
+        guard let project else { return files.allSatisfy { $0.path.hasPrefix("runs/") } }
+        let name = project.split(separator: "/").last ?? ""
+        return project.hasPrefix("/") && files.contains { $0.path == "project/\(name)" }
     }
 }
 
@@ -121,16 +155,22 @@ extension BackupManifest.File {
 
     fileprivate init?(_ json: JSONValue) {
         guard let path = json["path"]?.stringValue, let bytes = json["bytes"]?.integerValue, let sum = json["sha256"]?.stringValue,
-            let mode = json["mode"]?.stringValue, mode_t(mode, radix: 8) != nil
+            let mode = json["mode"]?.stringValue
         else { return nil }
         self.init(path: path, bytes: Int(bytes), sum: sum, mode: mode)
+    }
+
+    /// Whether its figures are such as a file has: permissions without the bits that let others act as its owner, among others.
+    fileprivate var isPlain: Bool {
+        bytes >= 0 && sum.utf8.count == 64 && sum.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+            && (1...3).contains(mode.utf8.count) && mode.utf8.allSatisfy { "01234567".utf8.contains($0) }
     }
 
     /// Whether it leads to no place outside of the backup, and of the folder that it is put into.
     fileprivate var isInside: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count > 1 && ["runs", "project", "elsewhere"].contains(parts[0]) && !path.utf8.contains(0)
-            && parts.allSatisfy { !["", ".", ".."].contains($0) }
+            && parts.allSatisfy { !["", ".", ".."].contains($0) } && !(parts[0] == "runs" && parts[1] == Restore.projectName)
     }
 }
 

@@ -13,54 +13,72 @@ struct ProjectInventory {
     private(set) var files: Set<String> = []
     /// Campaigns below it and in further folders, by their absolute paths.
     private(set) var campaigns: Set<String> = []
-    /// Keys and certificates that volley.yaml names, by their absolute paths.
-    private(set) var keys: [String] = []
+    /// Keys, certificates and secrets that volley.yaml names, by their absolute paths, and what campaigns name that is one of them under another name.
+    private(set) var keys: Set<String> = []
     /// Campaigns, and lists that they name, in further folders, by their absolute paths.
     private(set) var elsewhere: Set<String> = []
     /// Lists that campaigns name in the folder of runs, where remedies put them, by their paths below it.
     private(set) var amongRuns: Set<String> = []
-    /// Files that are named, and lie in none of these folders.
+    /// Files that are named, and lie in none of these folders, or are links that lead out of them.
     private(set) var outside: Set<String> = []
     /// Links to folders, which are not followed: they may lead round in a circle, or to a whole disk.
     private(set) var links: Set<String> = []
+    /// What names a file, by the file's absolute path: a campaign, or volley.yaml. A campaign that was found is named by nothing.
+    private(set) var owners: [String: String] = [:]
+    /// Files that may be campaigns, and folders that may hold some, and cannot be read.
+    private(set) var problems: [Diagnostic] = []
+    /// What decides about every file.
+    let scope: BackupScope
 
     private static let mostNames = 100_000, mostFolders = 12
+    /// The reader of campaigns takes no longer ones.
+    private static let longestCampaign = 1 << 20
     private var namesSeen = 0
-    private let runs: String
+    private let runs: String, target: String?
     /// Further folders, by their absolute paths.
     private let folders: [String]
 
     /// - Parameters:
     ///   - folders: of campaigns that do not lie below that of volley.yaml.
     ///   - runs: the folder of runs, by its absolute path: nothing is looked for there, nor in backups.
+    ///   - target: the folder that backups come into: a link to it holds no campaigns; nil for none.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
-    init(_ project: Project, and folders: [String] = [], besides runs: String, includesKeys: Bool) throws {
+    init(_ project: Project, and folders: [String] = [], besides runs: String, target: String? = nil, includesKeys: Bool) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
         self.root = root
-        self.folders = folders.map(FilePaths.named).filter { $0 != root && Self.path($0, below: root) == nil }
+        self.folders = folders.map(FilePaths.named).filter { $0 != root && BackupScope.path($0, below: root) == nil }
         self.runs = runs
-        if let name = Self.path(file, below: root) { files.insert(name) }
-        keys = Set(project.keyFiles.map(FilePaths.named)).sorted()
-        for path in project.authorityFiles { add(FilePaths.named(path)) }
-        if includesKeys { for key in keys { add(key) } }
+        self.target = target
+        scope = BackupScope(project, [root] + self.folders, runs: runs, includesKeys: includesKeys)
+        if let name = BackupScope.path(file, below: root) { files.insert(name) }
+        keys = Set(project.secretFiles.map(FilePaths.named))
+        for path in project.authorityFiles + (includesKeys ? project.secretFiles : []) { add(FilePaths.named(path), namedBy: file) }
         for base in [root] + self.folders { try look(in: "", below: base, depth: 0) }
     }
 
-    /// The path of a file below a folder; nil if it lies elsewhere.
-    private static func path(_ file: String, below folder: String) -> String? {
-        let prefix = folder == "/" ? folder : folder + "/"
-        return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : nil
-    }
-
-    /// Adds a file that something names.
-    private mutating func add(_ path: String) {
-        guard FilePaths.exists(path) else { return }
-        if let name = Self.path(path, below: runs) {
+    /// Adds a file that something names, if anything is there: whether it can be read is seen when it is copied.
+    private mutating func add(_ path: String, namedBy owner: String? = nil) {
+        var status = stat()
+        let isSeen = stat(path, &status) == 0
+        guard isSeen || ![ENOENT, ENOTDIR].contains(errno) else { return }
+        // The databases of the folder of runs are copied as such.
+        if let name = BackupScope.path(path, below: runs), !BackupScope.isList(name) { return }
+        switch isSeen ? scope.objection(to: path) : nil {
+        case .secret:
+            keys.insert(path)
+            return
+        case .outside:
+            outside.insert(path)
+            return
+        case nil: break
+        }
+        owners[path] = owners[path] ?? owner
+        if let name = BackupScope.path(path, below: runs) {
             amongRuns.insert(name)
-        } else if let name = Self.path(path, below: root) {
+        } else if let name = BackupScope.path(path, below: root) {
             files.insert(name)
-        } else if folders.contains(where: { Self.path(path, below: $0) != nil }) {
+        } else if folders.contains(where: { BackupScope.path(path, below: $0) != nil }) {
             elsewhere.insert(path)
         } else {
             outside.insert(path)
@@ -69,9 +87,14 @@ struct ProjectInventory {
 
     private mutating func look(in folder: String, below base: String, depth: Int) throws {
         let path = folder.isEmpty ? base : FilePaths.join(base, name: folder)
-        guard depth < Self.mostFolders, path != runs, let names = try? Folder.names(in: path),
-            !names.contains(BackupManifest.fileName)
-        else { return }
+        guard depth < Self.mostFolders, path != runs else { return }
+        let names: [String]
+        do throws(FileError) { names = try Folder.names(in: path) } catch {
+            // Only root looks into the folder that fsck(8) keeps.
+            if path.hasSuffix("/lost+found") { return }
+            return note(error, "the folder cannot be read, and it may hold campaigns", path)
+        }
+        guard !names.contains(BackupManifest.fileName) else { return }
         namesSeen += names.count
         guard namesSeen <= Self.mostNames else {
             throw Diagnostic(
@@ -93,17 +116,31 @@ struct ProjectInventory {
         }
     }
 
-    /// Unless it leads to a folder that is copied anyway, or is hidden.
+    /// Unless it leads to a folder that is copied anyway or that the backup comes into, or is hidden.
     private mutating func noteLink(_ path: String) {
         guard let link = FileStamp(path: path), path.split(separator: "/").last?.hasPrefix(".") != true else { return }
-        let isCopied = ([root, runs] + folders).contains { FileStamp(path: $0)?.isSameFile(as: link) ?? false }
-        if !isCopied { links.insert(path) }
+        let known = ([root, runs] + folders + [target].compactMap(\.self)).contains { FileStamp(path: $0)?.isSameFile(as: link) ?? false }
+        if !known, target.flatMap({ BackupScope.path($0, below: path) }) == nil { links.insert(path) }
+    }
+
+    /// - Parameter what: that it cannot be read, unless it is gone.
+    private mutating func note(_ error: FileError, _ what: String, _ path: String) {
+        if error == .system(ENOENT) || error == .system(ENOTDIR) { return }
+        var remedy: String?
+        if case .notAFile = error { remedy = "Rename it, unless it should be a campaign." }
+        problems.append(error.diagnostic(what, file: path, remedy: remedy))
     }
 
     private mutating func addCampaign(_ path: String) {
-        guard Self.isCampaign(path) else { return }
+        // What is known to be no campaign is not read, either.
+        if scope.objection(to: path) == .secret { return }
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try RegularFile.bytes(of: path, atMost: Self.longestCampaign) } catch {
+            return note(error, "the file cannot be read, and it may be a campaign", path)
+        }
+        guard bytes.count <= Self.longestCampaign, Self.isCampaign(bytes, path) else { return }
         add(path)
-        campaigns.insert(path)
+        if !outside.contains(path) { campaigns.insert(path) }
         guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
         let audience = campaign.audience
         let lists = [
@@ -111,13 +148,12 @@ struct ProjectInventory {
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
-            add(FilePaths.named(FilePaths.resolve(named.value, besideFile: path)))
+            add(FilePaths.named(FilePaths.resolve(named.value, besideFile: path)), namedBy: path)
         }
     }
 
     /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other programs, with their secrets.
-    private static func isCampaign(_ path: String) -> Bool {
-        guard let bytes = try? FilePaths.read(path) else { return false }
+    private static func isCampaign(_ bytes: [UInt8], _ path: String) -> Bool {
         let keys = ["audience:", "content:", "variants:"]
         let hasKeys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
             keys.contains { line.hasPrefix($0) }

@@ -54,6 +54,8 @@ public struct Restore {
     private let observer: Observer<Backup.Progress>
     /// Where the files of the project come; nil where there are none.
     private let root: String?
+    /// The name of the folder below for what lay elsewhere: the project may have one of that name, from a restore before.
+    private let elsewhere: String
 
     /// Reads what the backup holds.
     /// - Throws: `Diagnostic`: it is not a backup, damaged, or of a newer Volley.
@@ -63,14 +65,31 @@ public struct Restore {
         self.observer = observer
         manifest = try BackupManifest(of: request.backup)
         root = manifest.project.map { file in request.folder.map(FilePaths.named) ?? FilePaths.folder(of: file) }
+        let taken = Set(manifest.files.filter { $0.parts.part == "project" }.map { $0.parts.rest.prefix { $0 != "/" } })
+        var (name, number) = ("elsewhere", 1)
+        while taken.contains(name[...]) { (name, number) = ("elsewhere-\(number + 1)", number + 1) }
+        elsewhere = name
     }
 
     /// Puts it back.
     /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it cannot be written. `CancellationError`: it was asked to end.
     ///   Nothing was put back then.
     public func run(at now: Timestamp) throws -> Done {
+        if let folder = request.folder { try refuseLink(FilePaths.named(folder), option: "--into") }
         let (runs, namesOther) = placeOfRuns
+        try refuseLink(FilePaths.named(runs), option: "--runs")
         try checkIsFree(runs)
+        try checkProject()
+        let places = [runs] + (root.map { root in projectFiles.map { place(of: $0, root) } } ?? [])
+        let made = Set(places.flatMap(Self.missingFolders)).sorted { $0.utf8.count > $1.utf8.count }
+        do { return try putBack(to: runs, namesOther, at: now) } catch {
+            // Those that are empty: what others put there in the meantime stays.
+            for folder in made { rmdir(folder) }
+            throw error
+        }
+    }
+
+    private func putBack(to runs: String, _ namesOther: Bool, at now: Timestamp) throws -> Done {
         let staged = try StagedFolder(runs, kind: Self.kind)
         try copy(runs: staged.path, project: FilePaths.join(staged.path, name: Self.projectName))
         let state: RestoredRuns
@@ -94,7 +113,7 @@ public struct Restore {
         let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }
         return Done(
             manifest: manifest, project: project, runs: runs,
-            elsewhere: hasOthers ? root.map { FilePaths.join($0, name: "elsewhere") } : nil, namesOtherRuns: namesOther, state: state)
+            elsewhere: hasOthers ? root.map { FilePaths.join($0, name: elsewhere) } : nil, namesOtherRuns: namesOther, state: state)
     }
 
     /// The folder of runs, and whether volley.yaml names another one.
@@ -107,6 +126,27 @@ public struct Restore {
         if let runs = request.runs { return (FilePaths.named(runs), FilePaths.named(runs) != named) }
         guard request.folder != nil, !isBeside else { return (named, false) }
         return (FilePaths.join(root, name: "runs"), true)
+    }
+
+    /// What a link leads to may be a folder that nobody thinks of: the person names it.
+    private func refuseLink(_ path: String, option: String) throws(Diagnostic) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+        guard FileKind(path: path) == .folder else {
+            throw Diagnostic(
+                "this is a link that leads to no folder", file: path,
+                remedy: "Remove it, or name another folder with \(option). Nothing was put back.")
+        }
+        let real = FilePaths.absolute(path)
+        throw Diagnostic(
+            "this is a link to \(TextFormat.inLine(real)), and nothing is put back through a link", file: path,
+            remedy: "Name the folder itself, if it is the right one: \(option) \(FilePaths.inShell(real)). Nothing was put back.")
+    }
+
+    /// The folders above a place that do not exist.
+    private static func missingFolders(above place: String) -> [String] {
+        let folder = FilePaths.folder(of: place)
+        return FilePaths.exists(folder) ? [] : [folder] + missingFolders(above: folder)
     }
 
     private func checkIsFree(_ runs: String) throws(Diagnostic) {
@@ -166,11 +206,11 @@ public struct Restore {
 
     /// Where a file comes. What lay elsewhere than volley.yaml comes below its folder as well: a list of files must not lead to any place of a machine.
     private func place(of file: BackupManifest.File, _ root: String) -> String {
-        FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : file.path)
+        FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : "\(elsewhere)/\(file.parts.rest)")
     }
 
     /// Where the files of the project wait in the folder of runs until they get their names.
-    private static let projectName = ".project"
+    static let projectName = ".project"
 
     /// volley.yaml is the last.
     private var projectFiles: [BackupManifest.File] {
@@ -179,20 +219,41 @@ public struct Restore {
         return files.filter { $0.parts.rest != name } + files.filter { $0.parts.rest == name }
     }
 
-    /// Files that are there already stay, if they are the same.
+    /// Files that are there already stay, if they are the same. Nothing comes in the place of something else, or through a link to a folder.
     private func checkProject() throws {
         guard let root else { return }
+        for folder in Set(projectFiles.flatMap { folders(of: place(of: $0, root), below: root) }).sorted() {
+            var status = stat()
+            guard lstat(folder, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
+            throw inTheWay("a folder of the backup comes here, and this is something else", folder)
+        }
         let differing = try projectFiles.filter { file in
             let place = place(of: file, root)
-            return FilePaths.exists(place) ? try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum : false
+            var status = stat()
+            guard lstat(place, &status) == 0 else { return false }
+            switch FileKind(path: place) {
+            case .regular: return try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum
+            case let kind?: throw inTheWay("a file of the backup comes here, and this is \(kind.text)", place)
+            case nil:
+                throw inTheWay("a file of the backup comes here, and this is a link that leads to no file that this user can see", place)
+            }
         }
         if let first = differing.first {
             let others = differing.count > 1 ? ", as \(TextFormat.counted(differing.count - 1, one: "other file")) does" : ""
             throw Diagnostic(
                 "this file differs from the one in the backup\(others), and a backup does not overwrite it",
-                file: place(of: first, root),
-                remedy: "Move it away, or put the backup into another folder with --into. Nothing was put back.")
+                file: place(of: first, root), remedy: Self.wayOut)
         }
+    }
+
+    private static let wayOut = "Move it away, or put the backup into another folder with --into. Nothing was put back."
+
+    private func inTheWay(_ what: String, _ path: String) -> Diagnostic { Diagnostic(what, file: path, remedy: Self.wayOut) }
+
+    /// The folders of a place below another one.
+    private func folders(of place: String, below root: String) -> [String] {
+        let folder = FilePaths.folder(of: place)
+        return folder.utf8.count > root.utf8.count ? [folder] + folders(of: folder, below: root) : []
     }
 
     /// A complete file of the project that waits beside its place.
@@ -230,7 +291,9 @@ public struct Restore {
         guard link(file.path, file.place) != 0 else { return }
         throw Diagnostic(
             "the runs were put back, and this file of the project was not: \(SystemError.words(errno))", file: file.place,
-            remedy: "Copy it, and what else is missing, from the folder 'project' of the backup.")
+            remedy:
+                "Copy it, and what else is missing, from the folder 'project' of the backup. Then remove the folder '\(Self.projectName)' among the runs."
+        )
     }
 }
 

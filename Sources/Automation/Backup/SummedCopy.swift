@@ -16,19 +16,22 @@ enum SummedCopy {
     /// Sums a file up.
     /// - Parameter step: is told how many bytes were read in each piece; what it throws ends the reading.
     static func sum(of path: String, step: (Int) throws -> Void) throws -> Sum {
-        try read(path, step: step) { _ in }
+        try read(path, admit: { _ in }, step: step) { _ in }
     }
 
     /// Copies a file to a new one, which is on the disk then.
     /// - Parameters:
     ///   - mode: the permissions of the new file, whatever the umask.
+    ///   - admit: gets the descriptor of the open file before anything is read from it; what it throws ends the copying.
     ///   - step: as with `sum`.
-    static func make(of path: String, at copy: String, mode: mode_t = 0o600, step: (Int) throws -> Void) throws -> Sum {
+    static func make(
+        of path: String, at copy: String, mode: mode_t = 0o600, admit: (Int32) throws -> Void = { _ in }, step: (Int) throws -> Void
+    ) throws -> Sum {
         let descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", copy, errno) }
         defer { close(descriptor) }
         do {
-            let sum = try read(path, step: step) { piece in
+            let sum = try read(path, admit: admit, step: step) { piece in
                 let code = WriteAll.write(piece, to: descriptor)
                 guard code == 0 else { throw failure("written", copy, code) }
             }
@@ -40,10 +43,13 @@ enum SummedCopy {
         }
     }
 
-    private static func read(_ path: String, step: (Int) throws -> Void, each: ([UInt8]) throws -> Void) throws -> Sum {
+    private static func read(
+        _ path: String, admit: (Int32) throws -> Void, step: (Int) throws -> Void, each: ([UInt8]) throws -> Void
+    ) throws -> Sum {
         var sum = Sum(), hash = SHA256()
         do {
             let file = try RegularFile(path: path)
+            try admit(file.descriptor)
             while true {
                 var failed: FileError?
                 let piece = [UInt8](unsafeUninitializedCapacity: pieceBytes) { room, count in

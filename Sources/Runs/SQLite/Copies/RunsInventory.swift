@@ -60,7 +60,7 @@ public struct RunsInventory: Sendable {
     }
 
     /// Locks, SQLite's own files and folders for temporary files mean nothing in a copy, and the accounts of the console are copied apart.
-    private static func isLeftOut(_ name: String) -> Bool {
+    package static func isLeftOut(_ name: String) -> Bool {
         guard kind(of: name) == nil, name != "console", !name.hasPrefix(".") else { return false }
         return !["-wal", "-shm", "-journal", ".lock"].contains { name.hasSuffix($0) }
     }
