@@ -64,7 +64,8 @@ struct ProjectInventory {
         guard isSeen || ![ENOENT, ENOTDIR].contains(errno) else { return }
         // The databases of the folder of runs are copied as such.
         if let name = BackupScope.path(path, below: runs), !BackupScope.isList(name) { return }
-        switch isSeen ? scope.objection(to: path) : nil {
+        // Anything but a file is refused when it is copied, wherever it lies: a device, a folder.
+        switch isSeen && status.st_mode & S_IFMT == S_IFREG ? scope.objection(to: path) : nil {
         case .secret:
             keys.insert(path)
             return

@@ -24,7 +24,7 @@ extension Restore.Done {
     /// What was put back, and what follows.
     func text(nothingSentSince: Bool) -> String {
         var lines = [project.map { "The project is in \($0), its runs are in \(runs)." } ?? "The runs are in \(runs)."]
-        lines.append("The backup is of \(manifest.startedAt), and every file is as it was then.")
+        lines.append("The backup is of \(manifest.startedAt), and every file in it is as it was then.")
         if namesOtherRuns { lines.append("volley.yaml names another folder of runs: change `runs` there to \(FilePaths.inYAML(runs)).") }
         if let elsewhere {
             lines.append("Campaigns that lay elsewhere are in \(TextFormat.inLine(elsewhere)), under their old paths: move them back.")
@@ -41,10 +41,10 @@ extension Restore.Done {
         if state.lapsedOrders > 0 {
             lines.append("\(TextFormat.counted(state.lapsedOrders, one: "order")) of the console that waited will not be done.")
         }
-        let keys = manifest.leftOut.filter { $0.reason == .keys || $0.reason == .outside }.flatMap(\.names)
-        if !keys.isEmpty {
+        let missing = manifest.leftOut.filter { [.keys, .outside, .unreadable].contains($0.reason) }.flatMap(\.names)
+        if !missing.isEmpty {
             lines.append("Put these back yourself, as they are not in the backup:")
-            lines += keys.map { "  \(TextFormat.inLine($0))" }
+            lines += missing.map { "  \(TextFormat.inLine($0))" }
         }
         lines.append("`volley doctor` says whether everything is there to send. People sign in to the console again.")
         return lines.joined(separator: "\n")
