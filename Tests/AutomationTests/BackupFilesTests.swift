@@ -94,7 +94,9 @@ final class BackupFilesTests {
         #expect(made.manifest.leftOut.isEmpty && made.problems.isEmpty)
     }
 
-    @Test("a list that cannot be read is left out and named with the campaign that names it", arguments: ["folder", "pipe", "endless", "circle"])
+    @Test(
+        "a list that cannot be read is left out and named with the campaign that names it",
+        arguments: ["folder", "pipe", "endless", "circle"])
     func unreadableList(kind: String) throws {
         let list = root + "/l.txt"
         switch kind {
