@@ -40,7 +40,7 @@ public struct OperandRule {
     }
 
     private func quoted(_ text: String) -> String {
-        "'\(redact(text) ?? TextFormat.foreign(text, maximumBytes: 60))'"
+        "'\(redact(text) ?? TextFormat.foreign(SecretText.hidden(in: text), maximumBytes: 60))'"
     }
 
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }

@@ -1,5 +1,4 @@
 public import Base
-import Glibc
 
 /// What volley.yaml says, for people outside of the project who are asked for help: every key that Volley knows, the names of apps, and only those values
 /// that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments. It is read as it
@@ -61,24 +60,12 @@ public struct ProjectOutline: Sendable {
                 })
         case .scalar(let text, _):
             if node.isNull { return .null }
-            if text.contains("://") { return .string(host(of: text) ?? removed) }
-            return .string(isShown || key.hasSuffix("_env") && isVariable(text) ? text : removed)
+            if text.contains("://") {
+                guard let address = SecretText.address(text) else { return .string(removed) }
+                return .string("\(address.scheme)://\(address.host)\(address.hasPath ? "/\(removed)" : "")")
+            }
+            if isShown { return .string(SecretText.isNoPath(text) || SecretText.hidden(in: text) != text ? removed : text) }
+            return .string(key.hasSuffix("_env") && SecretText.isVariable(text) ? text : removed)
         }
-    }
-
-    /// Whether a text certainly names a variable: people write the secret itself where its variable belongs, and that may be in capitals, too.
-    private static func isVariable(_ text: String) -> Bool {
-        guard text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil else { return false }
-        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil || getenv(text) != nil
-    }
-
-    /// Of an address, its scheme and host: the rest may be a secret.
-    /// - Returns: nil if it is not certain what of it is the host: a password may hold any character.
-    private static func host(of text: String) -> String? {
-        guard let address = text.wholeMatch(of: /([a-z][a-z0-9+.-]*):\/\/(?:[^@\/?#]*@)?([A-Za-z0-9.-]+(?::[0-9]+)?)([\/?#].*)?/),
-            !(address.output.3 ?? "").contains("@")
-        else { return nil }
-        let (_, scheme, host, rest) = address.output
-        return "\(scheme)://\(host)\(rest == nil ? "" : "/\(removed)")"
     }
 }

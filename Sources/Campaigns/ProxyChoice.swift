@@ -64,8 +64,11 @@ extension ProxyChoice {
         if let variable = reference.passwordVariable {
             guard let password = variables(variable.value) else {
                 throw Diagnostic(
-                    "the environment variable \(variable.value), which should hold the proxy's password, is not set", at: variable.position,
-                    remedy: "Set it, for example with `read -s \(variable.value); export \(variable.value)`.")
+                    "the environment variable \(SecretText.variable(variable.value)), which should hold the proxy's password, is not set",
+                    at: variable.position,
+                    remedy: SecretText.remedy(
+                        forUnset: variable.value, noun: "password",
+                        "Set it, for example with `read -s \(variable.value); export \(variable.value)`."))
             }
             address.password = password
         }

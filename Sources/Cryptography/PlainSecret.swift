@@ -75,9 +75,11 @@ public struct PlainSecret: Sendable {
                 remedy: remedy ?? "Copy the \(noun) from the service's console into it, and nothing else.")
         case .variable(let name):
             Diagnostic(
-                "the environment variable \(name)\(joint)\(clause)",
+                "the environment variable \(SecretText.variable(name))\(joint)\(clause)",
                 remedy: remedy?.replacing("into it", with: "into the variable")
-                    ?? "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`.")
+                    ?? SecretText.remedy(
+                        forUnset: name, noun: noun,
+                        "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`."))
         }
     }
 

@@ -220,8 +220,10 @@ extension FrozenEnvironment {
 extension FrozenCredential {
     /// Where the credential is, and what identifies it.
     fileprivate func inFull(_ form: CredentialForm) -> String {
-        let place = self[form.files.first] ?? self[form.variable].map { "the variable \($0)" } ?? ""
-        guard let id = self[form.keyID] else { return self[form.passphraseVariable].map { "\(place) (passphrase in \($0))" } ?? place }
+        let place = self[form.files.first] ?? self[form.variable].map { "the variable \(SecretText.variable($0))" } ?? ""
+        guard let id = self[form.keyID] else {
+            return self[form.passphraseVariable].map { "\(place) (passphrase in \(SecretText.variable($0)))" } ?? place
+        }
         return "\(id)\(form.issuer.map { " of \($0.key) \(self[$0] ?? "")" } ?? "") in \(place)"
     }
 }

@@ -119,8 +119,10 @@ extension FrozenCredential {
         guard let name = self[form.passphraseVariable] else { return nil }
         guard let value = getenv(name) else {
             throw Diagnostic(
-                "the environment variable \(name), which should hold the passphrase, is not set", file: self[form.files.first],
-                remedy: "Set it, for example with `read -s \(name); export \(name)`.")
+                "the environment variable \(SecretText.variable(name)), which should hold the passphrase, is not set",
+                file: self[form.files.first],
+                remedy: SecretText.remedy(
+                    forUnset: name, noun: "passphrase", "Set it, for example with `read -s \(name); export \(name)`."))
         }
         return String(cString: value)
     }

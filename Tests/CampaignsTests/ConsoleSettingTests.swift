@@ -133,7 +133,7 @@ struct ConsoleSettingTests {
             ),
             (
                 "console: {public_url: \"https://push.example.com/volley\"}\n",
-                "volley.yaml:1:23: the address 'https://push.example.com/volley' must end after the host and port. Remove the path. "
+                "volley.yaml:1:23: the address 'https://push.example.com/…' must end after the host and port. Remove the path. "
                     + "For example: public_url: \"https://push.example.com\"."
             ),
             (

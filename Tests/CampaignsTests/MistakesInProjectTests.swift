@@ -322,7 +322,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:4:24: the address 'https://localhost:2197/3/device' must end after the host and port. Remove the path. For example: url: "https://localhost:2197".
+            volley.yaml:4:24: the address 'https://localhost:2197/…' must end after the host and port. Remove the path. For example: url: "https://localhost:2197".
             """),
         MistakeCase(
             "a server with a port that is none",
@@ -358,7 +358,7 @@ struct MistakesInProjectTests {
                 certificate: {file: a.p12}
 
             """#,
-            "volley.yaml:4:24: the address 'https://me@localhost' names no host. For example: url: \"https://localhost:2197\"."),
+            "volley.yaml:4:24: the address 'https://…@localhost' holds a user or a password. Remove what is before the @. For example: url: \"https://localhost:2197\"."),
         MistakeCase(
             "a server without address",
             #"""

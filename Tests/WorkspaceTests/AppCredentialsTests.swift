@@ -43,7 +43,7 @@ struct AppCredentialsTests {
     }
 
     private func withVariable<Result>(_ content: String?, _ body: (String) throws -> Result) rethrows -> Result {
-        let name = "VOLLEY_TEST_\(UUID().uuidString.filter { $0 != "-" })"
+        let name = "VOLLEY_TEST_\(Int.random(in: 0..<1_000_000_000_000))"
         if let content { setenv(name, content, 1) }
         defer { unsetenv(name) }
         return try body(name)

@@ -10,9 +10,11 @@ extension AudienceDatabase {
     func connect(_ cancellation: Cancellation) throws -> PostgresConnection {
         guard let address = getenv(variable.value).map({ String(cString: $0) }), !address.isEmpty else {
             throw Diagnostic(
-                "the environment variable \(variable.value), which should hold the address of the database '\(name)', is not set",
+                "the environment variable \(SecretText.variable(variable.value)), which should hold the address of the database '\(name)', is not set",
                 at: variable.position,
-                remedy: "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE.")
+                remedy: SecretText.remedy(
+                    forUnset: variable.value, noun: "address",
+                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."))
         }
         return try PostgresConnection.open(PostgresAddress(address, of: variable.value), cancellation)
     }

@@ -45,9 +45,10 @@ public struct NoticeChannel: Sendable {
             if let secretVariable {
                 guard let value = variables(secretVariable.value) else {
                     throw Diagnostic(
-                        "the environment variable \(secretVariable.value), which must hold the secret of this webhook, is not set",
+                        "the environment variable \(SecretText.variable(secretVariable.value)), which must hold the secret of this webhook, is not set",
                         at: secretVariable.position,
-                        remedy: "Set it where you start volley. Until then this webhook gets no notices.")
+                        remedy: SecretText.remedy(forUnset: secretVariable.value, noun: "secret", "Set it where you start volley.")
+                            + " Until then this webhook gets no notices.")
                 }
                 secret = Array(value.utf8)
             }

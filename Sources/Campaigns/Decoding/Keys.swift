@@ -10,12 +10,15 @@ struct KeyGroup: Sendable {
     var unlisted: [String] = []
     /// Where keys may be those of an account: the service that has it.
     var service: (any PushService)?
+    /// Whether it holds or names a secret, so that people write the secret itself in its place.
+    var holdsSecrets = false
     /// Where keys name columns of exports: the services of the app, if they are known.
     var services: [any PushService] = []
 
-    init(_ name: String, valid: [String]) {
+    init(_ name: String, valid: [String], holdsSecrets: Bool = false) {
         self.name = name
         self.valid = valid
+        self.holdsSecrets = holdsSecrets
     }
 
     /// The group where these services take the pushes: keys of `content` and `delivery` that none of them has are still read, so that they can
@@ -43,7 +46,7 @@ struct KeyGroup: Sendable {
     var location: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
 
     /// A key in quotes; a name that is not a key, such as `the variant`, without.
-    static func shown(_ name: String) -> String { name.contains(" ") ? name : "'\(name)'" }
+    static func shown(_ name: String) -> String { name.contains(" ") ? SecretText.hidden(in: name) : quoted(name) }
 }
 
 /// The keys of one kind of file: one table for reading, for the nearest name, and for telling where a misplaced key belongs.
@@ -149,15 +152,16 @@ enum ProjectKeys {
         root.service = PushServices.standard
         return root
     }()
-    static let database = KeyGroup("the database", valid: ["url_env", "timeout"])
+    static let database = KeyGroup("the database", valid: ["url_env", "timeout"], holdsSecrets: true)
     static let store = KeyGroup("store", valid: ["postgres"])
-    static let postgresStore = KeyGroup("postgres", valid: ["url_env"])
-    static let notice = KeyGroup("the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"])
+    static let postgresStore = KeyGroup("postgres", valid: ["url_env"], holdsSecrets: true)
+    static let notice = KeyGroup(
+        "the entry of 'notices'", valid: ["webhook", "secret_env", "ca", "command", "events"], holdsSecrets: true)
     static let monitoring = KeyGroup("monitoring", valid: ["prometheus", "health"])
     static let console = KeyGroup("console", valid: ["public_url", "proxies", "roots", "oidc"])
     static let provider = KeyGroup(
         "oidc", valid: ["issuer", "client_id", "client_secret", "roles", "name", "name_claim", "scopes", "ca", "only"])
-    static let clientSecret = KeyGroup("client_secret", valid: ["file", "env"])
+    static let clientSecret = KeyGroup("client_secret", valid: ["file", "env"], holdsSecrets: true)
     static let claimedRoles = KeyGroup("roles", valid: ["claim", "map"])
     static let testDevice: KeyGroup = {
         var group = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
@@ -165,7 +169,7 @@ enum ProjectKeys {
         return group
     }()
     static let environment = KeyGroup("environment", valid: ["url", "ca"])
-    static let proxy = KeyGroup("proxy", valid: ["url", "user", "password_env"])
+    static let proxy = KeyGroup("proxy", valid: ["url", "user", "password_env"], holdsSecrets: true)
     static let columns = columns(of: [], ofSeveral: false)
     static let serviceColumn = KeyGroup("service", valid: ["column", "map"])
 
@@ -193,7 +197,7 @@ enum ProjectKeys {
 
     /// The account of a service below `services`.
     static func account(of service: any PushService) -> KeyGroup {
-        var group = KeyGroup(service.name, valid: service.account.keys + ["pace"])
+        var group = KeyGroup(service.name, valid: service.account.keys + ["pace"], holdsSecrets: true)
         group.service = service
         return group
     }
@@ -216,7 +220,9 @@ enum ProjectKeys {
     }
 
     /// What an app shows who it is with.
-    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, valid: form.fieldsBelow.map(\.key)) }
+    static func credential(_ form: CredentialForm) -> KeyGroup {
+        KeyGroup(form.key, valid: form.fieldsBelow.map(\.key), holdsSecrets: true)
+    }
 
     /// All groups of a file in which an app uses a service.
     static func file(of service: any PushService) -> FileKeys {

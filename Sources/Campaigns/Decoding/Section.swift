@@ -21,7 +21,10 @@ struct Section {
     /// Opens a group and reports its unknown keys; nil, and reported, when the node is not a group.
     /// - Parameter example: the group as a person might write it, for the remedy.
     init?(_ node: YAMLNode, _ group: KeyGroup, of file: FileKeys, example: String, findings: Findings) {
-        guard let entries = Self.entries(of: node, name: group.name, example: example, findings: findings) else { return nil }
+        guard
+            let entries = Self.entries(
+                of: node, name: group.name, holdsSecrets: group.holdsSecrets, example: example, findings: findings)
+        else { return nil }
         self.group = group
         self.position = node.position
         self.findings = findings
@@ -66,16 +69,21 @@ struct Section {
     }
 
     /// The entries of a group with keys of any name; nil, and reported, when the node is not a group.
-    static func entries(of node: YAMLNode, name: String, example: String, findings: Findings) -> [YAMLEntry]? {
+    /// - Parameter holdsSecrets: whether people put a secret in the place of the group: no text there is repeated.
+    static func entries(
+        of node: YAMLNode, name: String, holdsSecrets: Bool = false, example: String, findings: Findings
+    ) -> [YAMLEntry]? {
         switch node.content {
         case .mapping(let entries): return entries
         case .unreadable: return nil
-        case .scalar(let value, .plain) where KeySlip(Array(value.unicodeScalars)) != nil:
+        case .scalar(let value, .plain) where !holdsSecrets && KeySlip(Array(value.unicodeScalars)) != nil:
             if let accident = KeySlip(Array(value.unicodeScalars)) { findings.error(accident.mistake, at: node.position) }
             return nil
         default:
             findings.error(
-                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must be a group of keys, not \(node.noun)",
+                node.isNull
+                    ? "\(KeyGroup.shown(name)) is empty"
+                    : "\(KeyGroup.shown(name)) must be a group of keys, not \(holdsSecrets && node.text != nil ? "a text" : node.noun)",
                 at: node.position,
                 remedy: "For example: \(example).")
             return nil

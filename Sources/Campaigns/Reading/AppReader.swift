@@ -11,7 +11,7 @@ struct AppReader {
 
     init(section: Section, service: any PushService) {
         (self.section, self.service) = (section, service)
-        owner = "the app '\(section.group.name)'"
+        owner = "the app \(quoted(section.group.name))"
     }
 
     private var findings: Findings { section.findings }
@@ -55,7 +55,9 @@ struct AppReader {
 
     private func accepted(_ text: SourceText, _ field: AccountField) -> SourceText? {
         section.accepted(text) { value throws(Mistake) in
-            if let flaw = field.flaw(value, quoted(value)) { throw flaw }
+            // Where the service gives out a plain secret with the name, people mix them up. No secret is written like a bundle id.
+            let mayBeSecret = account.credentials.contains { $0.kind.isPlainSecret } && !value.contains(".")
+            if let flaw = field.flaw(value, mayBeSecret ? "'\(SecretText.short(value))'" : quoted(value)) { throw flaw }
         }
     }
 
@@ -143,7 +145,7 @@ struct AppReader {
 
     /// A path; nil, and reported, for the secret itself, which is not repeated.
     private func path(_ text: SourceText, _ field: AccountField, _ form: CredentialForm) -> SourceText? {
-        guard text.value.contains("-----BEGIN") || text.value.drop(while: \.isWhitespace).first == "{" else { return text }
+        guard SecretText.isNoPath(text.value) else { return text }
         findings.error(
             "'\(field.key)' must be the path of a file", at: text.position,
             remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(field.key): \(field.example).")
@@ -226,6 +228,9 @@ enum ServerURL {
         let authority = url.dropFirst("https://".count)
         guard !authority.contains("/"), !authority.contains("?"), !authority.contains("#") else {
             throw Mistake("the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
+        }
+        guard !authority.contains("@") else {
+            throw Mistake("the address \(quoted(url)) holds a user or a password", remedy: "Remove what is before the @. \(example)")
         }
         let parts = HostPort(authority), host = parts.host
         let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ":") }

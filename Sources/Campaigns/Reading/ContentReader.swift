@@ -108,7 +108,7 @@ struct ContentReader {
             findings.warning(
                 .commentInText,
                 message:
-                    "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()))) too: // does not begin a comment in YAML",
+                    "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()), isContent: true)) too: // does not begin a comment in YAML",
                 at: text.position, remedy: "Remove it, or write # for a comment; to keep it, put the whole text in quotes.")
         }
         return text
@@ -121,7 +121,8 @@ struct ContentReader {
         let isNote = comment.text.first == " "
         guard !isNote && !comment.text.isEmpty || comment.blanks == 1 && !isAddress else { return }
         findings.warning(
-            .commentInText, message: "the text ends before \(quoted("#" + comment.text)), which YAML reads as a comment", at: text.position,
+            .commentInText, message: "the text ends before \(quoted("#" + comment.text, isContent: true)), which YAML reads as a comment",
+            at: text.position,
             remedy: "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "").")
     }
 
@@ -153,7 +154,7 @@ struct ContentReader {
     private func sound() -> SourceText? {
         if let node = section.node("sound"), let text = node.text, text.style == .plain, let isMeant = Self.truth(of: text.value) {
             findings.error(
-                "'sound' is the name of a sound, not \(quoted(text.value))", at: node.position,
+                "'sound' is the name of a sound, not \(quoted(text.value, isContent: true))", at: node.position,
                 remedy: isMeant ? "Write sound: default, or the name of a file in the app." : "For a push without sound remove the key.")
             return nil
         }
@@ -181,7 +182,7 @@ struct ContentReader {
         let rest = image.value.dropFirst("https://".count)
         guard image.value.lowercased().hasPrefix("https://"), let first = rest.first, first != "/" else {
             findings.error(
-                "'image' must be a web address that begins with https://, not \(quoted(image.value))", at: image.position,
+                "'image' must be a web address that begins with https://, not \(quoted(image.value, isContent: true))", at: image.position,
                 remedy: "For example: image: https://cdn.example.com/spring.jpg.")
             return nil
         }
@@ -195,7 +196,8 @@ struct ContentReader {
         }
         let other = address.value[second.range.lowerBound...].dropFirst().drop(while: \.isWhitespace)
         findings.error(
-            "'\(key)' takes one address, but another follows: \(quoted(String(other)))", at: address.position, remedy: "Keep one of them.")
+            "'\(key)' takes one address, but another follows: \(quoted(String(other), isContent: true))", at: address.position,
+            remedy: "Keep one of them.")
         return nil
     }
 

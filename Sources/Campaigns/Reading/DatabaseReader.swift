@@ -26,7 +26,8 @@ struct DatabaseReader {
             name: entry.key, variable: SourceText("", at: entry.key.position), timeoutSeconds: Database.usualTimeoutSeconds)
         guard
             let section = Section(
-                entry.value, ProjectKeys.database, of: ProjectKeys.file, example: "\(entry.key.value): {url_env: WAREHOUSE_URL}",
+                entry.value, ProjectKeys.database, of: ProjectKeys.file,
+                example: "\(SecretText.hidden(in: entry.key.value)): {url_env: WAREHOUSE_URL}",
                 findings: root.findings)
         else { return database }
         if section.required("url_env", example: "url_env: WAREHOUSE_URL") != nil,
@@ -59,7 +60,7 @@ struct DeviceSourceReader {
     /// Nothing where the key is absent, or was reported.
     func source() -> (files: [SourceText], query: DeviceQuery?) {
         guard let node = section.node(Self.key), case .mapping = node.content else {
-            return (section.paths(Self.key, example: "devices: exports/devices.csv"), nil)
+            return (section.paths(Self.key, example: "devices: exports/devices.csv").filter(isPath), nil)
         }
         guard
             let group = Section(node, CampaignKeys.deviceQuery, of: keys, example: Self.example, findings: section.findings)
@@ -68,6 +69,18 @@ struct DeviceSourceReader {
         let sql = group.requiredText("query", example: "query: \"select token as device_token from devices\"")
         guard let database, let sql else { return ([], nil) }
         return ([], DeviceQuery(database: database, sql: sql, position: node.position))
+    }
+
+    /// An address is reported: it is no file, and it may hold a password.
+    private func isPath(_ text: SourceText) -> Bool {
+        guard text.value.firstMatch(of: /^[A-Za-z][A-Za-z0-9+.-]*:\/\//) != nil else { return true }
+        let isDatabase = text.value.lowercased().hasPrefix("postgres")
+        section.findings.error(
+            "'\(Self.key)' names files of this machine, and \(quoted(text.value)) is an address", at: text.position,
+            remedy: isDatabase
+                ? "Name the database in volley.yaml, for example: \(DatabaseReader.example), and write here: \(Self.example)."
+                : "Download the file, and write its path, for example: devices: exports/devices.csv.")
+        return false
     }
 }
 
@@ -80,7 +93,8 @@ extension DeviceQuery {
         let remedy =
             nearest.map { "Did you mean '\($0)'?" }
             ?? (names.isEmpty
-                ? "Write at the top level of \(file): \(DatabaseReader.example)." : "It has: \(names.joined(separator: ", ")).")
+                ? "Write at the top level of \(file): \(DatabaseReader.example)."
+                : "It has: \(names.map { SecretText.hidden(in: $0) }.joined(separator: ", ")).")
         return (Mistake("there is no database \(quoted(database.value)) in \(file)", remedy: remedy), database.position)
     }
 }

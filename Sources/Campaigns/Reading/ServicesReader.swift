@@ -56,7 +56,7 @@ struct ServicesReader {
                 findings: app.section.findings)
         else { return nil }
         var reader = AppReader(section: section, service: service)
-        reader.owner = "'\(service.name)' of the app '\(app.section.group.name)'"
+        reader.owner = "'\(service.name)' of the app \(quoted(app.section.group.name))"
         return self.service(reader, position: entry.key.position)
     }
 

@@ -37,8 +37,11 @@ public struct StoreAddress: Sendable {
     private func resolved() throws -> PostgresAddress {
         guard let text = getenv(variable.value).map({ String(cString: $0) }), !text.isEmpty else {
             throw Diagnostic(
-                "the environment variable \(variable.value), which should hold the address of the store, is not set", at: variable.position,
-                remedy: "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE.")
+                "the environment variable \(SecretText.variable(variable.value)), which should hold the address of the store, is not set",
+                at: variable.position,
+                remedy: SecretText.remedy(
+                    forUnset: variable.value, noun: "address",
+                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."))
         }
         return try explaining { try PostgresAddress(text, of: variable.value, connectingWithin: Self.connectSeconds) }
     }

@@ -1,0 +1,128 @@
+import Glibc
+
+/// How words of volley.yaml and of campaigns are shown, as people paste secrets into the wrong place: in a message, a log or a bundle for those
+/// who help, at most four characters at either end of what may be one are left.
+public enum SecretText {
+    /// A text in which addresses keep only scheme and host, and everything that may be a key, a token or a password is shortened.
+    /// - Parameter keepsPaths: for what devices get: of an address without a user, path and query are no secret there.
+    public static func hidden(in text: String, keepsPaths: Bool = false) -> String {
+        guard text.utf8.count >= 8 else { return text }
+        if keepsPaths, text.contains("://"), !text.contains("@") { return text }
+        return withoutKeys(withoutPasswords(withoutAddresses(text)))
+    }
+
+    /// What is left of a text that certainly stands where secrets belong.
+    public static func short(_ text: String) -> String { Target.redact(text) }
+
+    // MARK: - Addresses
+
+    /// Of an address, its scheme and host, and whether there is more: the rest may be a secret.
+    /// - Returns: nil if it is not certain what of it is the host: a password may hold any character.
+    public static func address(_ text: some StringProtocol) -> (scheme: String, host: String, hasUser: Bool, hasPath: Bool)? {
+        let pattern = /([A-Za-z][A-Za-z0-9+.-]*):\/\/([^@\/?#]*@)?((?:[A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?)([\/?#].*)?/
+        guard let address = String(text).wholeMatch(of: pattern.dotMatchesNewlines()), !(address.output.4 ?? "").contains("@") else {
+            return nil
+        }
+        let (_, scheme, user, host, rest) = address.output
+        return (String(scheme), String(host), user != nil, rest != nil && rest != "/")
+    }
+
+    private static func withoutAddresses(_ text: String) -> String {
+        guard text.contains("://"), let start = text.firstMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/\//) else { return text }
+        // A password may hold blanks: what comes before an @ may belong to the address.
+        let rest = text[start.range.lowerBound...]
+        let isEnd: (Character) -> Bool = { $0.isWhitespace || "\"'<>{}()，,".contains($0) }
+        let afterUser = rest.lastIndex(of: "@") ?? rest.startIndex
+        let end = rest[afterUser...].firstIndex(where: isEnd) ?? rest.endIndex
+        let written = rest[..<end]
+        let shown =
+            switch address(written) {
+            case let (scheme, host, hasUser, hasPath)? where hasUser || hasPath:
+                "\(scheme)://\(hasUser ? "…@" : "")\(host)\(hasPath ? "/…" : "")"
+            case nil: "\(start.output)…"
+            default: String(written)
+            }
+        return text[..<start.range.lowerBound] + shown + withoutAddresses(String(rest[end...]))
+    }
+
+    // MARK: - Passwords
+
+    /// `password=…` and the like, and what follows the name of a key file after a colon.
+    private static func withoutPasswords(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: " ") }) else {
+            return text
+        }
+        let named =
+            /((?:passw|passphrase|pwd|secret|authorization|bearer)[A-Za-z_]*["']?(?:\s*[:=]\s*|\s+))((?:(?:bearer|basic)\s+)?[^\s,;&…]\S*)/
+            .ignoresCase()
+        return text.replacing(named) { match in
+            // Words of a sentence, and the names of variables, tell nothing.
+            let isSet = match.output.1.contains { ":=".contains($0) } || match.output.1.lowercased().hasPrefix("bearer")
+            return !isSet || isVariable(String(match.output.2)) ? String(match.output.0) : "\(match.output.1)…"
+        }.replacing(keyFile) { "\($0.output.1):…" }
+    }
+
+    private static var keyFile: Regex<(Substring, Substring)> { /(\.(?:p12|pfx|pem|p8|key|json|txt)):\S.*/ }
+
+    // MARK: - Keys
+
+    /// From this many characters on, letters and digits without an order are a key rather than a name. JPush's secrets have 24, RongCloud's
+    /// keys fewer, and an id in a file's name has ten (APNs) or fifteen (Firebase).
+    private static let fewestOfKey = 20
+
+    private static func withoutKeys(_ text: String) -> String {
+        guard text.utf8.count >= fewestOfKey else { return text }
+        return text.replacing(/[A-Za-z0-9+\/=_-]{20,}/) { run in isKey(run.output) ? short(String(run.output)) : String(run.output) }
+    }
+
+    /// Whether letters and digits in it have no order, other than in words, dates and numbers.
+    private static func isKey(_ run: Substring) -> Bool {
+        run.split { !($0.isLetter || $0.isNumber) }.filter(isDisordered).reduce(0) { $0 + $1.utf8.count } >= fewestOfKey
+    }
+
+    private enum Kind { case upper, lower, digit }
+
+    /// Whether capitals, small letters and digits change so often that this is no word, `camelCase` or `Campaign2026`.
+    private static func isDisordered(_ part: Substring) -> Bool {
+        let kinds: [Kind] = part.map { $0.isNumber ? .digit : $0.isUppercase ? .upper : .lower }
+        var changes = 0
+        for (place, pair) in zip(kinds, kinds.dropFirst()).enumerated() where pair.0 != pair.1 {
+            let isBeforeWord = pair.1 == .upper && place + 2 < kinds.count && kinds[place + 2] == .lower
+            let isInWord = pair == (.upper, .lower) && (place == 0 || kinds[place - 1] != .upper)
+            if !isBeforeWord, !isInWord { changes += 1 }
+        }
+        return changes >= 2 && changes * 7 >= kinds.count
+    }
+
+    /// Whether a text that stands where a path belongs is rather the key itself, or a path and a password.
+    public static func isNoPath(_ text: String) -> Bool {
+        if text.contains("-----BEGIN") || text.drop(while: \.isWhitespace).first == "{" || text.contains("://") { return true }
+        if text.firstMatch(of: keyFile) != nil { return true }
+        let joined = text.filter { !$0.isWhitespace }
+        guard joined.wholeMatch(of: /[A-Za-z0-9+\/=_-]+/) != nil, isKey(joined[...]) else { return false }
+        let hasAll = joined.contains(where: \.isUppercase) && joined.contains(where: \.isLowercase) && joined.contains(where: \.isNumber)
+        return !joined.contains("/") || hasAll && joined.utf8.count >= 40
+    }
+
+    // MARK: - Variables
+
+    /// Whether a text certainly names a variable: people write the secret itself where its variable belongs, and that may be in capitals, too.
+    public static func isVariable(_ text: String) -> Bool {
+        guard text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil else { return false }
+        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil && hidden(in: text) == text || getenv(text) != nil
+    }
+
+    /// The name of a variable, as it may be shown.
+    public static func variable(_ name: String) -> String { isVariable(name) || getenv(name) != nil ? name : short(name) }
+
+    /// What to do about a variable that is not set.
+    /// - Parameters:
+    ///   - noun: what it should hold: "passphrase".
+    ///   - remedy: for a variable whose name may be shown.
+    public static func remedy(forUnset name: String, noun: String, _ remedy: String) -> String {
+        isVariable(name)
+            ? remedy
+            : "In volley.yaml, write the name of a variable, such as VOLLEY_\(noun.uppercased().replacing(" ", with: "_")), not the \(noun) itself, "
+                + "and set that variable where Volley runs."
+    }
+}
