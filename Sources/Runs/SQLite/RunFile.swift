@@ -81,7 +81,8 @@ enum RunFile {
     static func kind(_ path: String) -> Kind {
         guard let kind = FileKind(path: path) else { return errno == EACCES ? .forbidden : .missing }
         switch kind {
-        case .regular: return .file
+        // Volley itself opens its records.
+        case .regular, .record: return .file
         case .folder: return .folder
         case .namedPipe, .socket, .device: return .other(kind)
         }
