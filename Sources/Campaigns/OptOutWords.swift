@@ -111,6 +111,8 @@ extension Diagnostic {
     /// - Parameter name: a tag, or the column of a condition.
     public static func optOut(_ name: SourceText, isTag: Bool) -> Diagnostic {
         let shown = TextFormat.foreign(name.value, maximumBytes: 60)
+        // `-unsubscribed` was meant as "without": excluding devices with a tag of that name would exclude none.
+        let excluded = shown.drop { $0 == "-" || $0 == "−" || $0 == "–" }.trimmingSpaces()
         return .warning(
             .optOutTargeted,
             message: isTag
@@ -118,7 +120,7 @@ extension Diagnostic {
                 : "the condition on '\(shown)' seems to select devices that do not want pushes, and the campaign goes to them",
             at: name.position,
             remedy: isTag
-                ? "To leave them out, move the tag to exclude: {tags: [\(TextFormat.yaml(shown, like: .doubleQuoted))]}; if you mean them, allow this warning."
+                ? "To leave them out, move the tag to exclude: {tags: [\(TextFormat.yaml(excluded, like: .doubleQuoted))]}; if you mean them, allow this warning."
                 : "To leave them out, turn the condition around; if you mean them, allow this warning.")
     }
 }

@@ -7,6 +7,13 @@ import Glibc
 extension PostgresAddress {
     /// What libpq could not read, as far as it can be said without showing a secret; nil if it cannot.
     static func flaw(of text: String, _ variable: String) -> PostgresError? {
+        // The quotes of a shell or of a file of settings that were taken along.
+        if let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, text.unicodeScalars.count > 1,
+            ["\"\"", "''", "``", "“”", "‘’"].contains(String(String.UnicodeScalarView([first, last])))
+        {
+            return PostgresError(
+                .address, "\(variable) has quotes around the address", remedy: "Set it to the address alone, without the quotes.")
+        }
         guard let colon = text.firstRange(of: "://") else { return keywordFlaw(of: text, variable) }
         let scheme = text[..<colon.lowerBound]
         guard scheme == "postgresql" || scheme == "postgres" else {

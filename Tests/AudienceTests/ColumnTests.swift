@@ -81,6 +81,14 @@ import Testing
         #expect(mistakes.last?.remedy == "Did you mean 'first_name'?")
     }
 
+    @Test("a column whose name a text cannot hold is to be renamed", arguments: ["first name", "“first_name”", "first:name"])
+    func unnameableColumns(column: String) {
+        let mistakes = query("token,\(column)").with { $0.fields = [place("first_name")] }.mistakes()
+        #expect(
+            mistakes.first?.remedy
+                == "Did you mean '\(column)'? A text cannot name it: rename it to 'first_name' in the export.")
+    }
+
     @Test("templates get their cells in their order, by header or standard name, trimmed")
     func fields() throws {
         let path = folder.file("a.csv", "token,name,lang\n\(token(1)),\" Anna, B. \",de\n")

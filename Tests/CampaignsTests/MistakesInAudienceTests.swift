@@ -123,6 +123,11 @@ struct MistakesInAudienceTests {
             campaign.yaml:4:11: 'unsubscribed,beta' is read as a single name. For several names write tags: [unsubscribed, beta]; put a name with a comma in quotes.
             """),
         MistakeCase(
+            "names in brackets that make no list",
+            "audience:\n  tags: (discount, daily)\n",
+            "campaign.yaml:2:9: '(discount, daily)' is read as a single name. For several names write tags: [discount, daily]; put a name with a comma in quotes."
+        ),
+        MistakeCase(
             "tags without value",
             "audience:\n  tags:\n",
             "campaign.yaml:2:8: 'tags' has no value. For example: tags: [one, two]."),

@@ -38,6 +38,12 @@ struct OptOutTests {
         #expect(warnings[0].position?.line == 1 && warnings[0].remedy?.contains("To leave them out") == true)
     }
 
+    @Test("with a minus in front are left out by the tag without it")
+    func minus() throws {
+        let warnings = try readPart("audience: {tags: [vip, -unsubscribed]}\n").1
+        #expect(warnings.first?.remedy?.contains("exclude: {tags: [\"unsubscribed\"]}") == true, "\(warnings)")
+    }
+
     @Test(
         "are those that are left if the ones that want pushes are left out",
         arguments: [

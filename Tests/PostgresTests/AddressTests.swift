@@ -94,6 +94,8 @@ import Testing
             ("postgresql://volley:hush@db/shop?sslmod=verify-full", "has the option sslmod, which", "Did you mean sslmode?"),
             ("postgresql://db/shop?foo=1", "has the option foo, which", "Remove it."),
             ("postgresql://db/shop?sslmode", "has the option sslmode without a value", "Write sslmode=VALUE"),
+            ("\"postgresql://volley:hush@db/shop\"", "has quotes around the address", "without the quotes"),
+            ("'host=db password=hush'", "has quotes around the address", "without the quotes"),
             ("host=db sslmod=require", "has the option sslmod, which", "Did you mean sslmode?"),
             ("mysql://volley:hush@db/shop", "begins with mysql://, and Volley reads PostgreSQL", "Write postgresql://"),
             ("postgresql://volley:hush%zz@db/shop", "has a % that two hexadecimal digits do not follow", "as %25"),

@@ -154,7 +154,17 @@ struct ColumnResolver {
         let nearest = nearestName(to: name.value, among: header.filter { !$0.isEmpty } + standard)
         return Diagnostic(
             "\(file) has no column '\(name.value)'", at: name.position,
-            remedy: disguised([name.value]) ?? nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
+            remedy: disguised([name.value]) ?? nearest.map { Self.remedy(meaning: $0, by: name.value) } ?? "Its columns are \(list).")
+    }
+
+    /// What to do about a column that has another name: a text names columns without quotes, so not all names can stand in it.
+    private static func remedy(meaning column: String, by name: String) -> String {
+        let isNameable = column.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || "_.-".unicodeScalars.contains($0)
+        }
+        return isNameable
+            ? "Did you mean '\(column)'?"
+            : "Did you mean '\(column)'? A text cannot name it: rename it to '\(name)' in the export."
     }
 
     /// A condition on the column of tags.

@@ -50,7 +50,7 @@ extension Section {
         if let comma = name.value.first(where: { ",，、;；".contains($0) }) {
             let mark = comma == "," ? "a comma" : "a '\(comma)'"
             complain(
-                name.value.split { ",，、;；".contains($0) }.filter { $0.contains { !$0.isWhitespace } },
+                Self.withoutBrackets(name.value).split { ",，、;；".contains($0) }.filter { $0.contains { !$0.isWhitespace } },
                 otherwise: "; put a name with \(mark) in quotes")
         } else if name.value.hasPrefix("-") {
             findings.error(
@@ -62,6 +62,12 @@ extension Section {
         } else {
             checkEntry(name, key: key)
         }
+    }
+
+    /// The names between brackets of any kind, which in YAML make no list: `(news, vip)`.
+    private static func withoutBrackets(_ text: String) -> Substring {
+        let isPair = [("(", ")"), ("<", ">"), ("（", "）"), ("【", "】"), ("［", "］")].contains { text.hasPrefix($0) && text.hasSuffix($1) }
+        return isPair ? text.dropFirst().dropLast() : text[...]
     }
 
     /// A name in quotes, as it may be shown.
