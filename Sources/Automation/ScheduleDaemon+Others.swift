@@ -147,7 +147,7 @@ extension ScheduleDaemon {
     }
 
     /// Notes a time that this machine had claimed and sends nothing for.
-    private func noteEnd(of run: ScheduledRun) {
+    func noteEnd(of run: ScheduledRun) {
         guard service != nil, !run.state.isOpen, run.state != .finished, !(run.problem?.isElsewhere ?? false), let id = run.run else {
             return
         }

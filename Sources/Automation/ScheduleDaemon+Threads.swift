@@ -39,12 +39,15 @@ extension ScheduleDaemon {
     }
 
     func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("look") { [looks, events, work, orderWork, heartbeats, cancellation] in
+        try WorkerThread("look") { [looks, events, store, work, orderWork, heartbeats, cancellation] in
             while let look = looks.take() {
                 switch look {
                 case .examine(let scheduledRun, let approval):
                     guard !cancellation.isRequested else { continue }
-                    let finding = heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun, approval) }
+                    let finding = heartbeats.during(.looking(scheduledRun.key)) {
+                        // A record that cannot be read ends the main loop.
+                        (try? store.isTaken(scheduledRun)) ?? false ? .taken : work.examine(scheduledRun, approval)
+                    }
                     events.add(.found(scheduledRun.key, finding))
                 case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 case .order(let placed):

@@ -50,7 +50,12 @@ extension ScheduleDaemon {
         switch event {
         case .planned(let key, .planned(let consent)):
             // The next process finds the plan.
-            if !isEnding { try perform(scheduler.planned(key, consent, at: now)) }
+            guard !isEnding, let scheduledRun = scheduler.open[key]?.scheduledRun else { break }
+            if try perform(scheduler.planned(key, consent, at: now)).contains(key) {
+                var cancelled = scheduledRun
+                cancelled.problem = .stopped(.cancelled)
+                looks.put(.withdraw(cancelled))
+            }
         case .planned(let key, .failed(let words)):
             observer(.planFailed(key, words: words))
             try perform(scheduler.failed(key, because: .described(words), at: now))
@@ -63,8 +68,14 @@ extension ScheduleDaemon {
             if !actions.isEmpty { observer(.postponed(key, .zoneChanged)) }
             try perform(actions)
         case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
+        case .found(let key, .taken):
+            if scheduler.open[key] != nil { try leave(key) }
         // The next process examines it again.
-        case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
+        case .found(let key, let finding):
+            if let run = scheduler.open[key]?.scheduledRun.run, work.metrics.note(run, isPaused: finding == .paused) {
+                observer(.paused(key, run: run))
+            }
+            if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted): break
         case .sent(_, .success(let sent)) where sent.end == .interrupted: break
         case .sent(let key, let result):
@@ -107,8 +118,7 @@ extension ScheduleDaemon {
                 guard let scheduledRuns = try claimed(scheduledRuns, &taken) else { continue }
                 for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
                     taken.insert(key)
-                    scheduler.taken(key)
-                    observer(.taken(key))
+                    try leave(key)
                 }
             case .plan(let scheduledRun):
                 observer(.due(scheduledRun.key, run: scheduledRun.run ?? ""))
@@ -125,6 +135,14 @@ extension ScheduleDaemon {
             }
         }
         return taken
+    }
+
+    /// Leaves a time to the person who has sent, resumed or cancelled it.
+    private func leave(_ key: ScheduledRun.Key) throws {
+        scheduler.taken(key)
+        // Other machines must not take it over.
+        if let cancelled = try store.scheduledRun(key), cancelled.state == .cancelled { noteEnd(of: cancelled) }
+        observer(.taken(key))
     }
 
     /// Reports that another program holds the record. Nothing is decided meanwhile, and runs continue to be sent. Waiting gives no sign of
@@ -170,7 +188,8 @@ extension ScheduleDaemon {
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
             last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs,
-            silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence, obstacles: obstacles)
+            silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence, obstacles: obstacles,
+            paused: work.metrics.paused)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

@@ -44,7 +44,9 @@ public enum ScheduleEvent: Sendable {
     case sendFailed(ScheduledRun.Key, Diagnostic)
     /// A scheduled run ended. The problem is nil if there is none.
     case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
-    /// Another process has claimed the time.
+    /// A run that a process before this one was sending is paused; it waits for a person.
+    case paused(ScheduledRun.Key, run: String)
+    /// A person has sent, resumed or cancelled the time with another command.
     case taken(ScheduledRun.Key)
     /// Another machine has the time; the run is blank if it was left out there.
     case elsewhere(ScheduledRun.Key, machine: String, run: String)

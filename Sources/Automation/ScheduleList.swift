@@ -21,6 +21,7 @@ public struct ScheduleList: Sendable {
         var notes: [String]
         /// Its scheduled run; nil for a time to come.
         var scheduledRun: ScheduledRun?
+        var isPaused = false
         var approval = Approval.none
     }
 
@@ -37,9 +38,10 @@ public struct ScheduleList: Sendable {
     ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the campaigns.
     ///   - daysAhead: how far to look.
     ///   - needsApproval: whether the app of this name requires approval.
+    ///   - isPaused: whether the run with this id is paused.
     public init(
         _ reading: ScheduleFiles.Reading, saved: SavedSchedule, isAtWork: Bool, here: ZoneRules, now: Timestamp,
-        daysAhead: Double = Self.daysAhead, needsApproval: (String) -> Bool = { _ in false }
+        daysAhead: Double = Self.daysAhead, needsApproval: (String) -> Bool = { _ in false }, isPaused: (String) -> Bool = { _ in false }
     ) {
         ignoredFiles = reading.ignoredFiles
         mistakes = reading.mistakes
@@ -50,10 +52,12 @@ public struct ScheduleList: Sendable {
         let decided = Set(saved.scheduledRuns.map(\.key))
         let approvals = Dictionary(saved.approvals.map { ($0.key, $0) }) { first, _ in first }
         var rows = saved.scheduledRuns.map { scheduledRun in
-            Row(
+            let isPaused = scheduledRun.state == .sending && scheduledRun.run.map(isPaused) ?? false
+            return Row(
                 campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
                 begins: scheduledRun.begins,
-                ends: scheduledRun.ends, notes: Self.notes(scheduledRun), scheduledRun: scheduledRun)
+                ends: scheduledRun.ends, notes: Self.notes(scheduledRun, isPaused: isPaused), scheduledRun: scheduledRun,
+                isPaused: isPaused)
         }
         for campaign in reading.campaigns {
             let record = saved.campaigns.first { $0.name == campaign.name }
@@ -78,9 +82,9 @@ public struct ScheduleList: Sendable {
         self.rows = rows.sorted { ($0.begins, $0.name) < ($1.begins, $1.name) }
     }
 
-    private static func notes(_ scheduledRun: ScheduledRun) -> [String] {
+    private static func notes(_ scheduledRun: ScheduledRun, isPaused: Bool) -> [String] {
         if let problem = scheduledRun.problem, problem.isElsewhere { return [problem.sentence] }
-        return [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
+        return [(isPaused ? "paused" : scheduledRun.state.rawValue) + (scheduledRun.run.map { " as \($0)" } ?? "")]
             + (scheduledRun.problem.map { [$0.sentence] } ?? [])
     }
 
@@ -180,7 +184,7 @@ public struct ScheduleList: Sendable {
             ("begins_here", .string(here.localTime(at: row.begins).description)),
             ("ends_here", .string(here.localTime(at: row.ends).description)),
             ("state", row.scheduledRun.map { .string($0.state.rawValue) } ?? .null),
-            ("run", (row.scheduledRun?.run).map { .string($0) } ?? .null),
+            ("paused", .bool(row.isPaused)), ("run", (row.scheduledRun?.run).map { .string($0) } ?? .null),
             ("notes", .array(row.notes.map { .string($0) })),
         ])
     }

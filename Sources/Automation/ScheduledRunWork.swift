@@ -84,13 +84,14 @@ struct ScheduledRunWork: Sendable {
         do {
             let run = try catalog.open(id)
             defer { run.close() }
-            if run.isBeingSent { return .elsewhere }
+            if run.isBeingSent { return try run.status().state == .paused ? .paused : .elsewhere }
             // The file lacks something that was recorded, or may, so the state in it may be outdated.
             if let gap = LedgerGap(of: run) { return .unreadable("\(gap.diagnostic)") }
             let status = try run.status()
             switch status.state {
             case .planned: return .plan(try consent(to: run, approval))
-            case .running, .paused: return .elsewhere
+            case .running: return .elsewhere
+            case .paused: return .paused
             case .finished: return .ended(.finished, Self.missed(of: run).map { .missed($0) })
             case .cancelled: return .ended(.cancelled, status.cause.map { .stopped($0) })
             // A run that was cut off has no end time. An interrupted run must continue.

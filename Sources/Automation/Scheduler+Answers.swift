@@ -59,7 +59,10 @@ extension Scheduler {
         guard let (scheduledRun, _) = open[key] else { return [] }
         switch (scheduledRun.state, finding) {
         case (_, .ended(let state, let problem)): return observedEnd(scheduledRun, as: state, problem, at: now)
-        case (_, .elsewhere): return rest(scheduledRun, at: now)
+        case (_, .taken):
+            taken(key)
+            return []
+        case (_, .elsewhere), (_, .paused): return rest(scheduledRun, at: now)
         case (_, .unfinished): return send(scheduledRun, at: now)
         case (.sending, .unreadable(let words)): return failed(key, because: .described(words), at: now)
         case (_, .unreadable(let words)):
@@ -97,7 +100,7 @@ extension Scheduler {
         return end(scheduledRun, as: state, problem, at: now)
     }
 
-    /// A scheduled run could not be saved because another process has claimed its time, and sends it or has sent it.
+    /// Another process has claimed the time of a scheduled run for a person, who has sent, resumed or cancelled it.
     mutating func taken(_ key: ScheduledRun.Key) {
         open[key] = nil
         failures[key] = nil

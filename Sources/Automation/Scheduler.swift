@@ -61,8 +61,12 @@ struct Scheduler {
         case plan(Consent)
         /// It was begun, and no process sends it now.
         case unfinished
-        /// Another process sends it, or it is paused.
+        /// Another process sends it.
         case elsewhere
+        /// It is paused.
+        case paused
+        /// A person has sent, resumed or cancelled it: its time is no longer this process's.
+        case taken
         case ended(ScheduledRun.State, ScheduleProblem?)
         /// Its file exists but cannot be read, perhaps only for the moment; with an error's text.
         case unreadable(String)

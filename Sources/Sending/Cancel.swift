@@ -76,3 +76,22 @@ private func noteCancelled(_ run: any RecordedRun, warnings: inout [String]) {
         try record.noteCancelled(run.plan.id, having: hasTime ? time : nil)
     } catch { warnings.append("The cancellation is in the run's file only, not in the record next to it. \(error)") }
 }
+
+/// Cancels the time that `volley schedule` is planning a run for: also while it waits for an export.
+/// - Returns: warnings, in sentences, as the time is cancelled anyway; nil when no time is planned into this run.
+/// - Throws: `Diagnostic`: the record of the schedule cannot be used.
+public func cancelPlanning(of run: String, in catalog: any RunCatalog) throws -> [String]? {
+    guard try catalog.schedule.read().scheduledRuns.contains(where: { $0.run == run && $0.state == .planning }) else { return nil }
+    let store = try catalog.schedule.open()
+    defer { store.close() }
+    guard let time = try store.cancelPlanning(of: run, at: .now()) else { return nil }
+    do {
+        // Also a plan that is finished at this moment is sent by no other command then.
+        try catalog.history.noteCancelled(
+            run,
+            having: SendingHistory.Time(
+                campaign: time.key.campaign, occurrence: time.key.occurrence, file: FilePaths.named(time.file),
+                realFile: FilePaths.absolute(time.file)))
+        return []
+    } catch { return ["The cancellation is in the record of the schedule only, not in that of what was sent. \(error)"] }
+}

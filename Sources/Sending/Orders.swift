@@ -13,13 +13,16 @@ public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: pauseRemedy(state, run.plan.id), waysInsteadOfPause(state, run.plan.id))
+            remedy: pauseRemedy(state, run), waysInsteadOfPause(state, run))
     }
     try run.give(.pause, at: now)
 }
 
-private func pauseRemedy(_ state: RunState, _ id: String) -> String {
-    switch state {
+private func pauseRemedy(_ state: RunState, _ run: any RecordedRun) -> String {
+    let id = run.plan.id
+    return switch state {
+    case .planned where isOfScheduler(run):
+        "`volley schedule` sends this plan by itself, as soon as it may; `volley cancel \(id)` keeps it from being sent."
     case .planned: "A plan sends nothing by itself."
     case .running: "Its process is gone: `volley resume \(id)` resumes it."
     case .paused: "`volley resume \(id)` continues it."
@@ -29,12 +32,19 @@ private func pauseRemedy(_ state: RunState, _ id: String) -> String {
 }
 
 /// What `pauseRemedy` says, as values.
-private func waysInsteadOfPause(_ state: RunState, _ id: String) -> [Remedy] {
-    switch state {
-    case .planned: []
+private func waysInsteadOfPause(_ state: RunState, _ run: any RecordedRun) -> [Remedy] {
+    let id = run.plan.id
+    return switch state {
+    case .planned: isOfScheduler(run) ? [.cancel(run: id)] : []
     case .running, .paused, .stopped: [.resume(run: id)]
     case .finished, .cancelled: [.readReport(run: id)]
     }
+}
+
+/// Whether a plan was made by `volley schedule`, which sends it by itself, also when it is started again.
+private func isOfScheduler(_ run: any RecordedRun) -> Bool {
+    guard let settings = try? run.plan.settings.get() else { return false }
+    return settings.isOfScheduler && run.plan.retryOf == nil
 }
 
 /// Lets the process that paused a run continue it, if the run may go on now.

@@ -47,7 +47,7 @@ public struct ScheduledTime: Sendable {
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
-    /// Claims the time for the run.
+    /// Claims the time for the run, before a person has it sent: from then on `volley schedule` leaves it alone.
     /// - Returns: what was in the record before, to restore if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
     package func claim() throws -> ScheduledRun? {
@@ -59,7 +59,7 @@ public struct ScheduledTime: Sendable {
     /// Gives the time back, as nothing was sent.
     package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
-    /// Notes how a run that was sent by hand ended. `volley schedule` resumes none of these.
+    /// Notes how a run that was sent by hand ended.
     /// - Parameter missed: whom a finished run never sent to; nil when it missed nobody.
     package func note(_ state: RunState, missed: MissedPushes?) {
         guard !isScheduler else { return }

@@ -58,6 +58,19 @@ final class ScheduleFilesTests {
                 "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name subfolders as well"))
     }
 
+    @Test("a run that is paused is listed as paused; its state stays what programs read")
+    func paused() throws {
+        let saved = SavedSchedule(scheduledRuns: [
+            ScheduledRun(
+                key: .init(campaign: "spring", occurrence: "2026-12-01T09:00"), file: "/spring.yaml", run: "r", state: .sending,
+                begins: now,
+                ends: now, changedAt: now)
+        ])
+        let list = ScheduleList(try files().read(now: now), saved: saved, isAtWork: true, here: .utc, now: now, isPaused: { $0 == "r" })
+        #expect(list.text(colour: false).contains("paused as r") && list.times.map(\.state) == [.sending])
+        #expect(list.json.text.contains("\"paused\":true") || list.json.text.contains("\"paused\": true"), "\(list.json.text)")
+    }
+
     @Test("of files whose campaigns have one name none is sent, and each says which the others are")
     func copied() throws {
         try write("spring.yaml", name: "spring")

@@ -39,6 +39,23 @@ struct ScheduleMonitoringTests {
             last: [scheduledRun("sale", .skipped, problem: .described("it was noticed too late"))])
     }
 
+    @Test("a paused run is counted and listed as paused, and not as being sent")
+    func paused() throws {
+        var status = try status()
+        status.open[0].state = .sending
+        for isPaused in [false, true] {
+            status.paused = isPaused ? ["run-tips"] : []
+            let text = try monitoring("monitoring: {prometheus: v.prom}").metrics(status, at: now)
+            #expect(text.contains("volley_schedule_open{state=\"paused\"} \(isPaused ? 1 : 0)\n"))
+            #expect(text.contains("volley_schedule_open{state=\"sending\"} \(isPaused ? 0 : 1)\n"))
+            guard case .array(let open)? = ScheduleMonitoring.document(status, at: now)["open"] else {
+                Issue.record("no list")
+                continue
+            }
+            #expect(open.map { $0["paused"] } == [.bool(isPaused)] && open.map { $0["state"]?.stringValue } == ["sending"])
+        }
+    }
+
     @Test("metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")
     func metrics() throws {
         let text = try monitoring("monitoring: {prometheus: v.prom}").metrics(try status(), at: now)

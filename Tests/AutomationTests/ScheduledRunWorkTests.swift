@@ -8,17 +8,22 @@ import Runs
 import Scheduling
 import Testing
 
-@testable import Planning
 @testable import Automation
+@testable import Planning
+@testable import Sending
 
 /// What `volley schedule` finds about a run after a restart.
 @Suite("what is found of a firing's run")
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
 
-    private func plan(in folder: String) throws -> SQLiteRun {
-        let settings = RunSettings(
+    private func plan(in folder: String, at occurrence: LocalTime? = nil) throws -> SQLiteRun {
+        var settings = RunSettings(
             environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+        if let occurrence {
+            settings.schedule = FrozenSchedule(Schedule(at: occurrence, zone: .named(.utc)), nil)
+            settings.schedule?.occurrence = occurrence
+        }
         let writer = try RunWriter(folder: folder, id: "r")
         for device in 0..<10 {
             try writer.put(
@@ -73,5 +78,29 @@ struct ScheduledRunWorkTests {
             why.contains(
                 "cannot be checked whether this file has a record of all that was sent: this is not a record of what was sent, but is in its place"
             ), "\(why)")
+    }
+
+    @Test("what a person sends is theirs before the first push, and what the schedule sends stays its own")
+    func takenOver() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let run = try plan(in: folder, at: LocalTime("2026-12-01T09:00"))
+        defer { run.close() }
+        let settings = try run.plan.settings.get()
+        let person = try #require(ScheduledTime(run, settings, isScheduler: false))
+        let scheduler = try #require(ScheduledTime(run, settings, isScheduler: true))
+        func facts(_ step: SendGate.Step) throws -> [SendGate.Facts.Time] { try [person, scheduler].map { try $0.inspect(step).0 } }
+        var row = person.scheduledRun
+        (row.state, row.problem) = (.sending, nil)
+        let store = try run.catalog.schedule.open()
+        defer { store.close() }
+        try store.save([row], [])
+        #expect(try facts(.goOn) == [.free, .own] && facts(.retry) == [.own, .own])
+        let before = try person.claim()
+        #expect(try store.isTaken(row) && facts(.goOn) == [.own, .taken])
+        // Nothing was sent after all.
+        try person.returnTime(before)
+        #expect(try !store.isTaken(row) && facts(.goOn) == [.free, .own])
     }
 }

@@ -473,6 +473,15 @@ struct SchedulerTests {
         }
     }
 
+    @Test("a time that a person has taken over is left alone; a paused run waits", arguments: [Scheduler.Finding.taken, .paused])
+    func handedOver(finding: Scheduler.Finding) throws {
+        let bench = try bench(approval: false)
+        let known = try #require(bench.saved[Self.nine])
+        var scheduler = Scheduler(scheduledRuns: [known], campaigns: []) { "\($0)-\($1.compact)" }
+        #expect(scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))).isEmpty)
+        #expect(scheduler.open[Self.nine]?.scheduledRun == (finding == .taken ? nil : known))
+    }
+
     @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")
     func failing() throws {
         var bench = Bench()

@@ -156,6 +156,76 @@ struct ScheduleTests {
         stop(again)
     }
 
+    @Test("a run that a person resumed and stopped is not continued by the schedule, now or later", arguments: [SIGINT, SIGKILL])
+    func takenOver(signal: Int32) throws {
+        let folder = try Self.monitored(
+            ProjectFolder(app: "environment: simulator\npace: 20/s", export: ProjectFolder.export(devices: 400)))
+        try folder.write("now.yaml", Self.campaign("now"))
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        func report() -> JSONValue? { try? folder.volley("report", "last", "--format", "json").json() }
+        func accepted() -> Int { report()?["outcomes"]?.int("accepted") ?? 0 }
+        let first = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = first.finish(timeout: 0) }
+        try wait(first, "an answer") { accepted() > 0 }
+        #expect(try folder.volley("pause", "last").status == 0)
+        try wait(first, "the pause") { report()?["state"]?.stringValue == "paused" }
+        let run = try #require(
+            folder.volley("runs", "--json").json()["runs"].flatMap { if case .array(let runs) = $0 { runs.first } else { nil } }?["run"]?
+                .stringValue)
+        try wait(first, "its health file") { health(folder).contains("\"paused\": true") }
+        stop(first)
+        let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = again.finish(timeout: 0) }
+        try wait(again, "the paused run") { again.errorsSoFar.contains("is paused as \(run)") }
+        #expect(try folder.volley("schedule", ".", "--list").output.contains("paused as \(run)"))
+        let before = accepted()
+        let resumed = try VolleyBinary.start(["resume", run], in: folder.url)
+        try wait(resumed, "a further answer") { accepted() > before }
+        #expect(try states(folder)["now"] == "stopped", "not the person's before it is sent")
+        kill(resumed.processID, signal)
+        _ = resumed.finish()
+        try wait(again, "leaving it alone") { again.errorsSoFar.contains("leaves it alone") }
+        let after = accepted()
+        // Longer than the schedule takes to look again, and to send.
+        usleep(2_500_000)
+        #expect(accepted() == after && report()?["state"]?.stringValue == "stopped")
+        stop(again)
+        let third = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = third.finish(timeout: 0) }
+        try wait(third, "being at work") { third.errorsSoFar.contains("no further time") }
+        usleep(2_500_000)
+        #expect(try accepted() == after && states(folder)["now"] == "stopped")
+        stop(third)
+    }
+
+    @Test("a time that waits for its export is cancelled by the run that the list names, and not sent later")
+    func cancelledBeforePlan() throws {
+        let folder = try ProjectFolder()
+        try folder.write("a.yaml", Self.campaign("a"))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        // The export has just been written.
+        try wait(running, "the wait") { running.errorsSoFar.contains(" waits: ") }
+        guard case .array(let times)? = try folder.volley("schedule", ".", "--list", "--json").json()["times"],
+            let run = times.first?["run"]?.stringValue
+        else {
+            Issue.record("no run is named")
+            return
+        }
+        let cancelled = try folder.volley("cancel", run, "--json")
+        #expect(try cancelled.status == 0 && cancelled.json()["state"]?.stringValue == "cancelled", "\(cancelled.errors)")
+        try wait(running, "its noticing") { running.errorsSoFar.contains("leaves it alone") }
+        stop(running)
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = again.finish(timeout: 0) }
+        try wait(again, "being at work") { again.errorsSoFar.contains("no further time") }
+        #expect(try states(folder) == ["a": "cancelled"] && !again.errorsSoFar.contains("planning"), "\(again.errorsSoFar)")
+        stop(again)
+        let unknown = try folder.volley("cancel", "20261129-090000-a-0000")
+        #expect(unknown.status == 2, "\(unknown.errors)")
+    }
+
     @Test("sends what is due, records what is too late, and takes files that come, change and go; one process a folder")
     func files() throws {
         let hook = try TestWebhook()
@@ -171,6 +241,7 @@ struct ScheduleTests {
         #expect(try states(folder) == ["now": "finished", "late": "skipped"])
         let second = try folder.volley("schedule", "now.yaml")
         #expect(second.status == 2 && second.errors.contains("(process \(running.processID))"), "\(second.errors)")
+        #expect(second.errors.contains("or end the other one") && !second.errors.contains("--runs"), "\(second.errors)")
         #expect(running.errorsSoFar.contains("./broken.yaml:4:") && running.errorsSoFar.contains("titel"), "\(running.errorsSoFar)")
         // The corrected one is sent; the new one is sent; the renamed one is not sent again.
         try folder.write("broken.yaml", Self.campaign("broken"))
@@ -211,6 +282,8 @@ struct ScheduleTests {
         }
         let runs = try hook.requests.map { try #require(try JSONValue(parsing: $0.body)["run"]?.stringValue) }
         let approved = try #require(runs.first { $0.contains("-approved-") }), cancelled = try #require(runs.first { $0 != approved })
+        let pause = try folder.volley("pause", cancelled)
+        #expect(pause.status == 2 && pause.errors.contains("`volley cancel \(cancelled)` keeps it from being sent"), "\(pause.errors)")
         #expect(try folder.volley("cancel", cancelled).status == 0)
         #expect(try folder.volley("approve", approved, "--by", "Anna", "--yes").status == 0)
         try wait(running, "the end of both") { try states(folder) == ["approved": "finished", "cancelled": "cancelled"] }

@@ -90,6 +90,28 @@ final class ScheduleStoreTests {
         #expect(throws: Diagnostic.self) { try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)) }
     }
 
+    @Test("what a person has taken over is not opened again, and only what is being planned is cancelled as such")
+    func takenOver() throws {
+        let store = try ScheduleStore(folder: folder)
+        defer { store.close() }
+        let sending = scheduledRun("1", .sending), planning = scheduledRun("2", .planning)
+        try store.save([sending, planning], [])
+        #expect(try !store.isTaken(sending) && !store.isTaken(planning))
+        var byHand = sending
+        (byHand.state, byHand.problem) = (.stopped, .sentByHand)
+        #expect(try store.claim(byHand) == .init(holder: nil, before: sending))
+        #expect(try store.cancelPlanning(of: "run-1", at: noon) == nil && store.cancelPlanning(of: "run-3", at: noon) == nil)
+        #expect(try store.cancelPlanning(of: "run-2", at: noon)?.state == .cancelled)
+        for (time, state) in [(sending, ScheduledRun.State.stopped), (planning, .cancelled)] {
+            var waiting = time
+            waiting.state = .waiting
+            #expect(try store.isTaken(time) && store.save([time, waiting], []) == [time.key])
+            #expect(try store.scheduledRun(time.key)?.state == state)
+        }
+        byHand.state = .finished
+        #expect(try store.save([byHand], []).isEmpty && store.scheduledRun(byHand.key) == byHand)
+    }
+
     @Test("one process at a time")
     func lock() throws {
         #expect(!ScheduleLock.isHeld(folder: folder))
@@ -97,6 +119,8 @@ final class ScheduleStoreTests {
         #expect(ScheduleLock.isHeld(folder: folder))
         let mistake = #expect(throws: Diagnostic.self) { try ScheduleLock(folder: folder) }
         #expect(mistake?.message.contains("process \(getpid())") == true)
+        // Another folder has another record: each time would go out twice.
+        #expect(mistake?.remedy?.contains("--runs") == false)
         withExtendedLifetime(lock) {}
         lock = nil
         #expect(!ScheduleLock.isHeld(folder: folder))

@@ -31,10 +31,10 @@ extension ScheduleMonitoring {
             "volley_schedule_next_timestamp_seconds", "When the campaign is sent next.",
             status.next.sorted { $0.key < $1.key }.map { (labels($0.key, status), Double($0.value.begins.epochSeconds)) })
         text.gauge(
-            "volley_schedule_open", "Times of schedules that are being planned, wait for approval, or are being sent.",
+            "volley_schedule_open", "Times of schedules that are being planned, wait for approval, are being sent, or are paused.",
             ScheduledRun.State.allCases.filter(\.isOpen).map { state in
-                ([("state", state.rawValue)], Double(status.open.count { $0.state == state }))
-            })
+                ([("state", state.rawValue)], Double(status.open.count { $0.state == state && !status.isPaused($0) }))
+            } + [([("state", "paused")], Double(status.open.count(where: status.isPaused)))])
         text.gauge(
             "volley_schedule_last_timestamp_seconds", "The last time of the campaign's schedule that ended.",
             status.last.map { (labels($0.key.campaign, status), Double($0.begins.epochSeconds)) })

@@ -25,6 +25,12 @@ final class ScheduleMonitoring {
         var trouble: Diagnostic?
         /// What this user cannot read, write or start although the work needs it.
         var obstacles: [Diagnostic] = []
+        /// The runs that are paused.
+        var paused: Set<String> = []
+
+        func isPaused(_ scheduledRun: ScheduledRun) -> Bool {
+            scheduledRun.state == .sending && scheduledRun.run.map(paused.contains) ?? false
+        }
     }
 
     private let observer: Observer<Diagnostic>
@@ -138,7 +144,7 @@ final class ScheduleMonitoring {
         return .object(pairs: [
             ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")), ("time", .string(now.description)),
             ("process", .integer(Int64(getpid()))), ("version", .string(volleyVersion)), ("problems", .array(problems)),
-            ("open", .array(status.open.sorted { $0.begins < $1.begins }.map(\.json))),
+            ("open", .array(status.open.sorted { $0.begins < $1.begins }.map { $0.json(isPaused: status.isPaused($0)) })),
             (
                 "next",
                 .object(
@@ -163,9 +169,10 @@ extension ScheduledRun {
     var isLeftOut: Bool { if case .leftOut = problem { true } else { false } }
 
     /// The object that the health file lists under `open`.
-    var json: JSONValue {
+    func json(isPaused: Bool) -> JSONValue {
         .object(pairs: [
             ("campaign", .string(key.campaign)), ("occurrence", .string(key.occurrence)), ("state", .string(state.rawValue)),
+            ("paused", .bool(isPaused)),
             ("run", run.map { .string($0) } ?? .null), ("reason", .string(problem?.sentence ?? "")),
             ("begins", .string(begins.description)),
             ("ends", .string(ends.description)),

@@ -43,6 +43,8 @@ final class SendingMetrics: Sendable {
         var runs: [String: (label: Label, progress: RunProgress)] = [:]
         /// The services that take no push of a run, by the run.
         var silences: [String: [Silence]] = [:]
+        /// The runs that are paused, by their ids.
+        var paused: Set<String> = []
         /// By how many seconds each campaign's last time was begun too late.
         var lateness: [Label: Double] = [:]
     }
@@ -81,11 +83,17 @@ final class SendingMetrics: Sendable {
         case .answersAgain(let service):
             state.withLock { $0.silences[plan.id]?.removeAll { $0.service == service.displayName } }
         // A paused run waits for a person, and not for its service.
-        case .paused: state.withLock { $0.silences[plan.id] = nil }
+        case .paused:
+            state.withLock { state in
+                state.silences[plan.id] = nil
+                state.paused.insert(plan.id)
+            }
+        case .resumed: state.withLock { _ = $0.paused.remove(plan.id) }
         case .progressOver, .ended:
             state.withLock { state in
                 state.runs[plan.id] = nil
                 state.silences[plan.id] = nil
+                if case .ended = event { state.paused.remove(plan.id) }
             }
         default: break
         }
@@ -98,6 +106,21 @@ final class SendingMetrics: Sendable {
         state.withLock { state in
             state.silences[plan.id, default: []].removeAll { $0.service == silence.service }
             state.silences[plan.id, default: []].append(silence)
+        }
+    }
+
+    /// The runs that are paused.
+    var paused: Set<String> { state.withLock { $0.paused } }
+
+    /// Notes whether a run that no process sends is paused.
+    /// - Returns: whether it is, and was not known to be.
+    func note(_ run: String, isPaused: Bool) -> Bool {
+        state.withLock { state in
+            guard isPaused else {
+                state.paused.remove(run)
+                return false
+            }
+            return state.paused.insert(run).inserted
         }
     }
 

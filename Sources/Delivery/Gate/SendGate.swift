@@ -93,6 +93,7 @@ public struct SendGate: Sendable {
             case unscheduled
             /// Claimed for this run.
             case own
+            /// No run has it; or `volley schedule` has it for this run, which a person sends: it would resume what the person stops.
             case free
             case taken
         }

@@ -45,7 +45,7 @@ public final class ScheduleLock: Sendable {
             let process = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0.isNumber }
             throw Diagnostic(
                 "another volley schedule\(process.isEmpty ? "" : " (process \(process))") is using this folder of runs", file: folder,
-                remedy: "One `volley schedule` is enough for all campaigns: name them all there, or use another folder with --runs.")
+                remedy: "One `volley schedule` is enough for all campaigns: name them all there, or end the other one.")
         }
         // It was removed, and perhaps created again, between opening and locking: then it locks no one out.
         guard FileLock.isNamed(path, descriptor: descriptor) else {

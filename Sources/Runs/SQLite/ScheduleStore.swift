@@ -256,6 +256,32 @@ public final class ScheduleStore: Sendable {
         }
     }
 
+    /// Cancels the time that a run is being planned for. `volley schedule` then sends nothing of it.
+    /// - Returns: the time; nil when the run is not being planned: it has a plan by now, or has none to be made.
+    public func cancelPlanning(of run: String, at now: Timestamp) throws -> ScheduledRun? {
+        try Self.translating(path) {
+            try database.write { db in
+                guard
+                    var time = try db.first(
+                        Self.columns + " WHERE run = ? AND state = 'planning'", [run], reading: { try Self.scheduledRun($0) })
+                else { return nil }
+                (time.state, time.problem, time.changedAt) = (.cancelled, .stopped(.cancelled), now)
+                _ = try Self.save(time, db)
+                return time
+            }
+        }
+    }
+
+    /// The time of this name; nil if it has not come.
+    public func scheduledRun(_ key: ScheduledRun.Key) throws -> ScheduledRun? {
+        try Self.translating(path) { try database.read { db in try Self.scheduledRun(key, db) } }
+    }
+
+    /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent, resumed or cancelled it.
+    public func isTaken(_ time: ScheduledRun) throws -> Bool {
+        try scheduledRun(time.key).map { $0.run != time.run || !$0.state.isOpen } ?? false
+    }
+
     private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
         try db.first(columns + " WHERE campaign = ? AND occurrence = ?", [key.campaign, key.occurrence]) { try scheduledRun($0) }
     }
@@ -278,7 +304,7 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// - Returns: false when the time is another run's.
+    /// - Returns: false when the time is another run's, or would be opened again: a person has taken it over.
     private static func save(_ scheduledRun: ScheduledRun, _ db: Database) throws -> Bool {
         try db.execute(
             sql: """
@@ -287,7 +313,7 @@ public final class ScheduleStore: Sendable {
                 ON CONFLICT (campaign, occurrence) DO UPDATE SET
                     state = excluded.state, problem = excluded.problem, changed_at = excluded.changed_at, run = excluded.run,
                     file = excluded.file, begins_at = excluded.begins_at, ends_at = excluded.ends_at
-                WHERE firing.run IS excluded.run
+                WHERE firing.run IS excluded.run AND (firing.state IN (\(openStates)) OR excluded.state NOT IN (\(openStates)))
                 """,
             arguments: [
                 scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run, scheduledRun.state.rawValue,
@@ -297,6 +323,7 @@ public final class ScheduleStore: Sendable {
         return db.changesCount > 0
     }
 
+    private static let openStates = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
     private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
 
     private static func formatNumber(_ db: Database) throws -> Int { try db.pragma("user_version") }
@@ -324,11 +351,10 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
-        let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
         // One that only reads leaves the file as it is.
         let isOlder = try formatNumber(db) == 1
         let columns = isOlder ? columns.replacing(" problem,", with: " reason,") : columns
-        let wanted = columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign"
+        let wanted = columns + " WHERE ends_at >= ? OR state IN (\(openStates)) ORDER BY begins_at, campaign"
         return try db.all(wanted, [since.epochMilliseconds]) { try scheduledRun($0, isOlder: isOlder) }
     }
 

@@ -18,13 +18,17 @@ extension ScheduledTime {
         {
             return (.taken, isTaken(by: other))
         }
-        let isOwn = present?.run == run.plan.id
+        let isOwn = present?.run == run.plan.id, isOpen = present?.state.isOpen ?? false
+        // A person has taken the run over.
+        if isScheduler, let present, !isOpen { return (.taken, isTaken(by: present)) }
         if !isScheduler, step == .begin, catalog.schedule.isAtWork,
             saved.campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
         {
             return (.taken, isForSchedule(isOwn: isOwn))
         }
-        return (isOwn ? .own : .free, nil)
+        // What a person sends is theirs before the first push, so that `volley schedule` does not continue what they stop, nor what is killed.
+        let isTakenOver = !isScheduler && step != .retry && isOpen
+        return (isOwn && !isTakenOver ? .own : .free, nil)
     }
 
     private func isForSchedule(isOwn: Bool) -> Diagnostic {

@@ -19,11 +19,15 @@ enum CalendarPage {
     }
 
     /// The times that a person may see. Where the campaign's file is gone, the run has the app; without a run, the time belongs to those with
-    /// a right to all apps.
+    /// a right to all apps. A paused run is shown as paused.
     static func visible(_ list: ScheduleList, _ listing: RunArchive.Listing, _ visit: Visit) -> [ScheduleList.Time] {
-        list.times.filter { time in
-            let app = time.app ?? time.run.flatMap { id in listing.runs.first { $0.id == id }?.app }
-            return visit.may(.seeCampaigns, app: app)
+        list.times.compactMap { time in
+            let run = time.run.flatMap { id in listing.runs.first { $0.id == id } }
+            guard visit.may(.seeCampaigns, app: time.app ?? run?.app) else { return nil }
+            guard time.state == .sending, let run, run.state == .paused else { return time }
+            var paused = time
+            paused.notes = ["paused as \(run.id)"] + time.notes.dropFirst()
+            return paused
         }
     }
 

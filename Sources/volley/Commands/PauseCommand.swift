@@ -24,7 +24,13 @@ public enum CancelCommand {
     /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options)
+        let id: String, run: (any RecordedRun)?
+        do { (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options) } catch {
+            // The log and the list of `volley schedule` name a run before it has a file.
+            guard let warnings = try cancelPlanning(of: argument, in: Project.catalog(options.project)) else { throw error }
+            (id, run) = (argument, nil)
+            for warning in warnings { console.warn(warning) }
+        }
         if let run { for warning in try cancel(run, in: options.project) { console.warn(warning) } }
         return RunAnswer.show(id, .cancelled, text: "\(id) is cancelled: nothing more of it is sent.", options, console)
     }

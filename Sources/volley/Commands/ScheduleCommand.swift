@@ -80,9 +80,16 @@ public enum ScheduleCommand {
         let saved = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
             files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
-            needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+            needsApproval: { project.app(named: $0)?.needsApproval ?? false }, isPaused: { isPaused($0, in: catalog) })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done
+    }
+
+    /// Whether a run is paused, as far as its file can be read.
+    private static func isPaused(_ id: String, in catalog: any RunCatalog) -> Bool {
+        guard let run = try? catalog.open(id) else { return false }
+        defer { run.close() }
+        return (try? run.status().state) == .paused
     }
 
     /// The volley.yaml that says where runs are kept, where notices go, and what to keep up to date: the one of `--config`, or that of the

@@ -43,7 +43,7 @@ final class ScheduleTerminal: Sendable {
             .storeQuiet:
             showProcess(event)
         case .invalid, .mended, .next, .gone, .zonesChanged, .ignored, .unscheduled: showFile(event)
-        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .elsewhere, .takenOver, .planNotCancelled,
+        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .paused, .taken, .elsewhere, .takenOver, .planNotCancelled,
             .fileNotClosed,
             .statisticsMissing, .damaged:
             showTime(event)
@@ -68,7 +68,10 @@ final class ScheduleTerminal: Sendable {
     private func showProcess(_ event: ScheduleEvent) {
         switch event {
         case .started(let record): console.say("volley schedule is at work; its record is \(record).")
-        case .ending: console.say("Interrupted: what is being sent stops cleanly, and continues when you start volley schedule again.")
+        case .ending:
+            console.say(
+                "Interrupted: what is being sent stops cleanly. Times of the schedule continue when you start volley schedule again. What is paused, and what a person resumed or ordered, waits for `volley resume`."
+            )
         case .recordLost(let error):
             console.fail("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
         case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
@@ -124,7 +127,12 @@ final class ScheduleTerminal: Sendable {
             // A run that stopped, or missed devices, needs a person; one that a person cancelled does not.
             let isWell = state == .cancelled || state == .finished && problem == nil
             if isWell { console.say(text, about: subject(key)) } else { console.warn(text, about: subject(key)) }
-        case .taken(let key): console.warn("\(key) was claimed by another process, which sends it.", about: subject(key))
+        case .paused(let key, let run):
+            console.warn("\(key) is paused as \(run). `volley resume \(run)` continues it.", about: subject(key))
+        case .taken(let key):
+            console.warn(
+                "\(key): a person has sent, resumed or cancelled it with another command; volley schedule leaves it alone.",
+                about: subject(key))
         case .elsewhere(let key, let machine, ""): console.say("\(key) was left out on another machine, \(machine).", about: subject(key))
         case .elsewhere(let key, let machine, let run):
             console.say("\(key) is up to another machine, \(machine), as \(run).", about: subject(key))
@@ -153,7 +161,8 @@ extension ScheduleTerminal {
         mutating func note(_ event: ScheduleEvent) {
             switch event {
             case .next(let campaign, let app, _, _): apps[campaign] = app
-            case .due(let key, let run), .sending(let key, let run), .elsewhere(let key, _, let run): note(run, of: key)
+            case .due(let key, let run), .sending(let key, let run), .paused(let key, let run), .elsewhere(let key, _, let run):
+                note(run, of: key)
             case .planNotCancelled(let scheduledRun, _): note(scheduledRun.run ?? "", of: scheduledRun.key)
             case .run(.ended(let run), let plan):
                 known[plan.id] = LogSubject(plan)
