@@ -54,7 +54,7 @@ public struct ProjectOutline: Sendable {
                     let name = entry.key.value
                     let isShown = key == "columns" && isShown || shown.contains(name)
                     let value = outline(entry.value, key: name, isShown: isShown, depth: depth + 1)
-                    if hasNamesOfApps || known.contains(name) { return (name, value) }
+                    if known.contains(name) || hasNamesOfApps && SecretText.hidden(in: name) == name { return (name, value) }
                     removedCount += 1
                     return (removedCount == 1 ? removed : "\(removed) \(removedCount)", value)
                 })
