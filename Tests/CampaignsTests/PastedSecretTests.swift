@@ -57,7 +57,12 @@ struct PastedSecretTests {
                 (app("services: {\(name): SECRET}"), word), (app("\(name): SECRET"), word),
                 (app("\(credential): SECRET", service: name), word),
                 (app("\(credential): {file: SECRET}", service: name), base64), (app("\(topic): \(base64)", service: name), base64),
-            ] + (name == "jpush" || name == "rongcloud" ? [(app("\(topic): SECRET", service: name), "Xy7\(word)")] : [])
+            ]
+                + (name == "jpush" || name == "rongcloud"
+                    ? [
+                        (app("\(topic): SECRET", service: name), "Xy7\(word)"),
+                        (app("\(topic): SECRET", service: name), "ABCD\(hex.dropFirst(4).uppercased())"),
+                    ] : [])
         }
 
     @Test("is in no message of the reading, and not in the bundle for those who help", arguments: places)

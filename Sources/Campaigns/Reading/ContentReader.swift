@@ -105,10 +105,11 @@ struct ContentReader {
         warnAboutComment(behind: text)
         warnAboutQuote(text)
         if text.style == .plain, let note = text.value.firstRange(of: " // ") {
+            let read = String(text.value[note.lowerBound...].dropFirst())
             findings.warning(
                 .commentInText,
                 message:
-                    "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()), isContent: true)) too: // does not begin a comment in YAML",
+                    "people would read \(quoted(read, isContent: true)) too: // does not begin a comment in YAML",
                 at: text.position, remedy: "Remove it, or write # for a comment; to keep it, put the whole text in quotes.")
         }
         return text

@@ -59,6 +59,6 @@ extension JPush {
         let isShouting = key.lowercased() != key && appKeyFlaw(key.lowercased(), shown: "") == nil
         return Mistake(
             "the app key \(shown) is not an AppKey of JPush; those have 24 digits and letters from a to f, in lower case",
-            remedy: isShouting ? "Write it in lower case: app_key: \(key.lowercased())." : "\(console), AppKey.")
+            remedy: isShouting ? "Write its letters in lower case." : "\(console), AppKey.")
     }
 }
