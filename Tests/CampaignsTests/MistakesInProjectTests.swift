@@ -358,7 +358,8 @@ struct MistakesInProjectTests {
                 certificate: {file: a.p12}
 
             """#,
-            "volley.yaml:4:24: the address 'https://…@localhost' holds a user or a password. Remove what is before the @. For example: url: \"https://localhost:2197\"."),
+            "volley.yaml:4:24: the address 'https://…@localhost' holds a user or a password. Remove what is before the @. For example: url: \"https://localhost:2197\"."
+        ),
         MistakeCase(
             "a server without address",
             #"""
