@@ -16,18 +16,18 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         {
             return .quoted
         }
-        if mayBeUnmatched(cell), isUnmatched(cell) { return .unmatched }
+        var mayBeUnmatched = mayBeUnmatched(cell)
         for index in cell.indices {
             let byte = cell[index]
             // U+00C3, and characters above U+EFFF, begin with these bytes.
             guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "\"") else { continue }
             if byte == UInt8(ascii: "\"") {
-                if isUnmatched(cell) { return .unmatched }
+                mayBeUnmatched = true
                 continue
             }
             if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
         }
-        return nil
+        return mayBeUnmatched && isUnmatched(cell) ? .unmatched : nil
     }
 
     /// Whether quotes of any form enclose the whole cell.

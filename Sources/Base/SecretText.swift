@@ -66,8 +66,8 @@ public enum SecretText {
 
     // MARK: - Keys
 
-    /// From this many characters on, letters and digits without an order are a key rather than a name. JPush's secrets have 24, RongCloud's
-    /// keys fewer, and an id in a file's name has ten (APNs) or fifteen (Firebase).
+    /// From this many characters on, letters and digits without an order are a key rather than a name. The longest secrets of services
+    /// that are short have 24; ids in the names of key files have ten to fifteen.
     private static let fewestOfKey = 20
 
     private static func withoutKeys(_ text: String) -> String {

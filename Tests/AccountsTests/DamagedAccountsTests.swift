@@ -106,8 +106,9 @@ struct DamagedAccountsTests {
     func session() throws {
         let folder = try AccountFolder()
         _ = try folder.administrator()
-        _ = try folder.token("root.admin")
+        let token = try folder.token("root.admin")
         try edit(folder, "UPDATE session SET stage = 'fulm', address = 'x'")
+        #expect(try folder.store.signedIn(token, at: noon) == nil)
         _ = try folder.token("root.admin")
         let left = try DatabaseQueue(path: folder.file).read {
             try Int.fetchOne($0, sql: "SELECT count(*) FROM session WHERE stage = 'fulm'")

@@ -79,10 +79,10 @@ struct ProxyRouteTests {
 
     @Test("the password comes from its variable, which must be set")
     func password() throws {
-        let setting = try setting("http://volley@file:1", passwordVariable: "SECRET")
-        #expect(try proxy(setting, in: ["SECRET": "p@ss"]) == "http://volley:p%40ss@file:1")
+        let setting = try setting("http://volley@file:1", passwordVariable: "PROXY_SECRET")
+        #expect(try proxy(setting, in: ["PROXY_SECRET": "p@ss"]) == "http://volley:p%40ss@file:1")
         let mistake = #expect(throws: Diagnostic.self) { try proxy(setting, in: [:]) }
-        #expect(mistake?.position == place && mistake?.message.contains("SECRET") == true)
+        #expect(mistake?.position == place && mistake?.message.contains("PROXY_SECRET") == true)
     }
 
     @Test("a variable that holds no address is named, without what it holds of a password")

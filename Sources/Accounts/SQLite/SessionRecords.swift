@@ -28,9 +28,9 @@ enum SessionRecords {
             usedAt: try row.moment(4), provedAt: try row.moment(5), address: try row.address(6), agent: try row.value(7))
     }
 
-    /// The session of a token, dead or alive.
+    /// The session of a token, dead or alive. One that cannot be read has ended: its owner signs in again.
     static func find(_ token: SecretToken, _ db: Database) throws -> Session? {
-        try AccountRow.one(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]).map(session)
+        try AccountRow.readable(AccountRow.all(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]), session).values.first
     }
 
     /// Those of an account that are signed in, the last used first. One that cannot be read has ended.

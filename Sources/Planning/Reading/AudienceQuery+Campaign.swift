@@ -113,8 +113,9 @@ struct AudienceCompiler {
                             remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
                                 ?? "Paths are relative to the file that names them."))
                 }
-                mistakes += found.filter(KeptFiles.holds).map { placed(FileKind.record.refusal($0), at: path.position) }
-                files += found.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
+                let kept = found.filter(KeptFiles.holds)
+                mistakes += kept.map { placed(FileKind.record.refusal($0), at: path.position) }
+                files += found.filter { !kept.contains($0) }.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
             } catch {
                 mistakes += Diagnostics(explaining: error).all.map { placed($0, at: path.position) }
             }
