@@ -94,7 +94,10 @@ struct CredentialWordsTests {
             CurrentProject.changes(from: frozen(then).firstService, to: frozen(now).firstService, of: service)
         }
         #expect(changes(["env": "ROBOT_A", "region": "eu"], ["env": "ROBOT_A", "region": "eu"]).isEmpty)
-        #expect(changes(["env": "ROBOT_A"], ["env": "ROBOT_B"]) == ["the robot_account was the variable ROBOT_A and is the variable ROBOT_B now"])
+        #expect(
+            changes(["env": "ROBOT_A"], ["env": "ROBOT_B"]) == [
+                "the robot_account was the variable ROBOT_A and is the variable ROBOT_B now"
+            ])
         #expect(changes(["file": "/a.json"], ["env": "ROBOT_B"]) == ["the robot_account was /a.json and is the variable ROBOT_B now"])
         #expect(changes(["file": "/a.json"], ["file": "/b.json"]) == ["the robot_account was /a.json and is /b.json now"])
         #expect(changes(["file": "/a.json", "region": "eu"], ["file": "/a.json", "region": "us"]).count == 1)
