@@ -25,7 +25,7 @@ struct VersionTests {
             #expect(try libraries[name]?.stringValue == output("pkg-config", "--modversion", package), "\(name)")
         }
         #expect(try facts["system"]?["kernel"]?.stringValue == output("uname", "-r"))
-        #expect(facts["formats"]?.int("run") ?? 0 >= 6 && facts["formats"]?.int("backup") == 1)
+        #expect(facts["formats"]?.int("run") ?? 0 >= 6 && facts["formats"]?.int("backup") == 2)
         #expect(try facts["limits"]?.int("cores").map(String.init) == output("nproc"))
     }
 
