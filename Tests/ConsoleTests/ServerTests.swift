@@ -213,7 +213,7 @@ struct ServerTests {
         let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
         // A machine that is busy must not be taken for a slow client.
         var patience = Connections.Patience()
-        (patience.body, patience.longestBody) = (600, 600)
+        (patience.head, patience.body, patience.longestBody) = (600, 600, 600)
         // There is room for all: whose connections are too many shows only after their heads, which a busy machine reads late.
         let limits = ConnectionRoster.Limits(all: 200, ofAddress: 20)
         try await TestServer.with(folder.site(), settings: settings, limits: limits, patience: patience) { server throws in
