@@ -171,6 +171,21 @@ struct MessageCatalogTests {
         }
     }
 
+    @Test("without the holdout its devices would be dealt like all others, in proportion to the shares")
+    func withoutHoldout() throws {
+        let variants = [variant("a", 60), variant("holdout", 20), variant("b", 20)]
+        let chooser = MessageChooser(try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
+        var random = SplitMix(seed: 7)
+        var instead = [0, 0, 0]
+        while instead.reduce(0, +) < 20_000 {
+            let token = Array((0..<4).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined().utf8)
+            token.withUnsafeBufferPointer {
+                if chooser.variant(of: $0, alias: noAlias) == 1 { instead[chooser.variantWithoutHoldout(of: $0, alias: noAlias)] += 1 }
+            }
+        }
+        #expect(abs(Double(instead[0]) / 20_000 - 0.75) < 0.01 && instead[1] == 0 && abs(Double(instead[2]) / 20_000 - 0.25) < 0.01)
+    }
+
     @Test("the same device always falls into the same variant: these do so in every version")
     func stable() throws {
         let variants = [variant("a", 50), variant("b", 50)]

@@ -1,5 +1,5 @@
-/// The devices of an alias that were active most recently, ties ordered by token; each once. Never holds many more than are wanted,
-/// however many the alias has.
+/// The devices of an alias that were active most recently, ties ordered by token. Never holds many more than are wanted, however many
+/// the alias has.
 struct MostRecent {
     private var found: [(device: Int, moment: ActivityMoment, token: ArraySlice<UInt8>)] = []
     private let limit: Int
@@ -7,7 +7,7 @@ struct MostRecent {
     /// - Parameter limit: how many are wanted.
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a device, which may have been added before.
+    /// Adds a device, which must not have been added before.
     mutating func add(_ device: Int, _ moment: ActivityMoment, _ token: ArraySlice<UInt8>) {
         found.append((device, moment, token))
         if found.count >= 2 * limit + 32 { prune() }
@@ -17,10 +17,7 @@ struct MostRecent {
         found.sort { left, right in
             left.moment != right.moment ? left.moment > right.moment : left.token.lexicographicallyPrecedes(right.token)
         }
-        // The same device, added again, is next to itself.
-        var kept = found[..<0]
-        for entry in found where kept.count < limit && kept.last?.device != entry.device { kept.append(entry) }
-        found = Array(kept)
+        found.removeLast(max(0, found.count - limit))
     }
 
     /// Calls `body` with each device that is wanted, and forgets all.
