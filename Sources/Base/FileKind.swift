@@ -62,6 +62,22 @@ public enum FileKind: Hashable, Sendable {
             self == .folder ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."
         return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: remedy ?? usual)
     }
+
+    /// The error for something in the place of a file of Volley. A link is named as what it is: only the link may be removed, not what it leads to.
+    /// - Parameter wanted: what the file should be: `a run file`.
+    public func intrusion(_ file: String, wanted: String) -> Diagnostic {
+        let link = Self.isLink(file)
+        return Diagnostic(
+            "this is \(link ? "a link to " : "")\(text), not \(wanted)", file: file,
+            remedy: "Remove \(link ? "the link" : "it") or move it away: Volley did not create it.")
+    }
+
+    /// Whether a name is that of a symbolic link, wherever it leads.
+    public static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return !path.utf8.contains(0) && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
     /// It does not say which record, which the reader may have no right to see.
     static let ofRecord =
         "Name another file. If this should be one, its name is a link to a wrong place: put a copy of the right file there."

@@ -6,7 +6,7 @@ import Testing
 /// A plan is recognised by its digests.
 @Suite struct DigestTests {
     private static let planned = [
-        "id", "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text", "recipients_digest",
+        "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text", "recipients_digest",
         "seed",
     ]
 

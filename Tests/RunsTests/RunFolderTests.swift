@@ -92,6 +92,104 @@ import Testing
         writer.cancel()
     }
 
+    @Test("a damaged id is damage, not a copy of a run: no message advises to remove the file, and sending is not thought to be over")
+    func damagedID() throws {
+        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        let ids = ["20260101-000000-spring-sale-0001", "20260101-000000-spring-sale-0003"]
+        for id in ids { try makeRun(folder, id: id, audience: 1).close() }
+        let path = catalog.place(of: ids[0])
+        // Also into the id of a run that is there.
+        for id in ["20260101-000000-spring-sale-0005", ids[1]] {
+            try Damage.make(path, sql: "UPDATE run SET id = '\(id)'")
+            let found = try catalog.list()
+            #expect(found.runs.map(\.plan.id) == [ids[1]] && found.copies.isEmpty)
+            let refusals =
+                found.broken
+                + [diagnostic { _ = try catalog.open(ids[0]) }, diagnostic { _ = try SQLiteRun(path: path) }].compactMap(\.self)
+            #expect(
+                refusals.count == 3
+                    && refusals.allSatisfy { $0.message.hasPrefix("the run file is damaged: its plan is not as it was made") })
+            #expect(refusals.allSatisfy { $0.file == path && $0.remedy == "Restore it from a backup. Do not send from it." })
+            let lock = try SendingLock(run: path)
+            #expect(diagnostic { _ = try catalog.sendingNow(of: "spring-sale") }?.message.contains("its file cannot be read") == true)
+            _ = consume lock
+        }
+        // Without a digest that could tell, as in files of older versions and after `prune`.
+        try Damage.make(path, sql: "UPDATE run SET id = '20260101-000000-spring-sale-0005', digest = ''")
+        let found = try catalog.list()
+        #expect(
+            found.broken.first?.message == "this file was renamed, or is damaged: the run in it is called 20260101-000000-spring-sale-0005")
+        #expect(found.broken.count == 1 && found.broken.first?.remedy?.lowercased().contains("remove") == false)
+        #expect(diagnostic { _ = try catalog.open(ids[0]) } == found.broken.first)
+    }
+
+    @Test("a copy is to be removed only if the run's own file is next to it, and is that run")
+    func copyRemedy() throws {
+        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        for id in ["a", "b"] { try makeRun(folder, id: id, audience: 1).close() }
+        _ = shell("cd '\(folder.path)'; cp a.sqlite copy.sqlite")
+        #expect(try catalog.list().copies.map(\.remedy) == ["Only a.sqlite can be sent, and counts. Remove the copy."])
+        for loss in ["echo nonsense > a.sqlite", "cp b.sqlite a.sqlite", "rm a.sqlite"] {
+            _ = shell("cd '\(folder.path)'; \(loss)")
+            let found = try catalog.list()
+            let mistake = (found.broken + found.copies).first { $0.file == folder.path + "/copy.sqlite" }
+            #expect(mistake?.message == "this file is a copy of the run a, or was renamed", "\(loss)")
+            #expect(mistake?.remedy == "Only a.sqlite can be sent, and counts. Put that file back, or restore this one's name.", "\(loss)")
+        }
+    }
+
+    @Test("a link in the folder is named as it lies there, and only the link is to be removed, wherever it leads")
+    func links() throws {
+        let folder = try TemporaryFolder(), elsewhere = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        try makeRun(elsewhere, id: "other", audience: 1).close()
+        _ = shell(
+            "cd '\(elsewhere.path)'; cp other.sqlite piped.sqlite; mkfifo piped.sqlite-wal; echo nonsense > text; head -c 5000 other.sqlite > cut"
+        )
+        for (target, message) in [
+            ("/dev/null", "this is a link to a device, not a run file"), ("/etc", "this is a link to a folder, not a run file"),
+            ("\(elsewhere.path)/gone", "this is a link that leads to no file"), ("\(elsewhere.path)/text", "this is not a run file"),
+            ("\(elsewhere.path)/cut", "the run file is damaged"),
+            ("\(elsewhere.path)/piped.sqlite", "this is a link to a run file that cannot be opened"),
+        ] {
+            _ = shell("ln -sfn '\(target)' '\(folder.path)/x.sqlite'")
+            let found = try catalog.list().broken + [diagnostic { _ = try catalog.open("x") }].compactMap(\.self)
+            #expect(found.count == 2, "\(target)")
+            for mistake in found {
+                #expect(mistake.file == folder.path + "/x.sqlite" && mistake.message.hasPrefix(message), "\(target): \(mistake)")
+                #expect(mistake.remedy?.contains("Remove it") == false, "\(mistake)")
+            }
+        }
+        _ = shell("cd '\(elsewhere.path)'; cp other.sqlite copy.sqlite; ln -sfn '\(elsewhere.path)/copy.sqlite' '\(folder.path)/x.sqlite'")
+        let copy = try catalog.list().broken.first
+        #expect(
+            copy?.file == folder.path + "/x.sqlite" && copy?.remedy?.hasSuffix("Remove the link.") == true, "\(String(describing: copy))")
+    }
+
+    @Test("a link in the place of a record is named as it lies in the folder", arguments: ["schedule.sqlite", "orders.sqlite", "sent.db"])
+    func recordLinks(name: String) throws {
+        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path), path = "\(folder.path)/\(name)"
+        _ = shell("ln -s /dev/null '\(path)'")
+        let mistake = diagnostic {
+            switch name {
+            case "schedule.sqlite": _ = try ScheduleStore.read(folder: folder.path, since: noon)
+            case "orders.sqlite": _ = try catalog.orders.read()
+            default: _ = try catalog.history.entries()
+            }
+        }
+        #expect(mistake?.file == path && mistake?.message.hasPrefix("this is a link to a device, not ") == true)
+        #expect(mistake?.remedy == "Remove the link or move it away: Volley did not create it.")
+    }
+
+    @Test("a run that is sent through a link is seen to be sent, by the name of the link, too")
+    func lockBehindLink() throws {
+        let folder = try TemporaryFolder(), elsewhere = try TemporaryFolder(), id = "20260101-000000-spring-sale-0001"
+        let run = try makeRun(elsewhere, id: id, audience: 1)
+        _ = shell("ln -s '\(run.path)' '\(folder.path)/\(id).sqlite'")
+        let lock = try SendingLock(run: run.path)
+        #expect(try RunFolder(folder.path).idsSendingNow(of: "spring-sale") == [id])
+        _ = consume lock
+    }
+
     @Test("a run that was removed since it was listed is no mistake, one that is there and cannot be read is")
     func removedMeanwhile() throws {
         let folder = try TemporaryFolder()

@@ -11,7 +11,7 @@ enum AccountFile {
     static func prepare(_ path: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
             guard let kind = FileKind(path: file), kind != .regular else { continue }
-            throw kind.refusal(file, wanted: "a file of accounts", remedy: "Remove it or move it away: Volley did not create it.")
+            throw kind.intrusion(file, wanted: "a file of accounts")
         }
         if mknod(path, S_IFREG | 0o600, 0) == 0 { return }
         let code = errno

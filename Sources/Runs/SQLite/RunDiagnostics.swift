@@ -88,6 +88,29 @@ enum RunDiagnostics {
         Diagnostic("this is a folder, not a run file", file: path, remedy: "Give a run's id, its file, or `last`.")
     }
 
+    /// Checks what a name leads to before SQLite opens it, with the files that SQLite keeps next to it.
+    static func checkKind(ofRun path: String) throws(Diagnostic) {
+        let real = RunFile.withoutLink(path)
+        if real.hasSuffix(RunFile.partialSuffix) { throw unfinishedPlan(path) }
+        switch RunFile.kind(path) {
+        case .file:
+            do throws(Diagnostic) { try RunFile.checkKind(ofDatabase: real, wanted: "a run file") } catch {
+                guard real != path, let file = error.file else { throw error }
+                throw Diagnostic(
+                    "this is a link to a run file that cannot be opened: \(file) next to it is not a file", file: path,
+                    remedy: "Remove the link, or see what \(file) is.")
+            }
+        case .other(let kind): throw kind.intrusion(path, wanted: "a run file")
+        case .folder where real != path: throw FileKind.folder.intrusion(path, wanted: "a run file")
+        case .folder: throw isFolder(path)
+        case .missing where FileKind.isLink(path):
+            throw Diagnostic(
+                "this is a link that leads to no file", file: path, remedy: "Put the run's file back where it leads, or remove the link.")
+        case .missing: throw missing(path)
+        case .forbidden: throw notPermitted(path, toWrite: false)
+        }
+    }
+
     static func unfinishedPlan(_ path: String) -> Diagnostic {
         Diagnostic(
             "this plan is still being made, or was interrupted; it is not a run", file: path,

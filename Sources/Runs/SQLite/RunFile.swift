@@ -58,9 +58,12 @@ enum RunFile {
         if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
         let code = errno
         if descriptor >= 0 { close(descriptor) }
-        let remedy = "Remove it or move it away: Volley did not create it."
-        if code == ELOOP { throw Diagnostic("\(doing): this is a link, not a file of Volley", file: path, remedy: remedy) }
-        if let kind = FileKind(path: path), kind != .regular { throw kind.refusal(path, wanted: "a lock file", remedy: remedy) }
+        if code == ELOOP {
+            throw Diagnostic(
+                "\(doing): this is a link, not a file of Volley", file: path,
+                remedy: "Remove the link or move it away: Volley did not create it.")
+        }
+        if let kind = FileKind(path: path), kind != .regular { throw kind.intrusion(path, wanted: "a lock file") }
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
 
@@ -94,7 +97,7 @@ enum RunFile {
     static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
             guard case .other(let kind) = kind(file) else { continue }
-            throw kind.refusal(file, wanted: wanted, remedy: "Remove it or move it away: Volley did not create it.")
+            throw kind.intrusion(file, wanted: wanted)
         }
     }
 
@@ -111,10 +114,7 @@ enum RunFile {
 
     /// The path that a symbolic link leads to; the path itself when it is not a link.
     static func withoutLink(_ path: String) -> String {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        FileKind.isLink(path) ? FilePaths.absolute(path) : path
     }
 
     /// Distinguishes a file from another one of the same name.

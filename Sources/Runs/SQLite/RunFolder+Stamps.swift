@@ -58,7 +58,7 @@ extension RunFolder {
         for name in names {
             let path = RunFile.join(place, name: name), stamp = FileStamp(path: path)
             if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }
-            guard let run = try? SQLiteRun(path: path, readOnly: true, marks: marks), run.misnamed == nil else { continue }
+            guard let run = try? SQLiteRun(path: path, readOnly: true, marks: marks), !run.isMisnamed else { continue }
             if let stamp, let mark = RunMark(run.plan) {
                 marks.note(mark, of: path, stamp)
                 if !isWanted(mark) { continue }

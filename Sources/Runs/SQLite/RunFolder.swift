@@ -31,9 +31,12 @@ public struct RunFolder: RunCatalog {
     /// Whether the folder can be looked into, and has no file of that name.
     public func isRemoved(_ run: String) -> Bool { access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) }
 
-    /// Opens a run's file.
+    /// Opens a run's file. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
+    /// caller recognises by its id.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
-        try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
+        let opened = try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
+        if let mistake = opened.misnamed, !opened.isCopyBesideRun { throw mistake }
+        return opened
     }
 
     /// Opens the file that an argument means: an id, a path, or a name in the folder.
@@ -74,14 +77,13 @@ public struct RunFolder: RunCatalog {
             do {
                 let run = try SQLiteRun(path: path, readOnly: true, observer: observer, marks: marks)
                 if let mistake = run.misnamed {
-                    let isBeside = RunFile.kind(place(of: run.plan.id)) == .file
-                    isBeside ? found.copies.append(mistake) : found.broken.append(mistake)
+                    run.isCopyBesideRun ? found.copies.append(mistake) : found.broken.append(mistake)
                 } else {
                     found.runs.append(run)
                 }
             } catch let error as Diagnostic {
                 // One that was removed in between is no longer a run.
-                if RunFile.kind(path) != .missing { found.broken.append(error) }
+                if RunFile.kind(path) != .missing || FileKind.isLink(path) { found.broken.append(error) }
             }
         }
         found.runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
@@ -164,7 +166,7 @@ extension RunFolder {
     ) throws -> [any RecordedRun] {
         var found: [any RecordedRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true, marks: marks), run.misnamed == nil,
+            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
                 run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
@@ -190,7 +192,7 @@ extension RunFolder {
                 }
             case .hidden: throw Self.mayBeSending(campaign, path: path)
             }
-        }.filter { $0.misnamed == nil }
+        }.filter { !$0.isMisnamed }
     }
 
     private static func isSending(_ campaign: String, path: String, _ why: Diagnostic) -> Diagnostic {

@@ -56,13 +56,38 @@ extension SQLiteRun {
         }
     }
 
+    /// Whether the file has another name than its run. A file whose plan was changed as well is not opened at all: its id may be damaged.
+    var isMisnamed: Bool { RunFile.name(path) != plan.id + RunFile.suffix }
+
+    /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.
+    var isCopyBesideRun: Bool {
+        let own = RunFile.join(RunDiagnostics.folder(of: givenPath), name: plan.id + RunFile.suffix)
+        return isMisnamed && RunFile.kind(own) == .file && (try? SQLiteRun(path: own, readOnly: true).plan.id) == plan.id
+    }
+
     /// What is wrong with the file's name; nil when it is right.
     var misnamed: Diagnostic? {
+        guard isMisnamed else { return nil }
         let name = plan.id + RunFile.suffix
-        guard RunFile.name(path) != name else { return nil }
+        guard givenPath == path else {
+            return Diagnostic(
+                "this is a link to \(path), which is a copy of the run \(plan.id), or was renamed", file: givenPath,
+                remedy: "Only \(name) can be sent, and counts. Remove the link.")
+        }
+        if isCopyBesideRun {
+            return Diagnostic(
+                "this file is a copy of the run \(plan.id), or was renamed", file: path,
+                remedy: "Only \(name) can be sent, and counts. Remove the copy.")
+        }
+        // Neither an older version nor `prune` leaves a digest that could show whether the id is damaged.
+        guard hasDigest, prunedAt == nil else {
+            return Diagnostic(
+                "this file was renamed, or is damaged: the run in it is called \(plan.id)", file: path,
+                remedy: "If that run's file was \(name), restore its name. Otherwise restore this file from a backup.")
+        }
         return Diagnostic(
             "this file is a copy of the run \(plan.id), or was renamed", file: path,
-            remedy: "Only \(name) can be sent, and counts. Remove the copy, or restore the file's name.")
+            remedy: "Only \(name) can be sent, and counts. Put that file back, or restore this one's name.")
     }
 
     /// Makes sure that this file is the one that was planned: under the run's own name, without a second name, in the folder where it was

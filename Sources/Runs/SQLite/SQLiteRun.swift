@@ -11,6 +11,9 @@ import Synchronization
 public final class SQLiteRun: RecordedRun {
     /// The file.
     public let path: String
+    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of this name, as the file may
+    /// lie where it is no business of Volley.
+    let givenPath: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
     /// When its recipients were removed; nil when they are there.
@@ -51,23 +54,29 @@ public final class SQLiteRun: RecordedRun {
 
     init(path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks) throws {
         self.marks = marks
+        givenPath = path
         // A link would have its own lock, and two processes could send the run.
-        let path = RunFile.withoutLink(path)
-        self.path = path
+        let real = RunFile.withoutLink(path)
+        self.path = real
         isReadOnly = readOnly
-        identity = RunFile.identity(path)
-        if path.hasSuffix(RunFile.partialSuffix) { throw RunDiagnostics.unfinishedPlan(path) }
-        switch RunFile.kind(path) {
-        case .file, .other: try RunFile.checkKind(ofDatabase: path, wanted: "a run file")
-        case .folder: throw RunDiagnostics.isFolder(path)
-        case .missing: throw RunDiagnostics.missing(path)
-        case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
+        identity = RunFile.identity(real)
+        do {
+            try RunDiagnostics.checkKind(ofRun: path)
+            (plan, digest, prunedAt) = try Self.openedPlan(real, observer)
+        } catch var mistake as Diagnostic where mistake.file == real {
+            mistake.file = path
+            throw mistake
         }
-        (plan, digest, prunedAt) = try RunDiagnostics.translating(path, .reading) {
+    }
+
+    private static func openedPlan(
+        _ path: String, _ observer: Observer<RunConversion>
+    ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
+        try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) { return checked }
+                if let checked = try reading(path, { try checkedPlan($0, path: path) }) { return checked }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) else {
+                guard let checked = try reading(path, { try checkedPlan($0, path: path) }) else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
@@ -106,7 +115,12 @@ public final class SQLiteRun: RecordedRun {
         // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
         _ = try RunSchema.status(db)
         _ = try lastLife(db)
-        return (plan, digest, try RunPruning.moment(db))
+        let prunedAt = try RunPruning.moment(db)
+        // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
+        if RunFile.name(path) != plan.id + RunFile.suffix, !digest.isEmpty, prunedAt == nil, try RunSchema.digest(of: db) != digest {
+            throw RunDiagnostics.damaged(path, what: "its plan is not as it was made, and the run's id in it may be wrong")
+        }
+        return (plan, digest, prunedAt)
     }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.

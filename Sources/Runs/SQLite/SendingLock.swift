@@ -89,7 +89,8 @@ struct SendingLock: ~Copyable {
 
     /// Checks whether some process holds the right to send a run; never takes it.
     static func inspect(run: String) -> Sight {
-        let file = RunFile.openLockToLook(run + ".lock")
+        // A run that is sent through a link is locked where its file is.
+        let file = RunFile.openLockToLook(RunFile.withoutLink(run) + ".lock")
         guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
         defer { Glibc.close(descriptor) }
         var status = stat()
