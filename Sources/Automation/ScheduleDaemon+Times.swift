@@ -97,7 +97,7 @@ extension ScheduleDaemon {
         case .success(let sent):
             let (state, problem): (ScheduledRun.State, ScheduleProblem?) =
                 switch sent.end {
-                case .finished: (.finished, sent.missed.map { .missed($0) })
+                case .finished: (.finished, sent.problem)
                 case .stopped(let cause): (.stopped, .stopped(cause))
                 case .cancelled, .interrupted: (.cancelled, .stopped(.cancelled))
                 }

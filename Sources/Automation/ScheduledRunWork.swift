@@ -92,7 +92,7 @@ struct ScheduledRunWork: Sendable {
             case .planned: return .plan(try consent(to: run, approval))
             case .running: return .elsewhere
             case .paused: return .paused
-            case .finished: return .ended(.finished, Self.missed(of: run).map { .missed($0) })
+            case .finished: return .ended(.finished, Self.problem(of: run))
             case .cancelled: return .ended(.cancelled, status.cause.map { .stopped($0) })
             // A run that was cut off has no end time. An interrupted run must continue.
             case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished
@@ -135,8 +135,8 @@ struct ScheduledRunWork: Sendable {
     /// How sending ended.
     struct SendOutcome: Sendable {
         var end: RunEnd
-        /// How many devices a finished run never sent to, and why; nil if it missed none.
-        var missed: MissedPushes?
+        /// What a person should know of a run that finished; nil if it went well.
+        var problem: ScheduleProblem?
     }
 
     /// Sends the scheduled run's run to its end.
@@ -154,7 +154,7 @@ struct ScheduledRunWork: Sendable {
         }
         let (end, failure) = try proposal.deliver(sending)
         if let failure { attendance.observer(.fileNotClosed(run.plan, failure)) }
-        return SendOutcome(end: end, missed: Self.missed(of: run))
+        return SendOutcome(end: end, problem: Self.problem(of: run))
     }
 
     /// The attendance of planning: it passes events on, and each is a sign of life.
@@ -181,5 +181,5 @@ struct ScheduledRunWork: Sendable {
         return sending
     }
 
-    private static func missed(of run: any RecordedRun) -> MissedPushes? { try? Report(run, isSummary: true).missedPushes }
+    private static func problem(of run: any RecordedRun) -> ScheduleProblem? { try? Report(run, isSummary: true).problem }
 }

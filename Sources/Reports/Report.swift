@@ -135,6 +135,12 @@ public struct Report: Sendable {
         status.state == .finished ? figures.missedPushes(of: plan.audience) : nil
     }
 
+    /// What a person should know of a run that finished; nil for one that went well. What was not fetched yet is no problem.
+    public var problem: ScheduleProblem? {
+        guard status.state == .finished else { return nil }
+        return isNotFetched ? missedPushes.map { .missed($0) } : figures.problem(of: plan.audience)
+    }
+
     /// The same in a sentence that comes before all else.
     public var missedSentence: String? { missedPushes?.sentence }
 

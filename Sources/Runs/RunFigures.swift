@@ -278,4 +278,13 @@ extension RunFigures {
     public func missedPushes(of audience: Int) -> MissedPushes? {
         missed == 0 ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
     }
+
+    /// What a person should know of a run that has finished; nil for one that went well. A few pushes fail in every campaign.
+    public func problem(of audience: Int) -> ScheduleProblem? {
+        if let missed = missedPushes(of: audience) { return .missed(missed) }
+        let unanswered = outcomes[.unknown, default: 0]
+        let count = outcomes[.rejected, default: 0] + outcomes[.failed, default: 0] + unanswered
+        // As in the alert rules.
+        return count * 5 > audience ? .notAccepted(count, unanswered: unanswered, audience: audience) : nil
+    }
 }

@@ -39,6 +39,8 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case stopped(StopCause)
     /// Its run got to its end, and devices were never sent to.
     case missed(MissedPushes)
+    /// Its run got to its end, and more than a fifth of its pushes failed, were rejected or got no answer: how many, and of these, how many got none.
+    case notAccepted(Int, unanswered: Int, audience: Int)
     /// A person sent it at a terminal.
     case sentByHand
     /// A person left it out before it came, in the console; with the name.
@@ -95,6 +97,10 @@ extension ScheduleProblem {
             object(
                 "missed", ("count", .integer(Int64(missed.count))), ("audience", .integer(Int64(missed.audience))),
                 ("expired", .integer(Int64(missed.expired))), ("too_late", .integer(Int64(missed.tooLate))))
+        case .notAccepted(let count, let unanswered, let audience):
+            object(
+                "not_accepted", ("count", .integer(Int64(count))), ("unanswered", .integer(Int64(unanswered))),
+                ("audience", .integer(Int64(audience))))
         case .leftOut(let name): object("left_out", ("by", .string(name)))
         case .elsewhere(let machine, let run): object("elsewhere", ("machine", .string(machine)), ("run", .string(run)))
         case .approvalVoid(let name, let flaw): object("approval_void", ("by", .string(name)), ("flaw", flaw.json))
@@ -124,6 +130,12 @@ extension ScheduleProblem {
             case "missed":
                 MissedPushes(number("count"), audience: number("audience"), expired: number("expired"), tooLate: number("too_late")).map {
                     .missed($0)
+                }
+            case "not_accepted":
+                number("count").flatMap { count in
+                    number("unanswered").flatMap { unanswered in
+                        number("audience").map { .notAccepted(count, unanswered: unanswered, audience: $0) }
+                    }
                 }
             case "left_out": text("by").map { .leftOut(by: $0) }
             case "elsewhere": text("machine").flatMap { machine in text("run").map { .elsewhere(machine: machine, run: $0) } }

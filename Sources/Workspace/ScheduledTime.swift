@@ -60,11 +60,11 @@ public struct ScheduledTime: Sendable {
     package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
     /// Notes how a run that was sent by hand ended.
-    /// - Parameter missed: whom a finished run never sent to; nil when it missed nobody.
-    package func note(_ state: RunState, missed: MissedPushes?) {
+    /// - Parameter problem: what a person should know of a finished run; nil if it went well.
+    package func note(_ state: RunState, problem: ScheduleProblem?) {
         guard !isScheduler else { return }
         var scheduledRun = scheduledRun
-        if state == .finished, let missed { scheduledRun.problem = .missed(missed) }
+        if state == .finished, let problem { scheduledRun.problem = problem }
         (scheduledRun.state, scheduledRun.changedAt) = (
             state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now()
         )

@@ -111,15 +111,22 @@ struct ScheduleMonitoringTests {
     }
 
     @Test(
-        "a run that finished is a problem when some were never sent to",
-        arguments: [nil, MissedPushes(count: 30, audience: 60, expired: 0, tooLate: 0)])
-    func missed(missed: MissedPushes?) throws {
+        "a run that finished is a problem when some were never sent to, or many failed or got no answer",
+        arguments: [
+            [:], [.accepted: 30, .unsent: 30], [.accepted: 30, .unknown: 30], [.accepted: 30, .failed: 30], [.accepted: 30, .rejected: 30],
+            // A few fail in every campaign.
+            [.accepted: 48, .unknown: 6, .failed: 6],
+        ] as [[Outcome: Int]])
+    func missed(outcomes: [Outcome: Int]) throws {
         var status = try status()
         status.open = []
-        (status.last[0].state, status.last[0].problem) = (.finished, missed.map { .missed($0) })
+        var figures = RunFigures()
+        figures.outcomes = outcomes
+        (status.last[0].state, status.last[0].problem) = (.finished, figures.problem(of: 60))
         let document = ScheduleMonitoring.document(status, at: now)
-        #expect(document["status"]?.stringValue == (missed == nil ? "ok" : "problems"))
-        #expect(document.text.contains("30 of 60") == (missed != nil))
+        let isWell = outcomes[.accepted] != 30
+        #expect(document["status"]?.stringValue == (isWell ? "ok" : "problems"))
+        #expect(document.text.contains("30 of 60") != isWell)
     }
 
     @Test(

@@ -187,7 +187,7 @@ struct ServiceTests {
         try folder.write("metrics.txt", text)
         #expect(try Shell.output("'\(promtool)' check metrics < '\(folder.url.path)/metrics.txt' 2>&1") == "")
         let rules = Self.docs + "/monitoring/volley-alerts.yml"
-        #expect(try Shell.output("'\(promtool)' check rules '\(rules)' 2>&1").contains("SUCCESS: 9 rules found"))
+        #expect(try Shell.output("'\(promtool)' check rules '\(rules)' 2>&1").contains("SUCCESS: 10 rules found"))
         let families = Set(text.matches(of: ##/# TYPE (volley_[a-z_]+) /##).map { String($0.output.1) })
         for file in [rules, Self.docs + "/monitoring/grafana-dashboard.json", Self.docs + "/how-to/monitor.md"] {
             let known = families.union(families.map { $0 + "_bucket" })
@@ -197,7 +197,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "the alert for missed devices is about those alone, and says how many",
+        "the alerts for missed devices and for lost pushes are about those alone, and say how many",
         .enabled(if: promtool != nil, "promtool is missing; make test gets it"))
     func missedDevices() throws {
         let promtool = try #require(Self.promtool)
@@ -213,7 +213,17 @@ struct ServiceTests {
                   - {series: 'volley_last_run_recipients{app="shop",campaign="capped",outcome="unsent"}', values: '60 60'}
                   - {series: 'volley_last_run_missed{app="shop",campaign="capped"}', values: '0 0'}
                   - {series: 'volley_last_run_missed{app="shop",campaign="late"}', values: '40 40'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="late",outcome="accepted"}', values: '80 80'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="late",outcome="unknown"}', values: '20 20'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="cut",outcome="accepted"}', values: '79 79'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="cut",outcome="failed"}', values: '1 1'}
+                  - {series: 'volley_last_run_recipients{app="shop",campaign="cut",outcome="unknown"}', values: '20 20'}
                 alert_rule_test:
+                  - alertname: VolleyLostPushes
+                    eval_time: 1m
+                    exp_alerts:
+                      - exp_labels: {severity: warning, app: shop, campaign: cut}
+                        exp_annotations: {summary: "cut: 21 pushes failed, were rejected or got no answer"}
                   - alertname: VolleyMissedDevices
                     eval_time: 1m
                     exp_alerts:

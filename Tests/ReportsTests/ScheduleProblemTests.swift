@@ -42,6 +42,15 @@ struct ScheduleProblemTests {
                 .missed(MissedPushes(count: 30, audience: 60, expired: 10, tooLate: 20)),
                 "30 of 60 pushes (50.0 %) were never sent, as they expired, or it was too late, when their turn came."
             ),
+            (
+                .notAccepted(20, unanswered: 20, audience: 60),
+                "20 of 60 pushes (33.3 %) got no answer, and may or may not have arrived"
+            ),
+            (.notAccepted(1, unanswered: 0, audience: 1), "1 of 1 push (100.0 %) failed or was rejected"),
+            (
+                .notAccepted(2000, unanswered: 1500, audience: 4000),
+                "2,000 of 4,000 pushes (50.0 %) failed, were rejected or got no answer (1,500 of them)"
+            ),
         ] as [(ScheduleProblem, String)])
     func values(problem: ScheduleProblem, sentence: String) { #expect(problem.sentence == sentence) }
 }

@@ -181,6 +181,7 @@ final class ScheduleStoreTests {
             .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate, .planningEnded,
             .campaignChanged, .zoneChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
             .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)), .sentByHand,
+            .notAccepted(3, unanswered: 2, audience: 9),
             .elsewhere(machine: "mail-2", run: "r2"), .described("no file"), .approvalVoid(by: "anna", .sourceDiffers),
             .approvalVoid(by: "anna", .tooManyDevices(12, most: 10)),
             .approvalVoid(by: "anna", .notPermitted(.wroteIt)), .approvalVoid(by: "anna", .notPermitted(.described("no accounts"))),

@@ -29,12 +29,22 @@ extension ScheduleProblem {
         case .runGone: "the file of its run is gone"
         case .stopped(let cause): cause.sentence(for: face)
         case .missed(let missed): missed.sentence
+        case .notAccepted(let count, let unanswered, let audience):
+            "\(TextFormat.count(count)) of \(TextFormat.counted(audience, one: "push", many: "pushes")) (\(TextFormat.percent(Double(count) / Double(audience)))) \(Self.failed(count, unanswered: unanswered))"
         case .sentByHand: "sent by hand"
         case .restored: "the runs were put back from a backup, and it may have been sent before"
         case .leftOut(let name): "\(name) left it out beforehand"
         case .elsewhere(let machine, ""): "it was left out on another machine, \(machine)"
         case .elsewhere(let machine, let run): "another machine, \(machine), has it as \(run)"
         case .described(let words): words
+        }
+    }
+
+    private static func failed(_ count: Int, unanswered: Int) -> String {
+        switch unanswered {
+        case 0: "failed or \(TextFormat.plural(count, one: "was", many: "were")) rejected"
+        case count: "got no answer, and may or may not have arrived"
+        default: "failed, were rejected or got no answer (\(TextFormat.count(unanswered)) of them)"
         }
     }
 

@@ -17,7 +17,7 @@ struct SendPermit: ~Copyable {
     consuming func end(_ observer: RunObserver) {
         do { try run.endLife() } catch { observer(.endNotNoted(error)) }
         if let time, let state = try? run.status().state {
-            time.note(state, missed: state == .finished ? (try? run.figures())?.missedPushes(of: run.plan.audience) : nil)
+            time.note(state, problem: state == .finished ? (try? run.figures())?.problem(of: run.plan.audience) : nil)
         }
     }
 }
