@@ -98,6 +98,29 @@ struct FetchingTests {
         #expect(try run.status().cause == (state == .running ? .ledger(.processGone) : nil))
     }
 
+    @Test(
+        "a journal that is damaged or lacks an entry is named, and no file is made of the rest",
+        arguments: [
+            "UPDATE volley_journal SET data = '\\x00' WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET data = data || '\\x00' WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET data = substring(data FROM 1 FOR 9) WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET first = first + 1 WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET kind = 99 WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET number = number + 1000 WHERE kind = 2 AND number = 1",
+            "DELETE FROM volley_journal WHERE kind = 2 AND number = 2", "UPDATE volley_journal SET lane = 7 WHERE kind = 2",
+            "UPDATE volley_journal SET sender = sender + 1 WHERE kind = 2",
+        ])
+    func damagedJournal(damage: String) throws {
+        let place = try Place()
+        try place.send()
+        try place.bench.sql(damage)
+        let error = #expect(throws: Diagnostic.self, "\(damage)") { try place.bench.another().fetch("run", into: place.away) }
+        #expect(error?.message.hasPrefix("the store is damaged: ") == true && error?.message.contains("journal") == true, "\(damage)")
+        #expect(error?.remedy?.contains("Restore the database") == true)
+        #expect(!place.away.holds("run"))
+        #expect(throws: Diagnostic.self, "\(damage)") { try place.atHome.fetch() }
+    }
+
     @Test("a fetched file is never sent: only the one that was planned is") func copy() throws {
         let place = try Place()
         try place.send()

@@ -70,6 +70,13 @@ struct JournalTests {
             cut.data = Array(entry.data.prefix(length))
             #expect(cut.fetched(sequence: 1) == nil, "\(length)")
         }
+        for change in [
+            { $0.data.append(0) }, { $0.data = [0] }, { $0.ids = $0.ids.lowerBound + 1..<$0.ids.upperBound + 1_000_000 },
+        ] as [(inout JournalEntry) -> Void] {
+            var changed = entry
+            change(&changed)
+            #expect(changed.fetched(sequence: 1) == nil)
+        }
         for _ in 0..<2000 {
             var changed = entry
             changed.data[Int.random(in: 0..<entry.data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

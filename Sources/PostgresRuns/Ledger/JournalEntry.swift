@@ -71,7 +71,18 @@ extension JournalEntry {
         data.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             let entry = fetched(&reader, sequence)
-            return reader.isIntact ? entry : nil
+            return reader.isIntact && reader.isAtEnd ? entry.flatMap { isAbout($0) ? $0 : nil } : nil
+        }
+    }
+
+    /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as less or as about other recipients.
+    private func isAbout(_ entry: FetchedEntry) -> Bool {
+        switch entry {
+        case .outcomes(let settlements): Self.bounds(of: settlements.lazy.map(\.recipient)) == ids
+        case .claim(_, let unsent, _): unsent.allSatisfy { ids.contains($0.recipient) }
+        case .reopened(let recipients, _, _): Self.bounds(of: recipients) == ids
+        case .calls(let calls): Self.bounds(of: calls.lazy.flatMap(\.recipients)) == ids
+        case .life, .rest, .deferred, .forgotten, .receipts: true
         }
     }
 

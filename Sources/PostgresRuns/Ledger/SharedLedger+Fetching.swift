@@ -6,6 +6,7 @@ extension SharedLedger {
     /// Takes over into the run's own file what members have recorded.
     package func fetch() throws {
         let hasEnded = try ask { try row($0) }.state.hasEnded
+        try checkMembersOfJournal()
         try refresh()
         try keepOwnClaims()
         // Nothing is claimed after the end.

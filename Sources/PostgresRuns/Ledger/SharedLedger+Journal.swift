@@ -208,11 +208,43 @@ extension SharedLedger {
         let end = counts.values.filter { $0.count == Self.pageEntries }.map(\.last).min()
         if let end { page.removeAll { $0.sequence > end } }
         guard !page.isEmpty else { return false }
-        var taken: [FetchMark.Key: Int] = [:]
-        for fetched in page { taken[fetched.lane] = fetched.number }
+        let taken = try lastNumbers(page, after: marks)
         try apply(page.map(\.entry), taken.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) })
         for case .outcomes(let settlements) in page.map(\.entry) { outcomes += settlements.count }
         return end != nil
+    }
+
+    /// The last number of each lane in a page. Each lane counts from 1, and leaves no number out.
+    /// - Throws: `Diagnostic` if an entry is missing although the database has forgotten nothing: its row was lost, or is damaged.
+    private func lastNumbers(_ page: [Fetched], after marks: [FetchMark]) throws -> [FetchMark.Key: Int] {
+        let before = Dictionary(marks.map { (FetchMark.Key(sender: $0.sender, lane: $0.lane), $0.number) }) { max($0, $1) }
+        var taken: [FetchMark.Key: Int] = [:]
+        for fetched in page {
+            let next = (taken[fetched.lane] ?? before[fetched.lane] ?? 0) + 1
+            if fetched.number != next, try !ask({ try hasForgotten($0) || row($0).forgetting != nil }) {
+                throw Self.unreadable(next, of: fetched.lane)
+            }
+            taken[fetched.lane] = fetched.number
+        }
+        return taken
+    }
+
+    private static func unreadable(_ number: Int, of lane: FetchMark.Key) -> Diagnostic {
+        StoreError.damaged("entry \(number) of member \(lane.sender) in the run's journal")
+    }
+
+    /// Makes sure that each entry belongs to a member of the run: `refresh` reads no other.
+    func checkMembersOfJournal() throws {
+        var stray: Int?
+        try ask { connection in
+            try connection.run(
+                """
+                SELECT j.number FROM volley_journal j WHERE j.run = $1 AND (j.lane NOT IN (0, 1)
+                    OR NOT EXISTS (SELECT 1 FROM volley_sender s WHERE s.run = j.run AND s.number = j.sender)) LIMIT 1
+                """, [.int(run)], within: 60
+            ) { stray = $0.int(0) }
+        }
+        if let stray { throw StoreError.damaged("the member of entry \(stray) in the run's journal") }
     }
 
     private func apply(_ entries: [FetchedEntry], _ marks: [FetchMark]) throws {
@@ -244,7 +276,7 @@ extension SharedLedger {
                     kind: kind, ids: try cells.ids(5, 6),
                     at: Timestamp(epochMilliseconds: Int64(cells.int(7))), data: Array(cells.bytes(8))
                 ).fetched(sequence: cells.int(3))
-            else { throw broken("entry \(cells.int(2)) of member \(lane.sender) cannot be read") }
+            else { throw Self.unreadable(cells.int(2), of: lane) }
             page.append(Fetched(lane: lane, number: cells.int(2), sequence: cells.int(3), entry: entry))
         }
         return page

@@ -154,6 +154,7 @@ extension Store {
     private func takeOver(_ row: StoredPlan, into file: SQLiteRun, isNew: Bool, _ progress: (FetchProgress) -> Void) throws {
         if isNew { try file.noteCopy(at: .now()) }
         let ledger = SharedLedger(self, run: row.number, replica: file, scratch: nil)
+        try ledger.checkMembersOfJournal()
         try ledger.refresh { progress(.outcomes($0)) }
         let legs = try ledger.legStates(), state = try ledger.ask { try ledger.row($0) }
         guard state.members == 0 else {
