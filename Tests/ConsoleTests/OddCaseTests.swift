@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import GRDB
 import Glibc
 import Runs
 import Testing
@@ -153,6 +154,57 @@ struct OddCaseTests {
             #expect(list.components(separatedBy: "<span class=\"chip trouble\">not sent</span>").count == 3)
             try office.folder.write("b.yaml", Self.scheduled.replacing("name: autumn", with: "name: winter"))
             #expect(try !shows("/") && !shows("/campaign?file=autumn.yaml"))
+        }
+    }
+
+    @Test(
+        "a damaged version of a campaign is named in its history, and what the next one changed is compared with the one before",
+        arguments: ["at = 'x'", "text = replace(text, 'two', 'twi')", "text = 7", "digest = '0' || substr(digest, 2) || ' '"])
+    func damagedVersion(damage: String) async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        for text in ["one", "two", "three"] {
+            try office.site.accounts.keep(
+                version: "name: spring-sale  # \(text)\n", of: "spring-sale.yaml", app: "shop", by: .terminal, at: .now())
+        }
+        try await DatabaseQueue(path: office.site.accounts.path).write {
+            try $0.execute(sql: "UPDATE version SET \(damage) WHERE number = 2")
+        }
+        try await TestServer.with(office.site) { server throws in
+            let history = "/campaign/history?file=spring-sale.yaml"
+            let page = try server.request("GET", history, session: edith)
+            #expect(
+                page.status == 200 && page.body.contains("Version 2 before it cannot be read, as the file of accounts is damaged"),
+                "\(damage)")
+            #expect(page.body.contains("Compared with version 1:") && page.body.contains("# one") && page.body.contains("# three"))
+            let isRowDamaged = damage.hasPrefix("at")
+            #expect(page.body.contains("<p class=\"stop\">Version 2 cannot be read, as the file") == isRowDamaged)
+            let chosen = try server.request("GET", history + "&version=2", session: edith)
+            #expect(chosen.status == (isRowDamaged ? 404 : 200) && (isRowDamaged || chosen.body.contains("Version 2 cannot be read")))
+            try office.folder.write("other.yaml", "name: other\napp: shop\n")
+            #expect(try !server.request("GET", "/campaign/history?file=other.yaml", session: edith).body.contains("cannot be read"))
+        }
+    }
+
+    @Test("with a damaged record of the schedule the calendar is shown and says so, and campaigns can be seen and changed")
+    func damagedSchedule() async throws {
+        let office = try Office()
+        let anna = try office.session("anna", [.administrator]), edith = try office.session("edith", [.editor], app: "shop")
+        try office.folder.write("autumn.yaml", Self.scheduled)
+        try office.folder.write("runs/schedule.sqlite", "no database")
+        try await TestServer.with(office.site) { server throws in
+            let calendar = try server.request("GET", "/calendar", session: anna)
+            #expect(calendar.status == 200 && calendar.body.contains("This is not a record of a schedule, but is in its place."))
+            let shown = try server.request("GET", "/calendar", session: edith)
+            #expect(shown.status == 200 && shown.body.contains("An administrator of all apps sees the reason on this page."))
+            #expect(!shown.body.contains("not a record of a schedule"))
+            for path in [
+                "/", "/campaigns", "/campaign?file=autumn.yaml", "/campaign/form?file=autumn.yaml", "/campaign/edit?file=autumn.yaml",
+            ] {
+                #expect(try server.request("GET", path, session: anna).status == 200, "\(path)")
+            }
+            #expect(
+                try server.request("GET", "/campaign/form?file=autumn.yaml", session: anna).body.contains("The next times are not known"))
         }
     }
 }

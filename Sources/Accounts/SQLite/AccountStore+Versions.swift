@@ -36,6 +36,11 @@ extension AccountStore {
     /// - Parameter count: at most so many, 1 to 500.
     public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] { try allVersions(of: file, count: count).values }
 
+    /// The numbers of those of a file that cannot be read, the newest first.
+    public func damagedVersions(of file: String, count: Int = 50) throws -> [Int64] {
+        try allVersions(of: file, count: count).damaged.map { try $0.value(0) }
+    }
+
     private func allVersions(of file: String, count: Int) throws -> (values: [CampaignVersion], damaged: [AccountRow]) {
         precondition((1...500).contains(count), "1 to 500 versions are read")
         return try read { db in
@@ -52,9 +57,17 @@ extension AccountStore {
     }
 
     /// The text of a version of a file; nil for a number that no version of this file has.
+    /// - Throws: a `Diagnostic` for a text that is not the one that was saved, too.
     public func text(ofVersion number: Int64, of file: String) throws -> String? {
         try read { db in
-            try AccountRow.one(db, "SELECT text FROM version WHERE number = ? AND file = ?", [number, file])?.value(0)
+            guard let row = try AccountRow.one(db, "SELECT text, digest FROM version WHERE number = ? AND file = ?", [number, file]) else {
+                return nil
+            }
+            let text = try row.value(0, String.self)
+            guard try row.value(1, String.self) == SHA256.hex(SHA256.digest(of: Array(text.utf8))) else {
+                throw AccountDiagnostics.unreadable
+            }
+            return text
         }
     }
 

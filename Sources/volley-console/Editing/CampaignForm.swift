@@ -98,7 +98,7 @@ enum CampaignForm {
             <form class="panel editor" method="post" action="\(scene.address)">
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">
             \(shown)
-            \(try NextTimes.html(item, visit, site))
+            \(NextTimes.html(item, visit, site))
             <p><button class="main">Save</button>\(anyway)\(trial.buttons)</p>
             </form>
             <p class="note">What is not here, such as languages, variants and pace, is in the source; saving leaves it alone. \(source) · \

@@ -15,6 +15,7 @@ enum CampaignHistory {
         let item = try CampaignsPage.item(visit, site)
         // A file of this name may have been another app's.
         let versions = try site.accounts.versions(of: item.file, count: most).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let damaged = try site.accounts.damagedVersions(of: item.file, count: most)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let present = CampaignSaving.text(of: bytes)
         let chosen = visit.query["version"].flatMap(Int64.init) ?? versions.first?.number
@@ -30,34 +31,66 @@ enum CampaignHistory {
         }
         let list: HTML =
             versions.isEmpty
-            ? "<p class=\"note\">Nobody has saved this campaign in the console yet.</p>" : "<ul class=\"list\">\(lines)</ul>"
+            ? damaged.isEmpty ? "<p class=\"note\">Nobody has saved this campaign in the console yet.</p>" : ""
+            : "<ul class=\"list\">\(lines)</ul>"
         if let chosen, !versions.contains(where: { $0.number == chosen }) { throw Refusal.notFound }
-        let change = try chosen.map { try Change(number: $0, among: versions, file: item.file, present: present, site) }
+        let change = try chosen.map { number in
+            try Change(number: number, among: versions, damaged: damaged, file: item.file, present: present, site).panel(mayEdit: mayEdit)
+        }
         let content: HTML = """
             \(Words.head("History", "<p><a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.name ?? item.file)</a></p>"))
-            \(Words.panel("Versions", id: "versions", list))
-            \(change?.panel(mayEdit: mayEdit) ?? "")
+            \(Words.panel("Versions", id: "versions", "\(unreadable(damaged))\(list)"))
+            \(change ?? "")
             """
         return .page(Page(title: "History of \(item.name ?? item.file)", place: .campaigns, content: content))
+    }
+
+    /// Which versions cannot be read; blank without any.
+    private static func unreadable(_ numbers: [Int64]) -> HTML {
+        guard !numbers.isEmpty else { return "" }
+        return
+            "<p class=\"stop\">\(names(of: numbers)) cannot be read, as the file of accounts is damaged. A backup of the accounts may have \(numbers.count == 1 ? "it" : "them").</p>"
+    }
+
+    /// `Versions 4 and 2`
+    private static func names(of numbers: [Int64]) -> String {
+        let list = numbers.map { TextFormat.count(Int($0)) }
+        return list.count == 1 ? "Version \(list[0])" : "Versions \(list.dropLast().joined(separator: ", ")) and \(list[list.count - 1])"
     }
 
     /// What a version changed, and how the present text differs from it.
     private struct Change {
         let number: Int64
         let file: String
-        let text: String
+        /// nil for one that is damaged.
+        let text: String?
         let present: String
-        /// nil for the first version.
-        let before: String?
+        /// The newest of those before it that can be read; nil without one.
+        let before: (number: Int64, text: String)?
+        /// Versions between the two that cannot be read.
+        let skipped: [Int64]
 
-        init(number: Int64, among versions: [CampaignVersion], file: String, present: String, _ site: Site) throws {
-            guard let text = try site.accounts.text(ofVersion: number, of: file) else { throw Refusal.notFound }
-            let earlier = versions.first { $0.number < number }
-            (self.number, self.file, self.text, self.present) = (number, file, text, present)
-            before = try earlier.flatMap { try site.accounts.text(ofVersion: $0.number, of: file) }
+        init(number: Int64, among versions: [CampaignVersion], damaged: [Int64], file: String, present: String, _ site: Site) throws {
+            /// - Returns: nil for a text that is damaged.
+            func read(_ number: Int64) throws -> String? {
+                do {
+                    guard let text = try site.accounts.text(ofVersion: number, of: file) else { throw Refusal.notFound }
+                    return text
+                } catch is Diagnostic { return nil }
+            }
+            (self.number, self.file, self.present) = (number, file, present)
+            text = try read(number)
+            var skipped = damaged.filter { $0 < number }, before: (number: Int64, text: String)?
+            for version in versions where version.number < number && before == nil {
+                if let text = try read(version.number) { before = (version.number, text) } else { skipped.append(version.number) }
+            }
+            self.before = before
+            self.skipped = skipped.filter { $0 > before?.number ?? 0 }.sorted(by: >)
         }
 
         func panel(mayEdit: Bool) -> HTML {
+            let title: HTML = "What version \(TextFormat.count(Int(number))) changed"
+            guard let text else { return Words.panel(title, id: "difference", CampaignHistory.unreadable([number])) }
             let query = FormFields.query([("file", file), ("version", "\(number)")])
             let edit: HTML = """
                 <p><a href="/campaign/edit\(query)">Go back to this version</a> \
@@ -65,9 +98,16 @@ enum CampaignHistory {
                 """
             let since: HTML =
                 text == present ? "" : "<h3>From this version to the file as it is now</h3>\(LineDiff.html(from: text, to: present))"
-            let what = before.map { LineDiff.html(from: $0, to: text) } ?? "<p class=\"note\">It is the first.</p>"
-            return Words.panel(
-                "What version \(TextFormat.count(Int(number))) changed", id: "difference", "\(what)\(since)\(mayEdit ? edit : "")")
+            let gap: HTML =
+                skipped.isEmpty
+                ? ""
+                : "<p class=\"stop\">\(CampaignHistory.names(of: skipped)) before it cannot be read, as the file of accounts is damaged.</p>"
+            let first: HTML = skipped.isEmpty ? "<p class=\"note\">It is the first.</p>" : ""
+            let base: HTML =
+                skipped.isEmpty
+                ? "" : before.map { "<p class=\"note\">Compared with version \(TextFormat.count(Int($0.number))):</p>" } ?? ""
+            let what = before.map { "\(base)\(LineDiff.html(from: $0.text, to: text))" as HTML } ?? first
+            return Words.panel(title, id: "difference", "\(gap)\(what)\(since)\(mayEdit ? edit : "")")
         }
     }
 }

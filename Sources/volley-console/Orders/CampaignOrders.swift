@@ -63,15 +63,17 @@ enum CampaignOrders {
         let times: HTML = """
             <p>This campaign has times (<a href="/calendar">calendar</a>): when one comes, its audience is planned by itself\(app.needsApproval
                 ? ", and the plan waits on <a href=\"/\">Today</a> for an approval. It is sent once that is given, or at once if its time was approved ahead." : " and the campaign is sent." as HTML)</p>
-            \(item.isScheduled && app.needsApproval ? try nextTimes(item, visit, site) : "")
+            \(item.isScheduled && app.needsApproval ? nextTimes(item, visit, site) : "")
             """
         let forms: [HTML] = [item.isScheduled ? times : "", test, plan].filter { !$0.markup.isEmpty }
         return forms.isEmpty ? "" : Words.panel("What you can do", id: "actions", "\(forms)")
     }
 
     /// The next times, each with its approval; blank without any.
-    private static func nextTimes(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
-        let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times.filter {
+    private static func nextTimes(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) -> HTML {
+        // The campaign can be planned and changed nevertheless.
+        guard let schedule = try? site.campaigns.schedule(project: site.project(), now: visit.now) else { return CalendarPage.unknown }
+        let times = schedule.times.filter {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
         let lines: [HTML] = times.prefix(5).map { time in

@@ -6,7 +6,15 @@ import Runs
 /// The times of all campaigns, past and to come.
 enum CalendarPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
-        let list = try site.campaigns.schedule(project: site.project(), now: visit.now)
+        let project = try site.project(), list: ScheduleList
+        do { list = try site.campaigns.schedule(project: project, now: visit.now) } catch {
+            let mistakes = ErrorPage.words(Diagnostics(explaining: error), visit)
+            let content: HTML = """
+                \(Words.head("Calendar", "<p>Which times come, and which have been, is not known: something on the server cannot be read.</p>"))
+                \(mistakes)
+                """
+            return .page(Page(title: "Calendar", place: .calendar, content: content))
+        }
         let times = visible(list, try site.archive.listing(), visit)
         let coming = times.filter { $0.ends >= visit.now }
         let past = Array(times.filter { $0.ends < visit.now }.reversed())
@@ -17,6 +25,10 @@ enum CalendarPage {
             """
         return .page(Page(title: "Calendar", place: .calendar, content: content))
     }
+
+    /// Instead of the times of a campaign.
+    static let unknown: HTML =
+        "<p class=\"stop\">The next times are not known: something on the server cannot be read. The <a href=\"/calendar\">calendar</a> says what.</p>"
 
     /// The times that a person may see. Where the campaign's file is gone, the run has the app; without a run, the time belongs to those with
     /// a right to all apps. A paused run is shown as paused.

@@ -35,7 +35,7 @@ enum ErrorPage {
     /// reason is.
     static func words(_ mistakes: Diagnostics, _ visit: Visit?) -> HTML {
         guard visit?.may(.seeSystem, app: nil) == true else {
-            return "<p>The reason is in the console’s log, and an administrator of all apps sees it on this page.</p>"
+            return "<p>An administrator of all apps sees the reason on this page.</p>"
         }
         return HTML(mistakes.all.prefix(10).map(Words.warning))
     }

@@ -5,14 +5,16 @@ import Base
 enum NextTimes {
     private static let count = 3
 
-    static func html(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
-        let times = try site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)
+    static func html(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) -> HTML {
+        let found = try? site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)
+        let times = found ?? []
         let lines: [HTML] = times.map(line)
         let none: HTML =
             item.mistakes.isEmpty
             ? (item.isScheduled ? "No more: its times have passed." : "It is sent by hand.")
             : "They are known when the file has no mistakes."
-        let content: HTML = times.isEmpty ? "<p class=\"note\">\(none)</p>" : "<ul>\(lines)</ul>"
+        let content: HTML =
+            found == nil ? CalendarPage.unknown : times.isEmpty ? "<p class=\"note\">\(none)</p>" : "<ul>\(lines)</ul>"
         return """
             <section class="next" aria-labelledby="next-times"><h2 id="next-times">Next times, as saved</h2>\(content)</section>
             """
