@@ -44,6 +44,24 @@ struct RegularFileTests {
         )
     }
 
+    @Test("a database that a link in a folder of runs leads to is opened by no other name, nor are SQLite's files next to it; others are")
+    func linkedRecord() throws {
+        let runs = try path("runs"), elsewhere = try path("elsewhere")
+        for folder in [runs, elsewhere] { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+        for name in ["data", "data-wal", "data-shm", "other", "plain.csv"] { _ = try write("elsewhere/\(name)", "text") }
+        KeptFiles.keep(in: runs)
+        #expect(failure(elsewhere + "/data") == nil)
+        // Over another link, and added after the folder was looked at.
+        try #require(symlink("\(elsewhere)/data", try path("middle")) == 0 && symlink("../middle", "\(runs)/x.sqlite") == 0)
+        try #require(symlink("\(elsewhere)/plain.csv", "\(runs)/list.csv") == 0 && symlink("data", "\(elsewhere)/name.csv") == 0)
+        for name in ["data", "data-wal", "data-shm", "name.csv"] {
+            #expect(failure("\(elsewhere)/\(name)") == .notAFile(.record), "\(name)")
+        }
+        for name in ["other", "plain.csv"] { #expect(failure("\(elsewhere)/\(name)") == nil, "\(name)") }
+        try #require(link("\(elsewhere)/data", "\(elsewhere)/second") == 0)
+        #expect(failure(elsewhere + "/second") == .notAFile(.record))
+    }
+
     @Test("a small file is read whole, and a longer one no further than it must be to see that")
     func bytes() throws {
         let file = try write("file", "0123456789")
