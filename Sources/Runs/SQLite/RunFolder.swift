@@ -35,7 +35,7 @@ public struct RunFolder: RunCatalog {
     /// caller recognises by its id.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
         let opened = try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
-        if let mistake = opened.misnamed, !opened.isCopyBesideRun { throw mistake }
+        if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
         return opened
     }
 
@@ -77,7 +77,7 @@ public struct RunFolder: RunCatalog {
             do {
                 let run = try SQLiteRun(path: path, readOnly: true, observer: observer, marks: marks)
                 if let mistake = run.misnamed {
-                    run.isCopyBesideRun ? found.copies.append(mistake) : found.broken.append(mistake)
+                    run.isCopyNextToRun ? found.copies.append(mistake) : found.broken.append(mistake)
                 } else {
                     found.runs.append(run)
                 }

@@ -60,7 +60,7 @@ extension SQLiteRun {
     var isMisnamed: Bool { RunFile.name(path) != plan.id + RunFile.suffix }
 
     /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.
-    var isCopyBesideRun: Bool {
+    var isCopyNextToRun: Bool {
         let own = RunFile.join(RunDiagnostics.folder(of: givenPath), name: plan.id + RunFile.suffix)
         return isMisnamed && RunFile.kind(own) == .file && (try? SQLiteRun(path: own, readOnly: true).plan.id) == plan.id
     }
@@ -74,7 +74,7 @@ extension SQLiteRun {
                 "this is a link to \(path), which is a copy of the run \(plan.id), or was renamed", file: givenPath,
                 remedy: "Only \(name) can be sent, and counts. Remove the link.")
         }
-        if isCopyBesideRun {
+        if isCopyNextToRun {
             return Diagnostic(
                 "this file is a copy of the run \(plan.id), or was renamed", file: path,
                 remedy: "Only \(name) can be sent, and counts. Remove the copy.")
