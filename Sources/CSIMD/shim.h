@@ -37,9 +37,8 @@ static inline uint64_t volley_any_of_three(const void *bytes, uint8_t a, uint8_t
     return mask;
 }
 
-/// Bit i: byte i of the first `count` (at most 64) at `bytes` is seldom part of a word: it may separate the parts of a list, or enclose it.
-/// Such a byte is a control character, a blank, one of !"#$%&'()*+,/:@` or of ; < = > [ \ ] ^ { | } ~, or not ASCII. Up to 15 more bytes are
-/// read.
+/// Bit i: byte i of the first `count` (at most 64) at `bytes` may separate the parts of a list, or enclose it: it is not a letter, a
+/// digit, `_` or `-` of ASCII, nor DEL. Up to 15 more bytes are read.
 static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
     const __m128i *lanes = (const __m128i *)bytes;
     uint64_t mask = 0;
@@ -47,13 +46,13 @@ static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
         const __m128i some = _mm_loadu_si128(lanes + part);
         // ; [ { differ only in these bits, as do < \ | and = ] } and > ^ ~.
         const __m128i alike = _mm_sub_epi8(_mm_or_si128(some, _mm_set1_epi8(0x60)), _mm_set1_epi8('{'));
-        // @ and ` differ only in one of these bits.
+        // @ and ` differ only in one of these bits, and so do . and /, as well as : ; > and ? in two.
         const __m128i isQuote = _mm_cmpeq_epi8(_mm_or_si128(some, _mm_set1_epi8(0x20)), _mm_set1_epi8('`'));
         const __m128i found = _mm_or_si128(
             _mm_or_si128(
-                _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(alike, _mm_set1_epi8(3)), alike), _mm_cmpeq_epi8(some, _mm_set1_epi8('/'))),
+                _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(alike, _mm_set1_epi8(3)), alike), _mm_cmpeq_epi8(_mm_or_si128(some, _mm_set1_epi8(1)), _mm_set1_epi8('/'))),
                 isQuote),
-            _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some), _mm_cmpeq_epi8(some, _mm_set1_epi8(':'))));
+            _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some), _mm_cmpeq_epi8(_mm_or_si128(some, _mm_set1_epi8(5)), _mm_set1_epi8('?'))));
         // Bytes that are not ASCII already have the high bit.
         mask |= volley_mask16(_mm_or_si128(found, some)) << (16 * part);
     }
@@ -113,7 +112,7 @@ static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
     uint64_t mask = 0;
     for (int i = 0; i < 64 && i < count; i++) {
         const uint8_t alike = (uint8_t)((some[i] | 0x60) - '{');
-        mask |= (uint64_t)((alike <= 3) | ((some[i] | 0x20) == '`') | (some[i] <= ',') | (some[i] == '/') | (some[i] == ':') | (some[i] >= 0x80)) << i;
+        mask |= (uint64_t)((alike <= 3) | ((some[i] | 0x20) == '`') | (some[i] <= ',') | ((some[i] | 1) == '/') | ((some[i] | 5) == '?') | (some[i] >= 0x80)) << i;
     }
     return mask;
 }

@@ -151,6 +151,79 @@ import Testing
         #expect(warnings.first?.message.contains("1 row holds 'unsubscribed' only in this form") == true, "\(warnings)")
     }
 
+    @Test(
+        "a tag of the campaign is found in a longer text whatever separates or surrounds it",
+        arguments: [
+            ("vip#unsubscribed", "may also separate tags by '#'"), ("vip – unsubscribed", "may also separate tags by '–'"),
+            ("vip–unsubscribed", "may also separate tags by '–'"), ("vip→unsubscribed", "may also separate tags by '→'"),
+            ("vip\\unsubscribed", "may also separate tags by '\\'"), ("unsubscribed@2024-01-01", "may also separate tags by '@'"),
+            ("<b>unsubscribed</b>", "may also separate tags by '>'"), ("vip.unsubscribed", "may also separate tags by '.'"),
+            ("vip?unsubscribed", "may also separate tags by '?'"), ("vip😀unsubscribed", "may also separate tags by '😀'"),
+            ("vip&unsubscribed", "may also separate tags by '&'"), ("⭐unsubscribed", "have a sign before or after them"),
+            ("vip→𝐮nsubscribed", "may also separate tags by '→'"), ("vip→Unsub-scribed", "may also separate tags by '→'"),
+        ])
+    func unforeseenMarks(cell: String, words: String) throws {
+        let query = query([cell, "unsubscribed", "vip"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        let warnings = try query.run().result.warnings
+        #expect(warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        #expect(warnings.first?.message.contains("1 row holds 'unsubscribed' only in this form") == true, "\(warnings)")
+        #expect(warnings.first?.position?.line == 2, "\(warnings)")
+    }
+
+    @Test(
+        "what a program wrote out is decoded before a text is cut",
+        arguments: [
+            ("vip\\u003bunsubscribed", "by '\\u003b'"), ("vip&#124;unsubscribed", "by '&#124;'"), ("unsubscribed&#59;vip", "by '&#59;'"),
+            ("vip&amp;#x7c;unsubscribed", "by '&amp;#x7c;'"), ("vip%3Bunsubscribed", "by '%3B'"),
+            ("vip%EF%BC%8Cunsubscribed", "by '%EF%BC%8C'"),
+            ("vip\\x2cunsubscribed", "by '\\x2c'"), ("vip\\nunsubscribed", "by '\\n'"), ("&quot;unsubscribed&quot;", "brackets or quotes"),
+            ("%22unsubscribed%22", "brackets or quotes"), ("\\u0075nsubscribed", "have characters that a program wrote out"),
+            ("&#117;nsubscribed", "have characters that a program wrote out"),
+        ])
+    func writtenOut(cell: String, words: String) {
+        for separator in [";", "||"] {
+            let mistakes = query(["news", cell, "unsubscribed"]) {
+                ($0.everyone, $0.excludedTags, $0.columns.tagSeparator) = (true, ["unsubscribed"], separator)
+            }.mistakes()
+            // The semicolon of the reference separates the tag, which counts.
+            if separator == ";", cell.contains("&"), cell.hasSuffix(";unsubscribed") {
+                #expect(mistakes.isEmpty, "\(mistakes)")
+                continue
+            }
+            #expect(mistakes.count == 1 && mistakes[0].message.contains(words) && mistakes[0].position?.line == 3, "\(mistakes)")
+        }
+    }
+
+    @Test("a longer text says nothing where its device has the tag itself, or where it only begins or ends like one")
+    func otherWords() throws {
+        let cells = [
+            "city:Berlin;Berlin", "Berlin;x,Berlin", "news-weekly;berlin_mitte", "news-berlin;unsubscribed2", "c#;v1.2;1.5", "city:Hamburg",
+            "خبر\u{200C}ها",
+        ]
+        let names = ["Berlin", "news", "c", "2", "5", "unsubscribed", "خبر", "Mitte"]
+        let result = try query(cells) { ($0.everyone, $0.excludedTags) = (true, names) }.run().result
+        #expect(result.warnings.allSatisfy { $0.name == .tagNotFound }, "\(result.warnings)")
+        let path = folder.file("b.jsonl", "{\"token\":\"\(token(1))\",\"tags\":[\"city:Berlin\",\"Berlin\"]}\n")
+        #expect(try AudienceQuery(path).with { $0.anyTags = ["Berlin"] }.run().result.warnings.isEmpty)
+    }
+
+    @Test(
+        "names with signs, blanks or no letter at all are found as they are written",
+        arguments: ["c++", "new customer", "#top", "🔥", "a.b"])
+    func namesWithSigns(name: String) throws {
+        #expect(refusal(["x,\(name)", "\(name),x"], excluding: name).contains("2 rows hold '\(name)' only in this form"))
+        let other = try query(["c#,x;new,customer", "top,x", "a,b"]) { ($0.everyone, $0.excludedTags) = (true, [name]) }.run().result
+        #expect(other.warnings.map(\.name) == [.tagNotFound], "\(other.warnings)")
+    }
+
+    @Test(
+        "letters of other scripts and styles that look like a tag's are its spelling",
+        arguments: ["𝐮nsubscribed", "υnsubscribed", "unſubscribed", "ⓤⓝⓢubscribed"])
+    func otherStyles(cell: String) throws {
+        let warnings = try query([cell, "unsubscribed"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.run().result.warnings
+        #expect(warnings.map(\.name) == [.tagSpelling], "\(warnings)")
+    }
+
     @Test("objects in cells are refused where they hold a tag of the campaign, but for what they say is false")
     func objects() throws {
         for cell in [#"{"unsubscribed":"true","vip":"1"}"#, #"{"vip":"1", "unsubscribed": 1}"#] {

@@ -31,8 +31,6 @@ final class CompiledSelectors: Sendable {
     let selectors: AudienceQuery.Selectors
     let isEveryone: Bool
     let separator: [UInt8]
-    /// Marks that are not the separator.
-    let otherMarks: [TagMark]
     let nearTags: SimilarSpellings
     let nearAliases: SimilarSpellings
     let nearIDs: SimilarSpellings
@@ -62,10 +60,6 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
-        otherMarks = TagMark.allCases.filter { mark in
-            let separator = query.columns.tagSeparator
-            return !separator.contains { mark.characters.contains($0) } && mark.sequence != separator
-        }
         nearTags = SimilarSpellings(tags.names)
         nearAliases = SimilarSpellings(aliases.names)
         nearIDs = SimilarSpellings(registrationIDs.names, ignoresCase: false)

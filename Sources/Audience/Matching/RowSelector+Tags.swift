@@ -30,7 +30,9 @@ extension RowSelector {
     @inline(__always) mutating func lookAtTags(_ row: CellRow, cell: Int) {
         var findings = TagFindings()
         if row.isArray(cell) {
-            row.forEachElement(cell) { lookAtElement(trimmed($0), &findings) }
+            var hasMarks = false
+            row.forEachElement(cell) { if lookAtElement(trimmed($0), &findings) { hasMarks = true } }
+            if hasMarks { row.forEachElement(cell) { lookForMarks(inTag: trimmed($0), isElement: true) } }
         } else {
             lookAtText(row.bytes(cell), &findings)
         }
@@ -57,7 +59,9 @@ extension RowSelector {
 
     private mutating func lookAtListText(_ findings: inout TagFindings) {
         let list = list
-        list.forEach { lookAtElement($0, &findings) }
+        var hasMarks = false
+        list.forEach { if lookAtElement($0, &findings) { hasMarks = true } }
+        if hasMarks { list.forEach { lookForMarks(inTag: $0, isElement: true) } }
     }
 
     @inline(__always)
@@ -135,11 +139,14 @@ extension RowSelector {
 
     // MARK: - Other forms
 
-    /// An element of a list: it may contain separators that other exports use.
-    private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+    /// - Returns: whether the element may contain separators that other exports use. Whether it does is only of interest when all elements
+    ///   are read: a tag that is one of them counts.
+    private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) -> Bool {
         lookAtTag(tag, &findings)
-        guard let base = tag.baseAddress, !tag.isEmpty, volley_list_marks(base, Int64(truncatingIfNeeded: tag.count)) != 0 else { return }
-        lookForMarks(inTag: tag, isElement: true)
+        guard let base = tag.baseAddress else { return false }
+        return stride(from: 0, to: tag.count, by: 64).contains {
+            volley_list_marks(base + $0, Int64(truncatingIfNeeded: tag.count - $0)) != 0
+        }
     }
 
     /// Looks for tags of the query in other forms.
@@ -154,6 +161,8 @@ extension RowSelector {
             if lookForMarks(inTag: trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])), isElement: false) { isPlain = false }
             start = end + max(separator.count, 1)
         }
+        // The semicolon of a reference (`&#117;`) may have cut a tag.
+        if isPlain, cell.contains(UInt8(ascii: "&")), lookForMarks(inTag: cell, isElement: false) { isPlain = false }
         if isPlain { odd.notePlain(hash) }
     }
 
@@ -165,6 +174,8 @@ extension RowSelector {
         case .nothing: return false
         case .mark(let mark, let number):
             if onlyObject, mark != .object { return false }
+            // The row carries the tag as well.
+            if lastRowOfTag[number] == rowNumber { return true }
             tagForms.note(mark, tag: number, cell: tag, isElement: isElement)
         case .near:
             if onlyObject { return false }

@@ -5,7 +5,7 @@ import Base
 enum Spelling {
     /// A text without the details that people overlook. Texts with the same meaning may differ by more, and this alone never equates two texts.
     static func folded(_ text: String) -> String {
-        var scalars = Array(String(String.UnicodeScalarView(text.unicodeScalars.map(halfWidth))).lowercased().unicodeScalars)
+        var scalars = Array(String(String.UnicodeScalarView(text.unicodeScalars.map(usual))).lowercased().unicodeScalars)
         while scalars.last == "." { scalars.removeLast() }
         var kept = String.UnicodeScalarView()
         for (place, scalar) in scalars.enumerated() {
@@ -85,12 +85,10 @@ enum Spelling {
         case 0x80..<0x530: UInt32(outlinedDoubles[Int(scalar)])
         // Scripts without capitals.
         case 0x5D0...0x5EA, 0x627...0x64A, 0xE01...0xE5B, 0x3041...0x30FF, 0x3400...0x9FFF, 0xAC00...0xD7A3: scalar
-        case 0xFF01...0xFF5E: outlined(fullWidth: scalar - 0xFEE0)
+        case 0x1D00...: styled[scalar].map { $0.value | 0x20 } ?? 0
         default: 0
         }
     }
-
-    private static func outlined(fullWidth scalar: UInt32) -> UInt32 { scalar < 0x80 ? outlined(scalar) : 0 }
 
     /// By letter: the small Latin one that it, or its other case, looks like; 0 for none.
     private static let outlinedDoubles: [UInt8] = {
@@ -132,7 +130,8 @@ enum Spelling {
         return byte >= 0x80 || marks >> UInt64(byte & 0x3F) & 1 != 0
     }
 
-    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+    /// What may be around a name: quotes, brackets, blanks.
+    static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
         return scalar.value <= 0x20 || category == .spaceSeparator || category == .format || isQuote(scalar)
     }
@@ -192,7 +191,7 @@ enum Spelling {
                 found = found ?? "an invisible character (\(code(scalar))) at position \(place + 1)"
                 continue
             }
-            let meant = doubles[scalar] ?? halfWidth(scalar)
+            let meant = doubles[scalar] ?? usual(scalar)
             if meant != scalar { found = found ?? "\(code(scalar)), which looks like '\(meant)', at position \(place + 1)" }
             plain.append(meant)
         }
@@ -202,7 +201,8 @@ enum Spelling {
     /// Letters of other scripts that look like Latin ones, small letters as far as they differ, capitals. Source: Unicode, UTS 39, confusables.
     private static let doubles: [Unicode.Scalar: Unicode.Scalar] = {
         let pairs =
-            "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅS" + "οoνvρpιiαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + "ıiɑaɡg"
+            "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅS" + "οoνvρpιiαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + "υuγyσoϲcϳj"
+            + "гrѵvүy" + "ıiɑaɡgſs"
         let scalars = Array(pairs.unicodeScalars)
         return Dictionary(
             stride(from: 0, to: scalars.count - 1, by: 2).map { (scalars[$0], scalars[$0 + 1]) }, uniquingKeysWith: { first, _ in first })
@@ -229,8 +229,31 @@ enum Spelling {
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar.value &- 0x30 <= 9 }
 
-    /// The usual form of full-width ASCII characters.
-    private static func halfWidth(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-        (0xFF01...0xFF5E).contains(scalar.value) ? Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar : scalar
+    /// The usual form of letters and digits in another style, and of full-width signs.
+    private static func usual(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        if (0xFF01...0xFF5E).contains(scalar.value) { return Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar }
+        return scalar.value < 0x1D00 ? scalar : styled[scalar.value] ?? scalar
     }
+
+    /// Letters that are Latin ones in another style, as Unicode's names say of them (`MATHEMATICAL BOLD SMALL U`, `CIRCLED LATIN CAPITAL
+    /// LETTER A`), and digits.
+    static let styled: [UInt32: Unicode.Scalar] = {
+        var table: [UInt32: Unicode.Scalar] = [:]
+        for range in [0x1D00...0x1D7F, 0x2070...0x24FF, 0x2C60...0x2C7F, 0xFF10...0xFF5A, 0x1D400...0x1D7FF, 0x1F100...0x1F1FF]
+            as [ClosedRange<UInt32>]
+        {
+            for scalar in range.lazy.compactMap(Unicode.Scalar.init) {
+                if scalar.properties.generalCategory == .decimalNumber, let value = scalar.properties.numericValue {
+                    table[scalar.value] = Unicode.Scalar(0x30 + UInt32(value))
+                }
+                guard let words = scalar.properties.name?.split(separator: " "), let last = words.last?.unicodeScalars, last.count == 1,
+                    let letter = last.first, !words.contains("GREEK"), !words.contains("CYRILLIC"),
+                    words.contains("SMALL") || words.contains("CAPITAL") || words.contains("LETTER")
+                else { continue }
+                let isSmall = words.contains("SMALL") && !words.contains("CAPITAL")
+                table[scalar.value] = isSmall ? Unicode.Scalar(letter.value | 0x20) : letter
+            }
+        }
+        return table
+    }()
 }

@@ -13,8 +13,16 @@ struct TagAnomalies {
 
     private let names: NameTable
     private let near: SimilarSpellings
-    /// Marks that are not the separator.
-    private let marks: [TagMark]
+    /// The query's separator.
+    private let separator: [Unicode.Scalar]
+    /// By number of a tag: whether it leaves devices out.
+    private let leavesOut: [Bool]
+    /// The most words that a tag may be written in.
+    private let mostWords: Int
+    /// The signs before and after a tag that belong to it, as in `c++`.
+    private let ownSigns: [(before: String, after: String)]
+    /// The characters of tags that have no word.
+    private let ownCharacters: Set<Unicode.Scalar>
     /// By the last bits of a text's hash: texts that were checked.
     private var judged = [Judged](repeating: Judged(hash: 0, finding: .nothing), count: Self.mostJudged)
     /// Hashes of cells without a finding.
@@ -30,8 +38,25 @@ struct TagAnomalies {
     init(_ compiled: CompiledSelectors) {
         names = compiled.tags
         near = compiled.nearTags
-        marks = compiled.otherMarks
+        separator = Array(String(decoding: compiled.separator, as: UTF8.self).unicodeScalars)
+        leavesOut = compiled.roles.map { $0.isExcluded || $0.isNone }
+        var (mostWords, signs, characters) = (1, Set<[String]>(), Set<Unicode.Scalar>())
+        for name in names.names {
+            let text = TagText(name, decodes: false)
+            guard let first = text.words.first, let last = text.words.last else {
+                characters.formUnion(name.unicodeScalars)
+                continue
+            }
+            mostWords = max(mostWords, text.words.count)
+            signs.insert([text.string(0..<first.lowerBound), text.string(last.upperBound..<text.letters.count)])
+        }
+        // A hyphen or an invisible character may cut a word of a text.
+        self.mostWords = min(mostWords, Self.mostWordsOfName) + 2
+        ownSigns = signs.filter { $0 != ["", ""] }.map { (before: $0[0], after: $0[1]) } + [(before: "", after: "")]
+        ownCharacters = characters
     }
+
+    private static let mostWordsOfName = 6
 
     /// A number by which a cell is remembered.
     @inline(__always) static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 { SequenceDigest.element(text, with: 0x7A65) | 1 }
@@ -51,48 +76,116 @@ struct TagAnomalies {
         let hash = SequenceDigest.element(text, with: isElement ? 0x656C : 0x7478) | 1
         let place = Self.place(hash)
         if judged[place].hash == hash { return judged[place].finding }
-        let finding = mayHold(text) ? judge(String(decoding: text, as: UTF8.self), isElement ? TagMark.allCases : marks) : .nothing
+        let finding = mayHold(text) ? judge(String(decoding: text, as: UTF8.self), isElement: isElement) : .nothing
         judged[place] = Judged(hash: hash, finding: finding)
         return finding
     }
 
     /// Whether some word of the text begins as a name does; text that is not ASCII may be written in many ways, and after a separator that
-    /// was written out (`\n`, `%3B`) no word seems to begin.
+    /// was written out (`\n`, `%3B`, `&#59;`) no word seems to begin.
     private func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var isBehindLetter = false
         for byte in text {
-            if byte >= 0x80 || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") { return true }
+            if byte >= 0x80 || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&") { return true }
             if !isBehindLetter, near.mayBegin(with: byte) { return true }
             isBehindLetter = (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9
         }
         return false
     }
 
-    private func judge(_ text: String, _ marks: [TagMark]) -> Finding {
+    private func judge(_ text: String, isElement: Bool) -> Finding {
         if let names = trueNames(inObject: text) {
-            return names.lazy.compactMap { tag($0[...]) }.first.map { .mark(.object, tag: $0) } ?? .nothing
+            return names.lazy.compactMap { tag($0) }.first.map { .mark(.object, tag: $0) } ?? .nothing
         }
-        func behind(_ mark: TagMark) -> Finding? {
-            guard !mark.characters.isEmpty || mark.sequence != nil else { return nil }
-            let parts = mark.sequence.map { text.split(separator: $0) } ?? text.split { mark.characters.contains($0) }
-            // Around a tag such a blank is a detail that people overlook.
-            guard parts.count > 1 || mark != .otherBlank && parts.first?.utf8.count ?? 0 < text.utf8.count else { return nil }
-            return parts.lazy.compactMap { tag(Spelling.core($0)) }.first.map { .mark(mark, tag: $0) }
-        }
-        for mark in marks where !mark.isOftenPart && mark != .blank { if let found = behind(mark) { return found } }
-        if Spelling.isEnclosed(text), let tag = tag(Spelling.core(text[...])) { return .mark(.enclosure, tag: tag) }
+        if Spelling.isEnclosed(text), let tag = tag(String(Spelling.core(text[...]))) { return .mark(.enclosure, tag: tag) }
         if near.number(of: text) != nil { return .near }
-        if text.first == "#", let tag = tag(text.dropFirst()) { return .mark(.hash, tag: tag) }
-        if let end = text.firstIndex(where: { "=:".contains($0) }), let tag = tag(text[..<end]) {
-            let said = Array(trimmedText(String(text[text.index(after: end)...])).utf8).withUnsafeBufferPointer(truthValue)
-            // A value that is false is not a mistake.
-            return said == false ? .nothing : .mark(.value, tag: tag)
+        let decoded = TagText(text, decodes: true, others: ownCharacters)
+        if let found = finding(in: decoded, isElement) { return found }
+        // In `vip\news`, no line break was written out.
+        return decoded.isDecoded ? finding(in: TagText(text, decodes: false, others: ownCharacters), isElement) ?? .nothing : .nothing
+    }
+
+    /// The form with the lowest rank; of several, that of a tag that leaves devices out.
+    private func finding(in text: TagText, _ isElement: Bool) -> Finding? {
+        var best: (rank: Int, finding: Finding)?
+        var first = 0
+        while first < text.words.count {
+            guard let (tag, part, next) = tag(in: text, from: first) else {
+                first += 1
+                continue
+            }
+            first = next
+            guard let mark = mark(around: part, in: text, isElement: isElement) else { continue }
+            let rank = 2 * mark.rank + (leavesOut[tag] ? 0 : 1)
+            if rank < best?.rank ?? .max { best = (rank, .mark(mark, tag: tag)) }
         }
-        let bare = Self.withoutSigns(text[...])
-        if bare.utf8.count < text.utf8.count, let tag = tag(bare) { return .mark(.sign, tag: tag) }
-        for mark in marks where mark.isOftenPart { if let found = behind(mark) { return found } }
-        // Blanks appear beside other marks, too.
-        return marks.contains(.blank) ? behind(.blank) ?? .nothing : .nothing
+        return best?.finding
+    }
+
+    /// The tag that most of the words from one on are, where it is, and the first word after it.
+    private func tag(in text: TagText, from first: Int) -> (tag: Int, part: Range<Int>, next: Int)? {
+        for last in (first..<min(first + mostWords, text.words.count)).reversed() {
+            let inside = text.words[first].lowerBound..<text.words[last].upperBound
+            for signs in ownSigns {
+                let start = inside.lowerBound - signs.before.unicodeScalars.count
+                let end = inside.upperBound + signs.after.unicodeScalars.count
+                guard start >= 0, end <= text.letters.count, text.string(start..<inside.lowerBound) == signs.before,
+                    text.string(inside.upperBound..<end) == signs.after, let tag = tag(text.string(start..<end))
+                else { continue }
+                return (tag, start..<end, last + 1)
+            }
+        }
+        return nil
+    }
+
+    /// What keeps a tag in a text from counting; nil for what is not a mistake.
+    private func mark(around part: Range<Int>, in text: TagText, isElement: Bool) -> TagMark? {
+        let (before, after) = text.gaps(around: part)
+        let (isFirst, isLast) = (before.lowerBound == 0, after.upperBound == text.letters.count)
+        let isBare = text.letters[before].allSatisfy { Spelling.isEdge($0.scalar) }
+        if isFirst, isBare, let sign = text.letters[after].first(where: { !Spelling.isEdge($0.scalar) }),
+            "=:".unicodeScalars.contains(sign.scalar)
+        {
+            let said = trimmedText(String(text.string(part.upperBound..<text.letters.count).drop { !$0.isLetter && !$0.isNumber }))
+            // A value that is false is not a mistake.
+            if Array(said.utf8).withUnsafeBufferPointer(truthValue) == false { return nil }
+            if !isLast { return .value }
+        }
+        let signs = text.letters[before] + text.letters[after]
+        let separators = [(before, isFirst), (after, isLast)].compactMap { gap, isAtEdge in
+            separator(text.letters[gap], of: text, isAtEdge: isAtEdge, isElement: isElement)
+        }
+        if let separator = separators.min(by: { $0.rank < $1.rank }) { return separator }
+        guard isFirst, isLast else { return nil }
+        if signs.isEmpty { return text.isDecoded ? .writtenOut : nil }
+        if signs.allSatisfy({ Spelling.isEdge($0.scalar) }) { return .enclosure }
+        let name = text.string(part)
+        // A number has such signs, and so have `c++` and `c#`.
+        if name.allSatisfy(\.isNumber) || before.isEmpty && text.string(after).allSatisfy({ $0 == "+" || $0 == "#" }) { return nil }
+        return text.letters.first?.scalar == "#" && signs.count == 1 ? .hash : .sign
+    }
+
+    /// What separates a tag from the next word; at an end of the text only what is rarely anything else.
+    private func separator(_ gap: ArraySlice<TagText.Letter>, of text: TagText, isAtEdge: Bool, isElement: Bool) -> TagMark? {
+        func mark(_ letter: TagText.Letter) -> TagMark? {
+            let written = text.written(letter)
+            // In a list, the separator has no meaning.
+            guard isElement || written != nil || !separator.contains(letter.scalar) else { return nil }
+            return .separator(letter.scalar == "\r" ? "\n" : letter.scalar, written: written)
+        }
+        let isSeparating = { (letter: TagText.Letter) in
+            ["\t", "\n", "\r"].contains(letter.scalar) || !Spelling.isEdge(letter.scalar) && TagMark.separatesLists(letter.scalar)
+        }
+        if let letter = gap.first(where: isSeparating) { return mark(letter) }
+        guard !isAtEdge else { return nil }
+        func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar.value <= 0x20 || scalar.value == 0x7F || Blank.isInvisible(scalar) }
+        let sign = gap.first { !Spelling.isEdge($0.scalar) && !isBlank($0.scalar) }
+        if let letter = sign ?? gap.first(where: { $0.scalar == ">" || $0.scalar == "\u{BB}" }) { return mark(letter) }
+        let blanks = gap.filter { isBlank($0.scalar) }
+        if blanks.contains(where: { $0.scalar != " " }) { return .otherBlank }
+        // Nothing but quotes and brackets.
+        guard !blanks.isEmpty else { return gap.first.flatMap(mark) }
+        return isElement || !separator.contains(" ") ? .blank : nil
     }
 
     /// The names of an object, `{"vip":"1","news":"false"}`, that are not false; nil for a text that is not an object.
@@ -107,20 +200,8 @@ struct TagAnomalies {
     }
 
     /// The number of the tag that a text equals, perhaps apart from details that people overlook.
-    private func tag(_ text: Substring) -> Int? {
-        let text = trimmedText(String(text))
+    private func tag(_ text: String) -> Int? {
+        let text = trimmedText(text)
         return text.isEmpty ? nil : names.numbers(of: [text]).first ?? near.number(of: text)
-    }
-
-    /// Without signs around it that are rarely part of a tag: `^vip`, `$vip`, `@vip`, `vip!`, `\vip`. A number has such signs, and so have
-    /// `c++` and `c#`.
-    private static func withoutSigns(_ text: Substring) -> Substring {
-        let inside = Spelling.without(text) { scalar in
-            switch scalar.properties.generalCategory {
-            case .otherPunctuation, .currencySymbol, .modifierSymbol, .mathSymbol: scalar != "#" && scalar != "+"
-            default: false
-            }
-        }
-        return inside.allSatisfy(\.isNumber) ? "" : inside
     }
 }

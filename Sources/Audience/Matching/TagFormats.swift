@@ -1,16 +1,16 @@
 import Base
 
 /// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or with something around it.
-enum TagMark: Int, CaseIterable, Sendable {
-    case comma, semicolon, bar, tab, lineBreak, blank
+enum TagMark: Hashable, Sendable {
+    /// Between two tags: the sign, and how the cell writes it where a program wrote it out (`%3B`, `\n`, `&#59;`).
+    case separator(Unicode.Scalar, written: String?)
+    case blank
     /// Blanks that look like a space or like nothing.
     case otherBlank
-    case wideComma, ideographicComma, wideSemicolon, wideBar, arabicComma, arabicSemicolon, middleDot, bullet
-    case slash, plus, greater, colon, tilde
-    /// Escaped separators: a backslash and an n, `%3B`, `%2C`.
-    case writtenBreak, encodedSemicolon, encodedComma
     /// Brackets or quotes of a list that cannot be read.
     case enclosure
+    /// The tag itself, with characters that a program wrote out: `\u0076ip`.
+    case writtenOut
     /// An object with tags for names, such as `{"vip": "true"}`.
     case object
     /// `#vip`
@@ -20,71 +20,57 @@ enum TagMark: Int, CaseIterable, Sendable {
     /// `^vip`, `vip!`
     case sign
 
-    /// What separates tags; empty for a form that is not a separator, or a separator of several characters.
-    var characters: [Character] {
-        switch self {
-        case .comma: [","]
-        case .semicolon: [";"]
-        case .bar: ["|"]
-        case .tab: ["\t"]
-        case .lineBreak: ["\n", "\r", "\r\n"]
-        case .blank: [" "]
-        case .otherBlank:
-            [
-                "\u{0B}", "\u{0C}", "\u{1F}", "\u{85}", "\u{A0}", "\u{1680}", "\u{2000}", "\u{2001}", "\u{2002}", "\u{2003}", "\u{2004}",
-                "\u{2005}", "\u{2006}", "\u{2007}", "\u{2008}", "\u{2009}", "\u{200A}", "\u{200B}", "\u{2028}", "\u{2029}", "\u{202F}",
-                "\u{205F}", "\u{3000}", "\u{FEFF}",
-            ]
-        case .wideComma: ["，"]
-        case .ideographicComma: ["、"]
-        case .wideSemicolon: ["；"]
-        case .wideBar: ["｜"]
-        case .arabicComma: ["،"]
-        case .arabicSemicolon: ["؛"]
-        case .middleDot: ["·"]
-        case .bullet: ["•"]
-        case .slash: ["/"]
-        case .plus: ["+"]
-        case .greater: [">"]
-        case .colon: [":"]
-        case .tilde: ["~"]
-        case .enclosure, .object, .hash, .value, .sign, .writtenBreak, .encodedSemicolon, .encodedComma: []
-        }
-    }
-
-    /// A separator of several characters.
-    var sequence: String? {
-        switch self {
-        case .writtenBreak: "\\n"
-        case .encodedSemicolon: "%3B"
-        case .encodedComma: "%2C"
-        default: nil
-        }
-    }
-
     /// In a message.
     var name: String {
         switch self {
-        case .tab: "a tab"
-        case .lineBreak: "a line break"
+        case .separator("\t", written: nil): "a tab"
+        case .separator("\n", written: nil): "a line break"
+        case .separator(let sign, let written): "'\(written ?? TextFormat.foreign(String(sign), maximumBytes: 12))'"
         case .blank: "a blank"
         case .otherBlank: "a blank that is not a space"
-        case .enclosure: "brackets or quotes"
-        default: "'\(sequence ?? characters.first.map(String.init) ?? "")'"
+        case .enclosure, .writtenOut, .object, .hash, .value, .sign: "brackets or quotes"
         }
     }
 
     /// As volley.yaml names it; nil where it cannot: a separator is a single character.
     var yaml: String? {
         switch self {
-        case .tab: TextFormat.yaml("\t")
-        case .lineBreak, .otherBlank: nil
-        default: characters.first.map { TextFormat.yaml(String($0)) }
+        case .separator("\n", _), .separator(_, written: .some): nil
+        case .separator(let sign, written: nil): TextFormat.yaml(String(sign))
+        case .blank: TextFormat.yaml(" ")
+        default: nil
+        }
+    }
+
+    var isSeparator: Bool {
+        switch self {
+        case .separator, .blank, .otherBlank: true
+        default: false
         }
     }
 
     /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an error.
-    var isOftenPart: Bool { [.slash, .plus, .greater, .colon, .tilde, .hash, .value, .sign].contains(self) }
+    var isOftenPart: Bool { rank == 2 || rank == 3 }
+
+    /// Of several forms in a text, the one with the lowest rank is named.
+    var rank: Int {
+        switch self {
+        case .separator(let sign, _): Self.separatesLists(sign) ? 0 : 3
+        case .otherBlank: 0
+        case .enclosure, .writtenOut, .object: 1
+        case .hash, .value, .sign: 2
+        // Blanks appear next to other marks, too.
+        case .blank: 4
+        }
+    }
+
+    /// Whether a sign is rarely anything but a separator: a comma, a semicolon or a bar of whatever script, a middle dot, a bullet, a tab, a
+    /// line break.
+    static func separatesLists(_ sign: Unicode.Scalar) -> Bool {
+        if sign.isASCII { return sign.value < 0x20 || ",;|".unicodeScalars.contains(sign) }
+        guard let name = sign.properties.name, !name.contains("QUOTATION") else { return false }
+        return ["COMMA", "SEMICOLON", "VERTICAL LINE", "BROKEN BAR", "MIDDLE DOT", "BULLET"].contains(where: name.contains)
+    }
 }
 
 /// How cells hold tags of the query where they do not count.
@@ -97,6 +83,8 @@ struct TagFormats: Sendable {
         var cell: String
         /// Whether that is an element of a list.
         var isElement: Bool
+        /// Its row's; in a block, lines count from its beginning.
+        var line = 0
         var rows = 1
     }
 
@@ -104,6 +92,8 @@ struct TagFormats: Sendable {
     private(set) var marks: [TagMark: Sighting] = [:]
     /// Whether some cell holds the separator that counts.
     var usesSeparator = false
+    /// Whether a sighting lacks its line.
+    private(set) var wantsLine = false
 
     mutating func note(_ mark: TagMark, tag: Int, cell: UnsafeBufferPointer<UInt8>, isElement: Bool) {
         if marks[mark] != nil {
@@ -111,13 +101,33 @@ struct TagFormats: Sendable {
         } else {
             let text = TextFormat.foreign(String(decoding: cell, as: UTF8.self), maximumBytes: 60)
             marks[mark] = Sighting(tag: tag, cell: text, isElement: isElement)
+            wantsLine = true
         }
     }
 
-    mutating func add(_ other: TagFormats) {
+    /// Says in which line of the block the row is whose tags were noted last.
+    @inline(never) mutating func note(line: Int) {
+        wantsLine = false
+        for mark in marks.keys where marks[mark]?.line == 0 { marks[mark]?.line = line }
+    }
+
+    /// Adds those of a block that begins at a line of the file.
+    mutating func add(_ other: TagFormats, from line: Int) {
         usesSeparator = usesSeparator || other.usesSeparator
         for (mark, sighting) in other.marks {
-            if marks[mark] != nil { marks[mark]?.rows += sighting.rows } else { marks[mark] = sighting }
+            if marks[mark] != nil {
+                marks[mark]?.rows += sighting.rows
+            } else {
+                marks[mark] = sighting
+                marks[mark]?.line = line + sighting.line - 1
+            }
+        }
+    }
+
+    /// In the order of the file.
+    var inOrder: [(mark: TagMark, sighting: Sighting)] {
+        marks.map { (mark: $0.key, sighting: $0.value) }.sorted {
+            ($0.sighting.line, $0.mark.rank, $0.mark.name) < ($1.sighting.line, $1.mark.rank, $1.mark.name)
         }
     }
 }

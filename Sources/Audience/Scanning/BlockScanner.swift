@@ -103,7 +103,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 switch try reader.next() {
                 case .row:
                     blockResult.rows += 1
-                    guard let reason = process(reader.row, columns, &blockResult) else {
+                    let reason = process(reader.row, columns, &blockResult)
+                    if selector.tagForms.wantsLine { selector.tagForms.note(line: reader.rowLine) }
+                    guard let reason else {
                         if watch.wantsLine { watch.note(line: reader.rowLine) }
                         continue
                     }

@@ -20,13 +20,17 @@ extension ScanFindings {
     ///   never do.
     private func oddMarks(isDoubtful: Bool) -> [Diagnostic] {
         zip(plan.files, tagForms).flatMap { file, forms in
-            TagMark.allCases.compactMap { mark in
-                let isPart = mark.isOftenPart || mark == .blank && forms.usesSeparator
-                guard let sighting = forms.marks[mark], isDoubtful != isPart else { return nil }
-                return warning(mark, sighting, forms, file)
-            }
+            forms.inOrder.filter { mark, _ in isDoubtful != (mark.isOftenPart || mark == .blank && forms.usesSeparator) }
+                .prefix(Self.mostMarks).map { mark, sighting in
+                    var warning = warning(mark, sighting, forms, file)
+                    warning.position = SourcePosition(file: file.path, line: sighting.line, column: 1)
+                    return warning
+                }
         }
     }
+
+    /// Signs of one file that are named.
+    private static let mostMarks = 10
 
     private func warning(_ mark: TagMark, _ sighting: TagFormats.Sighting, _ forms: TagFormats, _ file: ExportFile) -> Diagnostic {
         let column = file.plan.tagsCell.map { file.header[file.plan.columns[$0]] } ?? "tags"
@@ -62,7 +66,7 @@ extension ScanFindings {
                     + allowance)
         }
         // With several marks, none can be named as the separator.
-        let isOnly = forms.marks.keys.count { ($0.sequence != nil || !$0.characters.isEmpty) && !$0.isOftenPart } < 2
+        let isOnly = forms.marks.keys.count { $0.isSeparator && !$0.isOftenPart } < 2
         if forms.usesSeparator || mark.yaml == nil || !isOnly {
             return .warning(
                 .tagSeparator, message: message, file: file.path, remedy: "Separate all tags by '\(separator)' in the export. \(allowance)")
@@ -85,6 +89,10 @@ extension ScanFindings {
             return (
                 "the column '\(column)' holds objects with names and values: \(evidence)",
                 "Write only the names in the export, separated by '\(separator)', or as a list: [\"a\", \"b\"]."
+            )
+        case .writtenOut:
+            return (
+                "tags in '\(column)' have characters that a program wrote out: \(evidence)", "Write the tag itself in the export: \(tag)."
             )
         case .hash: return ("tags in '\(column)' follow a '#': \(evidence)", alone)
         case .value: return ("tags in '\(column)' have values attached: \(evidence)", alone)

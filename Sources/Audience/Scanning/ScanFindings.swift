@@ -60,7 +60,7 @@ struct ScanFindings {
             sampledAliases.formUnion(blockResult.sampledAliases)
         }
         seen.add(blockResult.seen)
-        tagForms[blockResult.file].add(blockResult.tagForms)
+        tagForms[blockResult.file].add(blockResult.tagForms, from: place.line)
         tagSpellings.add(blockResult.tagSpellings)
         aliasSpellings.add(blockResult.aliasSpellings)
         idSpellings.add(blockResult.idSpellings)
