@@ -159,7 +159,8 @@ import Testing
             ("vip\\unsubscribed", "may also separate tags by '\\'"), ("unsubscribed@2024-01-01", "may also separate tags by '@'"),
             ("<b>unsubscribed</b>", "may also separate tags by '>'"), ("vip.unsubscribed", "may also separate tags by '.'"),
             ("vip?unsubscribed", "may also separate tags by '?'"), ("vip😀unsubscribed", "may also separate tags by '😀'"),
-            ("vip&unsubscribed", "may also separate tags by '&'"), ("⭐unsubscribed", "have a sign before or after them"),
+            ("vip&unsubscribed", "may also separate tags by '&'"), ("vip%20unsubscribed", "may also separate tags by '%20'"),
+            ("⭐unsubscribed", "have a sign before or after them"),
             ("vip→𝐮nsubscribed", "may also separate tags by '→'"), ("vip→Unsub-scribed", "may also separate tags by '→'"),
         ])
     func unforeseenMarks(cell: String, words: String) throws {

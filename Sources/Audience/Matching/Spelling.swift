@@ -238,8 +238,9 @@ enum Spelling {
     /// Letters that are Latin ones in another style, as Unicode's names say of them (`MATHEMATICAL BOLD SMALL U`, `CIRCLED LATIN CAPITAL
     /// LETTER A`), and digits.
     static let styled: [UInt32: Unicode.Scalar] = {
+        let otherLetters: Set<Substring> = ["GREEK", "CYRILLIC", "TURNED", "REVERSED", "OPEN", "SIDEWAYS"]
         var table: [UInt32: Unicode.Scalar] = [:]
-        for range in [0x1D00...0x1D7F, 0x2070...0x24FF, 0x2C60...0x2C7F, 0xFF10...0xFF5A, 0x1D400...0x1D7FF, 0x1F100...0x1F1FF]
+        for range in [0x1D00...0x1D7F, 0x2070...0x24FF, 0x2C60...0x2C7F, 0xFF10...0xFF5A, 0x1D400...0x1D7FF, 0x1F100...0x1F18F]
             as [ClosedRange<UInt32>]
         {
             for scalar in range.lazy.compactMap(Unicode.Scalar.init) {
@@ -247,7 +248,7 @@ enum Spelling {
                     table[scalar.value] = Unicode.Scalar(0x30 + UInt32(value))
                 }
                 guard let words = scalar.properties.name?.split(separator: " "), let last = words.last?.unicodeScalars, last.count == 1,
-                    let letter = last.first, !words.contains("GREEK"), !words.contains("CYRILLIC"),
+                    let letter = last.first, otherLetters.isDisjoint(with: words),
                     words.contains("SMALL") || words.contains("CAPITAL") || words.contains("LETTER")
                 else { continue }
                 let isSmall = words.contains("SMALL") && !words.contains("CAPITAL")

@@ -105,7 +105,7 @@ struct TagAnomalies {
         return decoded.isDecoded ? finding(in: TagText(text, decodes: false, others: ownCharacters), isElement) ?? .nothing : .nothing
     }
 
-    /// The form with the lowest rank; of several, that of a tag that leaves devices out.
+    /// The form of a tag that leaves devices out, if there is one; of several forms that with the lowest rank.
     private func finding(in text: TagText, _ isElement: Bool) -> Finding? {
         var best: (rank: Int, finding: Finding)?
         var first = 0
@@ -116,7 +116,7 @@ struct TagAnomalies {
             }
             first = next
             guard let mark = mark(around: part, in: text, isElement: isElement) else { continue }
-            let rank = 2 * mark.rank + (leavesOut[tag] ? 0 : 1)
+            let rank = mark.rank + (leavesOut[tag] ? 0 : TagMark.ranks)
             if rank < best?.rank ?? .max { best = (rank, .mark(mark, tag: tag)) }
         }
         return best?.finding
@@ -182,6 +182,7 @@ struct TagAnomalies {
         let sign = gap.first { !Spelling.isEdge($0.scalar) && !isBlank($0.scalar) }
         if let letter = sign ?? gap.first(where: { $0.scalar == ">" || $0.scalar == "\u{BB}" }) { return mark(letter) }
         let blanks = gap.filter { isBlank($0.scalar) }
+        if let letter = blanks.first(where: { text.written($0) != nil }) { return mark(letter) }
         if blanks.contains(where: { $0.scalar != " " }) { return .otherBlank }
         // Nothing but quotes and brackets.
         guard !blanks.isEmpty else { return gap.first.flatMap(mark) }

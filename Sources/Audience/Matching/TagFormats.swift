@@ -52,6 +52,8 @@ enum TagMark: Hashable, Sendable {
     /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an error.
     var isOftenPart: Bool { rank == 2 || rank == 3 }
 
+    static let ranks = 5
+
     /// Of several forms in a text, the one with the lowest rank is named.
     var rank: Int {
         switch self {
