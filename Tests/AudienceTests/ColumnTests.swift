@@ -60,6 +60,15 @@ import Testing
         }
     }
 
+    @Test("a name in a text that looks like a column's, and holds a letter of another script, is named with it")
+    func disguisedPlaceholder() {
+        let mistakes = query("token,first_name").with { $0.fields = [place("first_n\u{430}me", line: 20, column: 8)] }.mistakes()
+        #expect(
+            mistakes.map(\.remedy) == [
+                "It looks like 'first_name', but it holds U+0430, which looks like 'a', at position 8. Type it again where you name it: first_name."
+            ], "\(mistakes)")
+    }
+
     @Test("selecting and excluding need their columns")
     func neededColumns() {
         let changes: [(String, (inout AudienceQuery) -> Void)] = [

@@ -105,6 +105,13 @@ import Testing
             ("devices.xlsx", [0x50, 0x4B, 3, 4], "spreadsheet"), ("devices.zip", [0x50, 0x4B, 3, 4], "zip archive"),
             ("devices.txt", [0x61, 0x0A], "name does not say"),
             ("excel.csv", Array("sep=;\ndevice_token;tags\n".utf8), "Remove that line"),
+            ("title.csv", Array("Export of 2024-01-01\ndevice_token,tags\n".utf8), "line 2 seems to have them. Remove the line above it"),
+            ("notes.csv", Array("Devices; 2024\r\n\r\n\"device_token\";\"tags\"\r\n".utf8), "line 3 seems to have them"),
+            (
+                "array.jsonl", Array("[{\"token\": 1}, {\"token\": 2}]\n".utf8),
+                "its name says that each line is an object. Let its name end in .json"
+            ),
+            ("pretty.jsonl", Array("[\n  {\"token\": 1},\n  {\"token\": 2}\n]\n".utf8), "the file is a JSON array"),
             ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "is not compressed"), ("zip.csv.gz", [0x50, 0x4B, 3, 4], "zip archive"),
             ("cut.csv.gz", [0x1F, 0x8B, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9], "damaged"),
             ("wrapped.json", Array("{ \"devices\": [ {\"token\": 1}] }".utf8), "the list of devices, below \"devices\""),

@@ -59,6 +59,18 @@ import Testing
         #expect(try lines(Array(text.utf8)).map { $0.cells?[1] } == ["a;b c;;7;true", "x;y", ""])
     }
 
+    @Test("an object in place of tags, or of a tag, is named with what to write")
+    func objectsForTags() throws {
+        for (tags, words) in [
+            (#"{"vip":true}"#, "where tags are needed; write their names as a list"), (#"["a",{"b":1}]"#, "write its name as a text"),
+        ] {
+            let folder = TemporaryFolder()
+            let path = folder.file("t.jsonl", "{\"token\":\"\(token(1))\",\"tags\":\(tags)}\n")
+            let mistakes = withExtendedLifetime(folder) { AudienceQuery(path).with { $0.anyTags = ["vip"] }.mistakes() }
+            #expect(mistakes.contains { $0.message.contains(words) && $0.position?.line == 1 }, "\(mistakes)")
+        }
+    }
+
     @Test("broken lines are unreadable rows with line and column; blank lines are nothing")
     func brokenLines() throws {
         let text = "{\"a\":1}\n\n  \r\n{\"a\":\n{\"小\":x}\n{\"a\":2} ,\n[1]\n{\"a\":3}"

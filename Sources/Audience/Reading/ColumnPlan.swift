@@ -131,13 +131,17 @@ struct ColumnResolver {
                     : "Name the column in volley.yaml: `columns: {token: NAME}`."))
     }
 
-    /// What to do about a column whose name looks like a wanted one and is another; nil without one.
+    /// What to do about a column whose name looks like a wanted one and is another; nil without one. Either of the two may be in disguise.
     private func disguised(_ names: [String]) -> String? {
         for (place, name) in header.enumerated() {
             for wanted in names {
-                guard let how = Spelling.disguise(of: name, as: wanted) else { continue }
-                return
-                    "The name of column \(place + 1) looks like '\(wanted)', but it holds \(how). Type it again in the export's first line, or where the export is made."
+                if let how = Spelling.disguise(of: name, as: wanted) {
+                    return
+                        "The name of column \(place + 1) looks like '\(wanted)', but it holds \(how). Type it again in the export's first line, or where the export is made."
+                }
+                if let how = Spelling.disguise(of: wanted, as: name) {
+                    return "It looks like '\(name)', but it holds \(how). Type it again where you name it: \(name)."
+                }
             }
         }
         return nil

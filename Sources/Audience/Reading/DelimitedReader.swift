@@ -167,8 +167,33 @@ struct DelimitedReader: RowReader, ~Copyable {
                 "the first line only tells a spreadsheet program the separator", at: position,
                 remedy: "Remove that line: the first line must name the columns.")
         }
+        if let title = title(at: position) { throw title }
         state = .record
     }
+
+    /// A title or notes above the names of the columns, which one of the next lines has, without a target.
+    private func title(at position: SourcePosition) -> Diagnostic? {
+        let known = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) } + [targets.column])
+        guard !header.contains(where: { known.contains($0.lowercased()) }) else { return nil }
+        var rest = UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(buffer.end - buffer.start, HeaderLine.mostBytes))[...]
+        for number in line..<line + Self.mostTitleLines {
+            guard let end = rest.firstIndex(where: { $0 == Self.lineFeed }) else { return nil }
+            let text = UnsafeBufferPointer(rebasing: rest[..<end])
+            let separator = HeaderLine(UnsafeBufferPointer(rebasing: rest[...end]), expecting: separator).separator
+            let names = text.split(separator: separator).map {
+                String(decoding: $0.filter { $0 != Self.quote && $0 != Self.carriageReturn }, as: UTF8.self).lowercased()
+            }
+            if names.count > 1, names.contains(where: known.contains), !names.contains(where: { TargetRedaction.certain($0) != nil }) {
+                return Diagnostic(
+                    "the first line is not the names of the columns: line \(number) seems to have them", at: position,
+                    remedy: "Remove \(number == 2 ? "the line" : "the lines") above it: the first line must name the columns.")
+            }
+            rest = rest[(end + 1)...]
+        }
+        return nil
+    }
+
+    private static let mostTitleLines = 5
 
     mutating func next() throws(Diagnostic) -> RowEvent {
         if state == .start, !passHeader() { return buffer.isAtEnd ? .end : .needsMore }

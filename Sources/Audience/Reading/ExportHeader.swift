@@ -40,7 +40,9 @@ private func sample(
         }
         switch try reader.next() {
         case .row: rows += 1
-        case .badRow: firstBad = firstBad ?? reader.badRow
+        case .badRow:
+            if rows == 0, firstBad == nil, let mistake = reader.wrongForm { throw mistake }
+            firstBad = firstBad ?? reader.badRow
         case .needsMore: try reader.refill()
         case .end:
             if rows == 0, let firstBad { throw firstBad }

@@ -98,6 +98,8 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         }
     }
 
+    var wrongForm: Diagnostic? { nil }
+
     /// Finds the array in an object that begins with `"results": [`.
     /// - Returns: the place after its bracket; nil when the object goes on beyond what is in memory.
     private func startOfList(in object: Int) throws(Diagnostic) -> Int? {

@@ -42,6 +42,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
     var isWrapped: Bool { false }
+    private(set) var wrongForm: Diagnostic?
     var state: ReadingState { .record }
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var rowsWithLookalikes: [String: Int] { objects.objectsWithLookalikes }
@@ -88,7 +89,11 @@ struct JSONLinesReader: JSONReader, ~Copyable {
             // Files that were put together have byte order marks within.
             let mark = TextEncoding.markBytes(UnsafeBufferPointer(start: buffer.base + start, count: end - start))
             if mark > 0, start + mark < end { return read(from: start + mark, to: end, lineStart: lineStart) }
-            return bad("the line is not a JSON object", at: start, lineStart: lineStart)
+            let isArray = buffer.base[start] == UInt8(ascii: "[")
+            let event = bad(
+                isArray ? "the line is a list, not a JSON object" : "the line is not a JSON object", at: start, lineStart: lineStart)
+            if isArray { noteArray(from: start + 1, to: end) }
+            return event
         }
         row.begin(count: end - start)
         do {
@@ -103,6 +108,16 @@ struct JSONLinesReader: JSONReader, ~Copyable {
         }
         if let flaw = objects.flaw { return bad(flaw.message, at: flaw.offset, lineStart: lineStart) }
         return .row
+    }
+
+    /// A list of objects may be a whole export in the form of .json files.
+    private mutating func noteArray(from start: Int, to end: Int) {
+        var place = start
+        while place < end, isSpace(buffer.base[place]) { place += 1 }
+        guard place == end || buffer.base[place] == UInt8(ascii: "{"), let position = badRow.position else { return }
+        wrongForm = Diagnostic(
+            "the file is a JSON array, and its name says that each line is an object", at: position,
+            remedy: "Let its name end in .json (or .json.gz), or export JSON Lines: an object on each line, without [ ] and commas.")
     }
 
     private mutating func bad(_ message: String, at offset: Int, lineStart: Int) -> RowEvent {

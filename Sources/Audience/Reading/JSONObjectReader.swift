@@ -210,7 +210,10 @@ struct JSONObjectReader {
             return Cell(base)
         case UInt8(ascii: "{"):
             if hasTypedValues { return try readTypedValue() }
-            note("there is an object where a text is needed", at: start)
+            note(
+                isTags
+                    ? "there is an object where tags are needed; write their names as a list, [\"a\", \"b\"]"
+                    : "there is an object where a text is needed", at: start)
             try skipValue(depth: 1)
             return Cell(base)
         default:
@@ -286,7 +289,9 @@ struct JSONObjectReader {
         while true {
             skipSpace()
             let byte = try peek()
-            if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { note("a tag is a list or an object", at: position) }
+            if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
+                note("a tag is a list or an object; write its name as a text", at: position)
+            }
             try skipValue(depth: 2, isFurther: isFurther)
             skipSpace()
             isFurther = true

@@ -81,4 +81,6 @@ protocol JSONReader: RowReader, ~Copyable {
     var seenKeys: [String] { get }
     /// Whether the objects are in the list of an object.
     var isWrapped: Bool { get }
+    /// What the last unreadable row says of the whole file, if it is the first one.
+    var wrongForm: Diagnostic? { get }
 }
