@@ -48,4 +48,17 @@ struct LintTests {
             #expect(name.rawValue.allSatisfy { $0 == "-" || $0.isLowercase } && !name.sources.isEmpty, "\(name.rawValue)")
         }
     }
+
+    @Test(
+        "an empty audience is blamed on what left out the rows that it selects",
+        arguments: [
+            ([.notMatched: 90, .badToken: 2], "All rows that it selects were skipped as bad_token"),
+            ([.notMatched: 90, .badToken: 2, .filtered: 1, .duplicateToken: 9], "Most rows that it selects were skipped as bad_token"),
+            ([.notMatched: 90, .badRow: 99, .duplicateToken: 9], "Most rows were skipped as bad_row"), ([.notMatched: 9], "not_matched"),
+            ([.badToken: 3, .filtered: 7], "Most rows were skipped as filtered"),
+        ] as [([SkipReason: Int], String)])
+    func emptyAudience(skipped: [SkipReason: Int], words: String) {
+        #expect(AudienceLint.remedy(forNoneOf: skipped, file: "c.yaml")?.contains(words) == true)
+        #expect(AudienceLint.remedy(forNoneOf: [:], file: "c.yaml") == nil)
+    }
 }

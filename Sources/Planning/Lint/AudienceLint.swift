@@ -19,16 +19,25 @@ struct AudienceLint {
 
     private var emptyAudience: [Diagnostic] {
         guard result.audience == 0 else { return [] }
-        let most = result.skipped.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
-        let file = context.campaign.file
-        let remedy = most.map {
-            "Most rows were skipped as \($0.key.rawValue); `volley preview \(file) --why TOKEN` explains a single device."
-        }
+        let remedy = Self.remedy(forNoneOf: result.skipped, file: context.campaign.file)
         return [
             .warning(
                 .audienceEmpty, message: "no device is in the audience", at: context.campaign.audience.position,
                 remedy: remedy ?? "The exports hold no rows.", remedy == nil ? [] : [.explainDevice])
         ]
+    }
+
+    /// What to do about rows that were all skipped; nil if there are no rows.
+    static func remedy(forNoneOf skipped: [SkipReason: Int], file: String) -> String? {
+        // Where nothing selects most rows, what matters is why the others were left out.
+        let unselected: Set<SkipReason> = [.badRow, .notMatched, .duplicateToken]
+        let selected = skipped.filter { !unselected.contains($0.key) && $0.value > 0 }
+        let isSelection = !selected.isEmpty && skipped[.notMatched, default: 0] > 0
+        let most = (isSelection ? selected : skipped).max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
+        let rows = isSelection ? "\(selected.count == 1 ? "All" : "Most") rows that it selects" : "Most rows"
+        return most.map {
+            "\(rows) were skipped as \($0.key.rawValue); `volley preview \(file) --why TOKEN` explains a single device."
+        }
     }
 
     /// A campaign that is meant for all devices would say `everyone: true`.
