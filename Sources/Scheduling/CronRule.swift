@@ -130,6 +130,11 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The months that the rule names, from 1 on, and that do not have a day in each year.
+    public func months(without day: Int) -> [Int] {
+        (1...12).filter { months >> UInt64($0) & 1 == 1 && LocalTime.days(inMonth: $0, of: 2001) < day }
+    }
+
     /// Whether the rule matches a time.
     public func matches(_ time: LocalTime) -> Bool {
         let minute = UInt64(time.minuteOfDay % 60)

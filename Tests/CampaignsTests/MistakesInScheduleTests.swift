@@ -258,7 +258,25 @@ struct MistakesInScheduleTests {
         #expect(try warnings(even).isEmpty)
     }
 
-    @Test("even steps are no warning", arguments: ["*/20 7-9 * * *", "0 */8 * * *", "*/40 9 * * *", "5-59/25 * * * *", "0 9 1 */3 *"])
+    @Test(
+        "a day that some of the named months do not have is said with these months",
+        arguments: [
+            ("0 9 31 apr,jul *", "April has no day 31: there, that day is left out"),
+            ("0 9 1,31 4,6,7 *", "April and June have no day 31"), ("0 9 29 2 *", "only in leap years"),
+            ("0 9 30 jan-mar *", "February has no day 30"), ("0 9 15,29 * *", "February has a day 29 only in leap years"),
+            ("0 9 15,31 * *", "only 7 months of the year have a day 31"),
+        ])
+    func daysOfNamedMonths(rule: String, words: String) throws {
+        let found = try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1
+        #expect(found.map(\.name) == [.repeatUneven] && found.first?.message.contains(words) == true, "\(found)")
+    }
+
+    @Test(
+        "even steps are no warning",
+        arguments: [
+            "0 9 31 1,3 *", "0 9 29 mar *", "0 9 28-31 apr *", "*/20 7-9 * * *", "0 */8 * * *", "*/40 9 * * *", "5-59/25 * * * *",
+            "0 9 1 */3 *",
+        ])
     func evenSteps(rule: String) throws {
         #expect(try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1.isEmpty)
     }

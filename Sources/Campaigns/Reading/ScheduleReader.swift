@@ -150,12 +150,21 @@ struct ScheduleReader {
             section.findings.warning(
                 .repeatUneven, message: message, at: place("repeat"), remedy: "\(remedy) If this is what you want, allow the warning.")
         }
-        if weekdays == "*", let day = Int(days), day > 28, months == "*" {
-            warn(
-                day == 29
-                    ? "February has a day 29 only in leap years"
-                    : "only \(day == 30 ? 11 : 7) months of the year have a day \(day)",
-                remedy: "Write 28, a day that every month has, or 1 for the next morning.")
+        // A range may well end with the month.
+        if weekdays == "*", let day = days.split(separator: ",").compactMap({ Int($0) }).max() {
+            let without = rule.months(without: day)
+            let names = Self.list(without.map { Self.monthNames[$0 - 1] })
+            if day == 29, !without.isEmpty {
+                warn("February has a day 29 only in leap years", remedy: "Write 28, a day that every month has, or 1 for the next morning.")
+            } else if months == "*", !without.isEmpty {
+                warn(
+                    "only \(12 - without.count) months of the year have a day \(day)",
+                    remedy: "Write 28, a day that every month has, or 1 for the next morning.")
+            } else if !without.isEmpty {
+                warn(
+                    "\(names) \(without.count == 1 ? "has" : "have") no day \(day): there, that day is left out",
+                    remedy: "Write a day that each of the months has.")
+            }
         }
         if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2 {
             warn(
@@ -170,6 +179,10 @@ struct ScheduleReader {
                 remedy: "To send once in each of them, write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
         }
     }
+
+    private static let monthNames = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    ]
 
     /// Steps of minutes, hours and months that do not divide the hour, the day or the year.
     private func warnOfUnevenSteps(in rule: CronRule) {
@@ -199,9 +212,9 @@ struct ScheduleReader {
         }
     }
 
-    private static func list(_ numbers: some Sequence<Int>) -> String {
-        let numbers = numbers.map(String.init)
-        return numbers.dropLast().joined(separator: ", ") + (numbers.count > 1 ? " and " : "") + (numbers.last ?? "")
+    private static func list(_ items: some Sequence<some CustomStringConvertible>) -> String {
+        let items = items.map(\.description)
+        return items.dropLast().joined(separator: ", ") + (items.count > 1 ? " and " : "") + (items.last ?? "")
     }
 
     /// `1` is a Monday; anything more than a number is shown as written.
