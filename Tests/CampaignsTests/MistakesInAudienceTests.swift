@@ -128,6 +128,21 @@ struct MistakesInAudienceTests {
             "campaign.yaml:2:9: '(discount, daily)' is read as a single name. For several names write tags: [discount, daily]; put a name with a comma in quotes."
         ),
         MistakeCase(
+            "signs in an entry of a list that separate nothing",
+            #"""
+            audience:
+              tags: [news; vip]
+              exclude:
+                tags:
+                  - unsubscribed, beta
+                aliases: ["a;b", "a, b"]
+
+            """#,
+            """
+            campaign.yaml:2:10: 'news; vip' is read as a single name, because ';' separates nothing in YAML. Write ',' and a space between names; put a name with a ';' in quotes.
+            campaign.yaml:5:9: 'unsubscribed, beta' is read as a single name, because ',' separates nothing after a hyphen. Write each name on its own line after a hyphen; put a name with a ',' in quotes.
+            """),
+        MistakeCase(
             "tags without value",
             "audience:\n  tags:\n",
             "campaign.yaml:2:8: 'tags' has no value. For example: tags: [one, two]."),

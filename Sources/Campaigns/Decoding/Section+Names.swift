@@ -108,10 +108,17 @@ extension Section {
                 remedy: "Indent all entries of a list alike; put a name with spaces in quotes.")
             return
         }
-        if name.style == .plain, let comma = name.value.first(where: { "，、".contains($0) }) {
+        if name.style == .plain, let mark = name.value.first(where: { ",，、;；".contains($0) }) {
+            let rest = name.value.split { ",，、;；".contains($0) }
             findings.error(
-                "\(shown(name, key)) is read as a single name, because '\(comma)' separates nothing in YAML", at: name.position,
-                remedy: "Write ',' and a space between names; put a name with a '\(comma)' in quotes.")
+                rest.count == 1
+                    ? "\(shown(name, key)) is read with its '\(mark)'"
+                    : "\(shown(name, key)) is read as a single name, because '\(mark)' separates nothing \(mark == "," ? "after a hyphen" : "in YAML")",
+                at: name.position,
+                remedy: (rest.count == 1
+                    ? "Leave it out"
+                    : mark == "," ? "Write each name on its own line after a hyphen" : "Write ',' and a space between names")
+                    + "; put a name with a '\(mark)' in quotes.")
         } else if key == "registration_ids", name.value.trimmingSpaces().contains(" ") {
             findings.error(
                 "\(shown(name, key)) is not a registration id, because it holds a space", at: name.position,
