@@ -209,6 +209,16 @@ import Testing
     }
 
     @Test(
+        "a part of a separator of several characters separates nothing, and is said",
+        arguments: [("||", "a|unsubscribed"), (", ", "a,unsubscribed")])
+    func partsOfSeparators(separator: String, cell: String) {
+        let mistakes = query([cell, "a\(separator)unsubscribed"]) {
+            ($0.everyone, $0.excludedTags, $0.columns.tagSeparator) = (true, ["unsubscribed"], separator)
+        }.mistakes()
+        #expect(mistakes.count == 1 && mistakes[0].message.contains("1 row holds 'unsubscribed' only in this form"), "\(mistakes)")
+    }
+
+    @Test(
         "names with signs, blanks or no letter at all are found as they are written",
         arguments: ["c++", "new customer", "#top", "🔥", "a.b"])
     func namesWithSigns(name: String) throws {

@@ -162,7 +162,8 @@ extension RowSelector {
             start = end + max(separator.count, 1)
         }
         // The semicolon of a reference (`&#117;`) may have cut a tag.
-        if isPlain, cell.contains(UInt8(ascii: "&")), lookForMarks(inTag: cell, isElement: false) { isPlain = false }
+        let mayBeCut = separator == [UInt8(ascii: ";")] && cell.contains(UInt8(ascii: "&"))
+        if isPlain, mayBeCut, lookForMarks(inTag: cell, isElement: false) { isPlain = false }
         if isPlain { odd.notePlain(hash) }
     }
 

@@ -169,8 +169,8 @@ struct TagAnomalies {
     private func separator(_ gap: ArraySlice<TagText.Letter>, of text: TagText, isAtEdge: Bool, isElement: Bool) -> TagMark? {
         func mark(_ letter: TagText.Letter) -> TagMark? {
             let written = text.written(letter)
-            // In a list, the separator has no meaning.
-            guard isElement || written != nil || !separator.contains(letter.scalar) else { return nil }
+            // In a list, the separator has no meaning; part of a longer one separates nothing.
+            guard isElement || written != nil || separator != [letter.scalar] else { return nil }
             return .separator(letter.scalar == "\r" ? "\n" : letter.scalar, written: written)
         }
         let isSeparating = { (letter: TagText.Letter) in
