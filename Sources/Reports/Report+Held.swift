@@ -39,8 +39,8 @@ extension Report {
             NextStep(words: "\(whyHeld)."),
             NextStep(
                 words:
-                    "if nothing was sent after the backup, put it back into an empty folder and say so. What was being sent while the backup "
-                    + "was made stays held:", command: "volley restore BACKUP --nothing-sent-since"),
+                    "if nothing was sent after the backup, move the folder of runs away, put the backup back and say so. What was being sent while "
+                    + "the backup was made stays held:", command: "volley restore BACKUP --nothing-sent-since"),
             newPlan(
                 after: "otherwise accept that \(service.recipients(notKnownSinceBackup)) may \(words("get it", ofCalls: "go out")) twice"),
         ]

@@ -56,7 +56,7 @@ extension Report {
         case .stopped where forgetting != nil && isAnythingLeft: return stepsWithoutStore
         case .stopped where hasStoppedServices: return stepsOfStoppedServices
         case .stopped where needsNewRun:
-            return [NextStep(words: "correct the settings, then plan and send it again:", command: "volley send \(plan.campaignFile)")]
+            return [NextStep(words: "correct the settings, then plan and send it again\(atOnce):", command: sendAgain)]
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
@@ -156,26 +156,42 @@ extension Report {
         let isForAll = reached == 0 || service.choosesDevices
         guard !isForAll else {
             let again = reached == 0 ? "" : ", also for the \(service.recipients(reached)) that went out, or may have"
-            return NextStep(words: "\(cause), then plan and send it again\(again):", command: "volley send \(plan.campaignFile)")
+            return NextStep(words: "\(cause), then plan and send it again\(again)\(atOnce):", command: sendAgain)
         }
         let have = TextFormat.plural(reached, one: "has", many: "have")
         return NextStep(
             words:
                 "\(cause), then plan the campaign again without the \(service.recipients(reached)) that \(have) its push or may have it. "
-                + "This lists them, for `exclude: {devices: \(reachedFile)}`:", command: listCommand)
+                + "This lists them, for \(exclusion). Then `\(sendAgain)` sends it\(atOnce):", command: listCommand)
+    }
+
+    /// Plans the campaign anew and sends it.
+    var sendAgain: String { "volley send \(plan.campaignFile)\(plan.hasTimes ? " --now" : "")" }
+
+    /// Why that names `--now`.
+    var atOnce: String {
+        guard plan.hasTimes else { return "" }
+        return plan.repeats ? " (at once, whatever its times say)" : " (at once, as each time goes out only once; or write a later time)"
     }
 
     /// Whom a new plan has to leave out, as far as that is known.
     private var listOfReached: NextStep {
         NextStep(
-            words: "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for "
-                + "`exclude: {devices: \(reachedFile)}`:",
+            words: "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for \(exclusion):",
             command: listCommand)
     }
 
-    private var reachedFile: String { "reached-\(plan.id).csv" }
+    /// Absolute: the command writes it relative to the working directory, and the campaign reads it relative to its own folder.
+    private var reachedFile: String { FilePaths.join(FilePaths.absolute(folder), name: "reached-\(plan.id).csv") }
 
-    private var listCommand: String { "volley report \(plan.id) --format csv --outcome accepted,unknown --output \(reachedFile)" }
+    /// What the campaign says then.
+    private var exclusion: String {
+        "`exclude: {devices: \(FilePaths.inYAML(reachedFile))}` in the campaign, in addition to what it excludes already"
+    }
+
+    private var listCommand: String {
+        "volley report \(plan.id) --format csv --outcome accepted,unknown --output \(FilePaths.inShell(reachedFile))"
+    }
 
     /// The words for a run to devices, or for one whose recipients are calls.
     func words(_ ofDevices: String, ofCalls: String) -> String { service.choosesDevices ? ofCalls : ofDevices }

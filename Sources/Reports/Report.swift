@@ -6,6 +6,8 @@ public import Runs
 public struct Report: Sendable {
     /// The run file.
     let path: String
+    /// The folder of runs.
+    let folder: String
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
@@ -48,6 +50,7 @@ public struct Report: Sendable {
         isSummary: Bool = false
     ) throws {
         path = run.place
+        folder = run.catalog.place
         plan = run.plan
         status = try run.status()
         var figures = try run.figures(withGroups: !isSummary)

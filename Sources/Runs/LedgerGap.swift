@@ -75,16 +75,16 @@ public struct LedgerGap {
             return Diagnostic(
                 restored.sentence, file: run.place,
                 remedy:
-                    "If nothing was sent after the backup, restore it again with --nothing-sent-since. Otherwise devices could get the push "
-                    + "twice: plan the campaign anew, and leave out the devices that it has reached.",
-                [.ask(.restoreRun(id)), .planAgain])
+                    "If nothing was sent after the backup, move the folder of runs away and restore the backup again with --nothing-sent-since. "
+                    + "Otherwise devices could get the push twice: `volley report \(id)` says how to plan the campaign anew.",
+                [.ask(.restoreRun(id)), .readReport(run: id)])
         }
         return Diagnostic(
             restored.sentence, file: run.place,
             remedy:
                 "No command begins, resumes or retries it, also after `volley cancel`: devices could get the push twice. If its newest files are "
-                + "left, sent.db and those of the run, put them back. If nothing was sent after the backup, restore it into an empty folder "
-                + "with --nothing-sent-since, which lets go on what was not being sent at the time. Otherwise `volley report \(id)` says how to plan "
+                + "left, sent.db and those of the run, put them back. If nothing was sent after the backup, move the folder of runs away "
+                + "and restore the backup again with --nothing-sent-since, which releases what was not being sent at the time. Otherwise `volley report \(id)` says how to plan "
                 + "the campaign anew, and how many devices may get it twice then.",
             [.ask(.restoreRun(id)), .readReport(run: id)])
     }

@@ -76,6 +76,15 @@ public struct RunPlan: Sendable, Hashable {
 }
 
 extension RunPlan {
+    /// Whether its campaign has times. Each goes out once, so `volley send` sends a new plan only with `--now`, or at another time. That is also
+    /// known of a run that was sent with `--now` itself.
+    public var hasTimes: Bool {
+        (try? settings.get().schedule?.occurrence) != nil || preview["schedule"]?["ignored"] == .bool(true)
+    }
+
+    /// Whether those times repeat, so that a new plan gets the next one.
+    public var repeats: Bool { preview["schedule"]?["repeat"]?.stringValue != nil }
+
     /// The legs of the run, in the order of ids and without a gap. With one service a leg is a wave, or the whole run.
     public var legs: [RunLeg] {
         guard serviceLegs.isEmpty else { return serviceLegs }

@@ -266,7 +266,7 @@ struct BackupTests {
         let isPlan = unsent == report.int("audience"), noun = isPlan ? "devices" : "others"
         let others = "\(unsent >= 1000 ? "\(unsent / 1000),\(String(format: "%03d", unsent % 1000))" : "\(unsent)") \(noun) may have got"
         #expect(texts[0].contains(others) && texts[1].contains(others), "\(texts[0])")
-        let anew = isPlan ? "then plan and send it again:" : "exclude: {devices: reached-"
+        let anew = isPlan ? "then plan and send it again:" : "exclude: {devices: /"
         #expect(texts[0].contains("volley restore BACKUP --nothing-sent-since") && texts[0].contains(anew))
         #expect(texts[1].contains("By the backup of "), "\(texts[1])")
         let warned = try folder.volley("preview", campaign).errors
@@ -294,7 +294,7 @@ struct BackupTests {
         let match = try #require(try Regex(step).firstMatch(in: text), "\(report.output)")
         let (run, file) = (String(match[1].substring ?? ""), String(match[2].substring ?? ""))
         #expect(try folder.volley("report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", file).status == 0)
-        let lines = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8).split(separator: "\n").count - 1
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count - 1
         #expect(lines > 0)
         try folder.writeCampaign("anew.yaml", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(file)}")
         Self.waitForAnotherSecond()
@@ -303,6 +303,24 @@ struct BackupTests {
         #expect(try sent.json().int("audience") == 2_000 - lines)
         // Once another run has reached devices, the held one is history.
         #expect(try !folder.volley("preview", "anew.yaml").errors.contains("is held"))
+    }
+
+    @Test("the report of a held run of a campaign with a time says how to send it anew, and that is not refused")
+    func anewWithTime() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign + "schedule: {at: 2025-06-01 09:00, timezone: UTC, late: send}\n")
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let (path, _) = try backUp(folder)
+        defer { remove(path) }
+        #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
+        try Shell.run("rm -r '\(folder.url.path)/runs'")
+        #expect(try folder.volley("restore", path).status == 0)
+        let text = try folder.volley("report", "last").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let step = try #require(text.firstMatch(of: #/volley send ([^ ]*campaign\.yaml) --now/#), "\(text)")
+        let sent = try folder.volley("send", String(step.1), "--now", "--yes")
+        #expect(sent.status == 0, "\(sent.errors)")
     }
 
     @Test("a plan that was sent after the backup is not sent again; with --nothing-sent-since it can be sent")

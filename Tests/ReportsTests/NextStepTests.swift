@@ -67,7 +67,8 @@ import Testing
         var report = try Report(run)
         #expect(
             report.nextSteps.map(\.command) == [
-                "volley resume \(id)", "volley report \(id) --format csv --outcome accepted,unknown --output reached-\(id).csv",
+                "volley resume \(id)",
+                "volley report \(id) --format csv --outcome accepted,unknown --output \(FilePaths.absolute(folder.path))/reached-\(id).csv",
             ])
         #expect(report.status.because?.hasPrefix("A person cancelled it. Besides: The store has forgotten 4 entries") == true)
         #expect(report.headline.hasSuffix("3 were never sent, as far as is known."), "\(report.headline)")
@@ -198,7 +199,10 @@ import Testing
         #expect(!all.text.contains("volley resume") && !next.contains("volley resume"))
         guard !service.choosesDevices else { return }
         let some = try stopped([.accepted: 3, .unknown: 1, .unsent: 20], by: service, stop)
-        #expect(some.step?.command == "volley report \(id) --format csv --outcome accepted,unknown --output reached-\(id).csv")
+        let file = try #require(some.step?.command?.split(separator: " ").last)
+        #expect(some.step?.command?.hasPrefix("volley report \(id) --format csv --outcome accepted,unknown --output /") == true)
+        // The campaign need not be in the working directory: both name the same file.
+        #expect(file.hasSuffix("/reached-\(id).csv") && some.text.contains("`exclude: {devices: \(file)}` in the campaign"), "\(some.text)")
         #expect(some.text.contains("without the 4 devices that have its push or may have it"))
         #expect(some.page.contains("--outcome accepted,unknown"))
     }
@@ -230,6 +234,42 @@ import Testing
         #expect(resent.step?.command == "volley resume \(id)")
     }
 
+    @Test(
+        "of a campaign with times, a new plan is sent with --now, which no time refuses: of a held run as of one that stopped",
+        arguments: [
+            // Schedule in the preview, whether the run has a time, what is added to `volley send`, what the console says.
+            ("null", false, "", "plans it again"),
+            (#"{"repeat":null,"ignored":false}"#, false, "", "plans it again"),
+            (#"{"repeat":null,"ignored":false}"#, true, " --now", "write a later time"),
+            (#"{"repeat":null,"ignored":true}"#, false, " --now", "write a later time"),
+            (#"{"repeat":"0 9 * * mon","ignored":false}"#, true, " --now", "plans it again"),
+        ])
+    func newPlanOfTimes(schedule: String, hasTime: Bool, now: String, inConsole: String) throws {
+        let preview = try JSONValue(parsing: #"{"schedule":\#(schedule)}"#), command = "volley send spring.yaml\(now)"
+        let settings = settings {
+            guard hasTime else { return }
+            $0.schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
+            $0.schedule?.occurrence = LocalTime("2026-12-01 09:00")
+        }
+        for (outcomes, state) in [([Outcome.unsent: 20], RunState.planned), ([.accepted: 3, .unsent: 17], .cancelled)] {
+            let folder = try TemporaryFolder(), run = try run(folder, outcomes, state, settings: settings, preview: preview)
+            _ = try RestoredRuns(
+                in: folder.path,
+                .init(backupAt: start, restoredAt: start.adding(seconds: 600), sending: [], nothingSentSince: false))
+            var report = try Report(run)
+            let steps = report.nextSteps, last = try #require(steps.last)
+            #expect(report.isHeld && steps.count == 3)
+            #expect(last.command == command || last.words.contains("Then `\(command)` sends it"), "\(last)")
+            report.face = .console
+            let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+            #expect(page.contains(inConsole) && (inConsole == "plans it again" || !page.contains("plans it again")), "\(page)")
+        }
+        let folder = try TemporaryFolder(), run = try run(folder, [.unsent: 20], .running, settings: settings, preview: preview)
+        let wrongTopic = StopCause.service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil))
+        try run.setState(.stopped, cause: wrongTopic, at: start)
+        #expect(try Report(run).nextSteps.map(\.command) == [command])
+    }
+
     @Test("of two services, what one does not accept is planned again, and what another left is resumed")
     func twoServices() throws {
         let folder = try TemporaryFolder()
@@ -245,7 +285,8 @@ import Testing
             let report = try Report(run)
             return (report.nextSteps.map(\.command), report.text(width: 4000, colour: false))
         }
-        let list = "volley report \(run.plan.id) --format csv --outcome accepted,unknown --output reached-\(run.plan.id).csv"
+        let list =
+            "volley report \(run.plan.id) --format csv --outcome accepted,unknown --output \(FilePaths.absolute(folder.path))/reached-\(run.plan.id).csv"
         let both = try steps([("apns", outage), ("fcm", message)])
         #expect(both.commands == ["volley resume \(run.plan.id)", list], "\(both.text)")
         #expect(both.text.contains("this sends what is left through APNs:") && both.text.contains("correct the content for FCM"))

@@ -12,7 +12,7 @@ extension ReportPage {
         }
         if report.restored != nil {
             let why = report.isHeld ? "It may have been sent on since the backup" : "It may have been retried since the backup"
-            return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run)), .planAgain] + repetition)
+            return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run))] + planAnew + repetition)
         }
         return switch state {
         case .planned: told("", stepsOfPlan)
@@ -33,11 +33,11 @@ extension ReportPage {
         case .stopped where report.needsNewRun:
             told(
                 "This run keeps the settings that it was planned with. Have them corrected, then plan the campaign again.",
-                [.planAgain] + repetition)
+                planAnew + repetition)
         case .stopped where report.hasStoppedServices && !report.resumableServices.isEmpty:
             told("Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
         case .stopped where report.needsNewMessage || !report.servicesWithoutMessage.isEmpty:
-            told("Correct the campaign’s content: a run keeps its message.", [.planAgain] + repetition)
+            told("Correct the campaign’s content: a run keeps its message.", planAnew + repetition)
         case .stopped where !report.isAnythingLeft || report.hasStoppedServices:
             told("Nothing is left to send in this run.", afterNothingLeft)
         case .stopped: told("Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
@@ -62,15 +62,20 @@ extension ReportPage {
         let run = report.plan.id
         let (before, remedies): (String, [Remedy]) =
             if report.status.startedAt == nil {
-                ("It was cancelled before any of it was sent.", [.planAgain])
+                ("It was cancelled before any of it was sent.", planAnew)
             } else if report.isAnythingLeft {
-                ("", [.ask(.resumeCancelled(run: run)), .planAgain] + repetition)
+                ("", [.ask(.resumeCancelled(run: run))] + planAnew + repetition)
             } else if repeats > 0, !report.plan.isTest {
                 ("Nothing is left to send in this run.", [.retry(run: run)])
             } else {
                 ("Nothing is left to do.", [])
             }
         return Prose.html(([before] + remedies.map(\.sentence)).filter { !$0.isEmpty }.joined(separator: " "))
+    }
+
+    /// How a new plan is made: “Plan” is refused for a campaign whose only time this run has used.
+    private var planAnew: [Remedy] {
+        report.plan.hasTimes && !report.plan.repeats ? [.giveAnotherTime, .ask(.sendNow)] : [.planAgain]
     }
 
     /// What a new plan would do to devices that have the push.

@@ -75,8 +75,8 @@ extension ReportPage {
             let again = report.count(.accepted) > 0 ? ", also to the devices that got it" : ""
             return (
                 "Why it stopped",
-                "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again):",
-                "volley send \(report.plan.campaignFile)"
+                "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again)\(report.atOnce):",
+                report.sendAgain
             )
         case .stopped where report.hasStoppedServices && report.resumableServices.isEmpty && report.servicesWithoutMessage.isEmpty:
             return (

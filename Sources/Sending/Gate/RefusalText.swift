@@ -147,7 +147,7 @@ enum RefusalText {
         }
         // The scheduled time of the run is used up, so the new plan needs `--now`.
         let sending =
-            ScheduledTime.onRecord(run, settings) == nil
+            !run.plan.hasTimes
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
         return
             "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"

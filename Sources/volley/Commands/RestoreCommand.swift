@@ -30,7 +30,9 @@ extension Restore.Done {
             lines.append("Campaigns that lay elsewhere are in \(TextFormat.inLine(elsewhere)), under their old paths: move them back.")
         }
         if !state.held.isEmpty {
-            lines.append("These runs had not ended, and what was sent of them since then is not known. They are not sent:")
+            lines.append(
+                "These runs had not ended, and what was sent of them since then is not known. They are not sent; `volley report RUN` says what to do:"
+            )
             lines += state.held.map { "  \($0)" }
         }
         if !nothingSentSince {
