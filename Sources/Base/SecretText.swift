@@ -97,11 +97,17 @@ public enum SecretText {
     /// Whether a text that stands where a path belongs is rather the key itself, or a path and a password.
     public static func isNoPath(_ text: String) -> Bool {
         if text.contains("-----BEGIN") || text.drop(while: \.isWhitespace).first == "{" || text.contains("://") { return true }
-        if text.firstMatch(of: keyFile) != nil { return true }
+        if withoutPasswords(text) != text { return true }
         let joined = text.filter { !$0.isWhitespace }
         guard joined.wholeMatch(of: /[A-Za-z0-9+\/=_-]+/) != nil, isKey(joined[...]) else { return false }
         let hasAll = joined.contains(where: \.isUppercase) && joined.contains(where: \.isLowercase) && joined.contains(where: \.isNumber)
         return !joined.contains("/") || hasAll && joined.utf8.count >= 40
+    }
+
+    /// The program of a command, as it may be shown: people write a whole command line as one word, with what is secret of it.
+    public static func program(_ word: String) -> String {
+        let name = word.prefix { !$0.isWhitespace }
+        return hidden(in: String(name)) + (name.endIndex < word.endIndex ? " …" : "")
     }
 
     // MARK: - Variables
@@ -120,9 +126,9 @@ public enum SecretText {
     ///   - noun: what it should hold: "passphrase".
     ///   - remedy: for a variable whose name may be shown.
     public static func remedy(forUnset name: String, noun: String, _ remedy: String) -> String {
-        isVariable(name)
-            ? remedy
-            : "In volley.yaml, write the name of a variable, such as VOLLEY_\(noun.uppercased().replacing(" ", with: "_")), not the \(noun) itself, "
-                + "and set that variable where Volley runs."
+        if isVariable(name) { return remedy }
+        // `PGPASSWORD` cannot be told from a password in capitals.
+        return "If that is the name of a variable, set it where Volley runs. If it is the \(noun) itself, write the name of a variable in "
+            + "volley.yaml instead, such as VOLLEY_\(noun.uppercased().replacing(" ", with: "_")), and set that variable."
     }
 }

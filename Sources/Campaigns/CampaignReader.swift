@@ -34,7 +34,7 @@ extension Project {
 
     /// Reads and checks the text of volley.yaml.
     static func read(_ source: YAMLSource) throws(Diagnostics) -> (Project, [Diagnostic]) {
-        let findings = Findings()
+        let findings = Findings(isOfProject: true)
         let root = rootSection(of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: findings)
         let project = root.flatMap { ProjectReader(root: $0, file: source.file).read() }
         findings.preferFalseSpaces(in: source)
@@ -68,7 +68,7 @@ func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, exa
         guard case .mapping = root.content else {
             if !root.isUnreadable {
                 findings.error(
-                    "the file must hold 'key: value' lines, not \(root.noun)", at: root.position,
+                    "the file must hold 'key: value' lines, not \(findings.noun(of: root))", at: root.position,
                     remedy: "It begins, for example, with: \(example).")
             }
             return nil

@@ -27,7 +27,7 @@ public struct ProgramFile {
         if let path = found(word) { return flaw(inContentOf: path) }
         let isHere = FilePaths.exists(FilePaths.join(folder, name: word))
         return Diagnostic(
-            "there is no program \(TextFormat.inLine(word)) in PATH", file: word,
+            "there is no program \(TextFormat.inLine(SecretText.program(word))) in PATH", file: SecretText.program(word),
             remedy: isHere ? "There is such a file next to volley.yaml: write ./\(word)." : "Install it, or write its path.")
     }
 

@@ -96,15 +96,17 @@ public struct ProjectInspection {
         project.noticeTargets.compactMap { _, target in
             guard case .command(let words) = target.way, let program = words.first else { return nil }
             let word = program.value.contains("/") ? path(program, project) : program.value
-            return ProgramFile(word, beside: FilePaths.folder(of: project.file)).flaw.map { placed($0, at: program) }
+            return ProgramFile(word, beside: FilePaths.folder(of: project.file)).flaw.map {
+                placed($0, at: program, as: SecretText.program(program.value))
+            }
         }
     }
 
     /// A mistake of a file where volley.yaml names it.
-    private static func placed(_ mistake: Diagnostic, at text: SourceText) -> Diagnostic {
+    private static func placed(_ mistake: Diagnostic, at text: SourceText, as shown: String? = nil) -> Diagnostic {
         var placed = mistake
         (placed.position, placed.file) = (text.position, text.position.file)
-        placed.message = "\(TextFormat.inLine(text.value)): \(mistake.message)"
+        placed.message = "\(TextFormat.inLine(shown ?? SecretText.hidden(in: text.value))): \(mistake.message)"
         return placed
     }
 }

@@ -26,6 +26,13 @@ struct NoticesTests {
         return notice
     }
 
+    @Test("a command is named by its program, without what people write behind it")
+    func commandLine() throws {
+        let target = try #require(try project("  - {command: ['curl -u me:hunter2word hooks']}").notices.first)
+        let channel = try NoticeChannel(target, projectFile: "volley.yaml", proxy: nil, NoticeObserver { _ in })
+        #expect(channel.name == "the command curl …")
+    }
+
     @Test("a busy, a broken and a silent server are tried again, with the same id and a fresh signature each time")
     func retried() throws {
         setenv("VOLLEY_TEST_SECRET", "s3cret", 1)

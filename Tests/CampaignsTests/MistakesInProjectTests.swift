@@ -44,7 +44,7 @@ struct MistakesInProjectTests {
             "a store that is a text",
             "store: postgres\n\(shop)}}\n",
             """
-            volley.yaml:1:8: 'store' must be a group of keys, not 'postgres'. For example: store: {postgres: {url_env: VOLLEY_DATABASE}}.
+            volley.yaml:1:8: 'store' must be a group of keys, not a text. For example: store: {postgres: {url_env: VOLLEY_DATABASE}}.
             """),
         MistakeCase(
             "a store without its database",
@@ -116,7 +116,7 @@ struct MistakesInProjectTests {
             "an app that is a text",
             "apps: {shop: com.example.shop}\n",
             """
-            volley.yaml:1:14: 'shop' must be a group of keys, not 'com.example.shop'. For example: shop: {topic: com.example.shop, environment: simulator}.
+            volley.yaml:1:14: 'shop' must be a group of keys, not a text. For example: shop: {topic: com.example.shop, environment: simulator}.
             """),
         MistakeCase(
             "an app with nothing in it",

@@ -102,7 +102,7 @@ struct NoticeSettingTests {
         MistakeCase(
             "a command line", "notices: [{command: ./tell.sh --loud}]\n",
             """
-            volley.yaml:1:21: 'command' must be a list of the program and its arguments, not './tell.sh --loud'. \
+            volley.yaml:1:21: 'command' must be a list of the program and its arguments, not a text. \
             For example: command: [./on-notice.sh].
             """),
         MistakeCase(

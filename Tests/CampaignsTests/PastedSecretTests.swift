@@ -38,6 +38,13 @@ struct PastedSecretTests {
             "apps: {shop: {topic: com.example.shop, environment: {url: 'https://u:SECRET@host:2197'}}}",
             "apps: {shop: {topic: com.example.shop, environment: 'https://u:SECRET@host'}}",
             "apps: 'https://u:SECRET@host'", "apps: {'https://u:SECRET@host': x}",
+            "runs: 'postgres://volley:SECRET@db/volley'", "runs: 'host=db password=SECRET'",
+            app("environment: {url: 'https://host', ca: 'https://u:SECRET@host'}").replacing("    environment: simulator\n", with: ""),
+            "notices: [{webhook: 'https://host', ca: 'https://u:SECRET@host'}]",
+            "notices: [{command: ['curl https://u:SECRET@host', x]}]", "monitoring: {health: 'https://u:SECRET@host'}",
+            "monitoring: {prometheus: 'https://u:SECRET@host'}", "console: {roots: ['https://u:SECRET@host']}",
+            "console: {oidc: {ca: 'https://u:SECRET@host'}}",
+            "console: {oidc: {client_secret: {file: 'https://u:SECRET@host'}}}",
         ].map { ($0, address) }
         + [
             app("key: SECRET"), app("key: {file: SECRET}"), app("key: {id: SECRET}"), app("key: {team: SECRET}"), app("SECRET: x"),
@@ -49,6 +56,9 @@ struct PastedSecretTests {
             app("key: SECRET"), app("certificate: file.p12:SECRET"), app("certificate: {file: 'keys/push.p12:SECRET'}"),
             app("certificate: {file: k.p12, passphrase_env: 'a SECRET'}"), app("passphrase:SECRET"), "store: {postgres: SECRET}",
             "notices: [SECRET]", "databases: {w: SECRET}", "console: {oidc: {client_secret: SECRET}}", "proxy: {password_env: 'a SECRET'}",
+            "store: SECRET", "notices: SECRET", "notices: [{command: SECRET}]", "notices: [{webhook: x, events: SECRET}]",
+            "databases: SECRET", "monitoring: SECRET", "console: SECRET", "console: {oidc: {only: SECRET}}", "apps: SECRET",
+            "apps: {shop: SECRET}", "SECRET", "store:SECRET", "runs: x\nstore:SECRET", "runs: x\nnotices：SECRET",
         ].flatMap { place in [(place, word), (place, capitals)] }
         + ["jpush", "rongcloud", "getui", "fcm"].flatMap { name in
             let form = PushServices.all.first { $0.name == name }?.account
@@ -110,5 +120,16 @@ struct PastedSecretTests {
             #expect(!SecretText.remedy(forUnset: secret, noun: "passphrase", "read -s \(secret)").contains(secret))
         }
         #expect(SecretText.remedy(forUnset: "PUSH_PASSPHRASE", noun: "passphrase", "Set it.") == "Set it.")
+        // It may be either.
+        let remedy = SecretText.remedy(forUnset: "PGPASSWORDX", noun: "password", "")
+        #expect(remedy.hasPrefix("If that is the name of a variable, set it where Volley runs.") && remedy.contains("VOLLEY_PASSWORD"))
     }
+
+    @Test(
+        "is not shown of a command line that stands where its program belongs",
+        arguments: [
+            ("curl -u admin:hunter2 hooks", "curl …"), ("./hooks/on-notice.sh", "./hooks/on-notice.sh"),
+            ("curl\thttps://hooks.example.com/s3cret", "curl …"), ("https://hooks.example.com/s3cret", "https://hooks.example.com/…"),
+        ])
+    func programs(word: String, shown: String) { #expect(SecretText.program(word) == shown) }
 }

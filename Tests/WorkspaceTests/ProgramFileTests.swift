@@ -21,6 +21,12 @@ final class ProgramFileTests {
         return ProgramFile(path("hook"), beside: folder.path).flaw
     }
 
+    @Test("of a command line in the place of its program, the arguments are not repeated")
+    func commandLine() throws {
+        let flaw = try #require(ProgramFile("volley-test -u me:hunter2word hooks", beside: folder.path).flaw)
+        #expect(flaw.message.contains("volley-test …") && !flaw.description.contains("hunter2word"), "\(flaw)")
+    }
+
     @Test(
         "a first line that cannot work is named, with what to do",
         arguments: [

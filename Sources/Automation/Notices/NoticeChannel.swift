@@ -36,10 +36,11 @@ public struct NoticeChannel: Sendable {
         case .command(let words):
             var arguments = words.map(\.value)
             if arguments[0].contains("/") { arguments[0] = path(words[0]) }
-            name = "the command \(words[0].value)"
+            let program = SecretText.program(words[0].value)
+            name = "the command \(program)"
             let folder = FilePaths.folder(of: projectFile)
             kind = .command(
-                CommandHook(arguments: arguments, folder: folder, say: { observer(.output(program: words[0].value, line: $0)) }))
+                CommandHook(arguments: arguments, folder: folder, say: { observer(.output(program: program, line: $0)) }))
         case .webhook(let url, let secretVariable, let authority):
             var secret: [UInt8]?
             if let secretVariable {

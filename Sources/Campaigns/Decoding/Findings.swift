@@ -5,8 +5,15 @@ final class Findings {
     private(set) var all: [Diagnostic] = []
     /// Keys of the top level that were written twice.
     var repeatedKeys: Set<String> = []
+    /// Whether the file is volley.yaml, where any text may be a secret in the wrong place.
+    private let isOfProject: Bool
     private var misplaced: Set<String> = []
     private var missing: [String: [Diagnostic]] = [:]
+
+    init(isOfProject: Bool = false) { self.isOfProject = isOfProject }
+
+    /// What a node is, as errors name it: a text of volley.yaml is not repeated.
+    func noun(of node: YAMLNode) -> String { isOfProject && node.text != nil && !node.isNull ? "a text" : node.noun }
 
     func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
         all.append(Diagnostic(message, at: place, remedy: remedy))

@@ -26,13 +26,32 @@ extension Section {
         return text
     }
 
+    /// A path of volley.yaml; nil when absent, or reported.
+    /// - Parameter kind: what it leads to.
+    func path(_ key: String, example: String, kind: String = "a file") -> SourceText? {
+        text(key, example: example).flatMap { path($0, subject: "'\(key)'", kind: kind, example: example) }
+    }
+
+    /// The text as a path; nil, and reported without repeating it, for what is rather an address or a secret.
+    /// - Parameter secret: what people write there instead of its path, for the remedy.
+    func path(
+        _ text: SourceText, subject: String, kind: String = "a file", instead secret: String = "address or secret", example: String
+    ) -> SourceText? {
+        guard SecretText.isNoPath(text.value) else { return text }
+        findings.error(
+            "\(subject) must be the path of \(kind)", at: text.position,
+            remedy: "Keep the \(secret) itself out of this file; write, for example: \(example).")
+        return nil
+    }
+
     /// `true` or `false`; nil when absent, or reported.
     func truth(_ key: String) -> Bool? {
         guard let node = node(key) else { return nil }
         if let text = node.text, text.style == .plain {
             if let truth = CoreSchema.bool(text.value) { return truth }
             if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][text.value.lowercased()] {
-                findings.error("'\(key)' must be true or false, not \(node.noun)", at: node.position, remedy: "Write \(key): \(meant).")
+                findings.error(
+                    "'\(key)' must be true or false, not \(findings.noun(of: node))", at: node.position, remedy: "Write \(key): \(meant).")
                 // So that mistakes about what does not go with it are reported together with this one.
                 return meant
             }
@@ -58,7 +77,8 @@ extension Section {
         }
         guard let value = Int(exactly: number), range.contains(value) else {
             findings.error(
-                "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(node.noun)", at: node.position,
+                "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(findings.noun(of: node))",
+                at: node.position,
                 remedy: "For example: \(example).")
             return nil
         }

@@ -69,7 +69,7 @@ struct Section {
     }
 
     /// The entries of a group with keys of any name; nil, and reported, when the node is not a group.
-    /// - Parameter holdsSecrets: whether people put a secret in the place of the group: no text there is repeated.
+    /// - Parameter holdsSecrets: whether people put a secret in the place of the group: it is not read as a key and its value.
     static func entries(
         of node: YAMLNode, name: String, holdsSecrets: Bool = false, example: String, findings: Findings
     ) -> [YAMLEntry]? {
@@ -83,7 +83,7 @@ struct Section {
             findings.error(
                 node.isNull
                     ? "\(KeyGroup.shown(name)) is empty"
-                    : "\(KeyGroup.shown(name)) must be a group of keys, not \(holdsSecrets && node.text != nil ? "a text" : node.noun)",
+                    : "\(KeyGroup.shown(name)) must be a group of keys, not \(findings.noun(of: node))",
                 at: node.position,
                 remedy: "For example: \(example).")
             return nil
@@ -119,7 +119,8 @@ struct Section {
         if node.isNull {
             findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example)\(otherThanValue).")
         } else {
-            findings.error("\(subject) must be \(must), not \(node.noun)", at: node.position, remedy: "For example: \(example).")
+            findings.error(
+                "\(subject) must be \(must), not \(findings.noun(of: node))", at: node.position, remedy: "For example: \(example).")
         }
     }
 }

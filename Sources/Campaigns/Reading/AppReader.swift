@@ -101,7 +101,7 @@ struct AppReader {
     private func server() -> Environment? {
         let url = account.environments.serverExample
         guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: service.serverExample) else { return nil }
-        let authority = server.text("ca", example: "ca: ca.pem")
+        let authority = server.path("ca", example: "ca: ca.pem")
         guard let address = server.requiredText("url", example: "url: \"\(url)\""),
             server.accepted(address, { address throws(Mistake) in try ServerURL.check(address, example: url) }) != nil
         else {
@@ -135,21 +135,12 @@ struct AppReader {
             form.requires(field) ? section.requiredText(field.key, example: example) : section.text(field.key, example: example)
         }
         switch field.kind {
-        case .file: return text().flatMap { path($0, field, form) }
+        case .file: return text().flatMap { section.path($0, subject: "'\(field.key)'", instead: form.noun, example: example) }
         case .keyID(let length), .issuer(let length): return identifier(field, in: section, length: length)
         case .passphraseVariable: return section.variableName(field.key, of: "passphrase", example: field.example)
         case .variable: return section.variableName(field.key, of: form.noun, example: field.example)
         case .name: return text().flatMap { accepted($0, field) }
         }
-    }
-
-    /// A path; nil, and reported, for the secret itself, which is not repeated.
-    private func path(_ text: SourceText, _ field: AccountField, _ form: CredentialForm) -> SourceText? {
-        guard SecretText.isNoPath(text.value) else { return text }
-        findings.error(
-            "'\(field.key)' must be the path of a file", at: text.position,
-            remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(field.key): \(field.example).")
-        return nil
     }
 
     /// The secret stands in one place.

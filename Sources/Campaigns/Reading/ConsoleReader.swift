@@ -19,7 +19,9 @@ struct ConsoleReader {
         }
         return ConsoleSettings(
             publicURL: publicURL(section), proxies: proxies(section),
-            roots: section.paths("roots", example: "roots: [campaigns]", entry: "a folder"),
+            roots: section.paths("roots", example: "roots: [campaigns]", entry: "a folder").filter {
+                section.path($0, subject: "an entry of 'roots'", kind: "a folder", example: "roots: [campaigns]") != nil
+            },
             provider: ProviderReader(parent: section, apps: apps).provider())
     }
 

@@ -35,7 +35,7 @@ struct NoticeReader {
 
     private func webhook(_ entry: Section, _ events: Set<NoticeEvent>) -> NoticeTarget? {
         let secret = entry.variableName("secret_env", of: "secret", example: "VOLLEY_SECRET")
-        let authority = entry.text("ca", example: "ca: ca.pem")
+        let authority = entry.path("ca", example: "ca: ca.pem")
         let example = "webhook: \"https://hooks.example.com/volley\""
         guard !entry.mentions("command") || entry.has("webhook") else { return nil }
         guard let url = entry.requiredText("webhook", example: example), entry.accepted(url, WebhookURL.check) != nil else { return nil }
@@ -55,7 +55,9 @@ struct NoticeReader {
         }
         let words = items.compactMap { entry.text($0, subject: "an entry of 'command'", example: example) }
         if items.isEmpty { findings.error("'command' is an empty list", at: node.position, remedy: "For example: \(example).") }
-        guard !words.isEmpty, words.count == items.count else { return nil }
+        guard let program = words.first, words.count == items.count,
+            entry.path(program, subject: "the first entry of 'command'", kind: "a program", example: example) != nil
+        else { return nil }
         return NoticeTarget(way: .command(words), events: events, position: entry.position)
     }
 
@@ -98,14 +100,14 @@ struct MonitoringReader {
         guard let node = root.node("monitoring"),
             let section = Section(node, ProjectKeys.monitoring, of: ProjectKeys.file, example: example, findings: root.findings)
         else { return nil }
-        let prometheus = section.text("prometheus", example: "prometheus: /var/lib/node_exporter/volley.prom")
+        let prometheus = section.path("prometheus", example: "prometheus: /var/lib/node_exporter/volley.prom")
         if let prometheus, !prometheus.value.hasSuffix(".prom") {
             root.findings.error(
                 "the file \(quoted(prometheus.value)) does not end with .prom, and node_exporter reads no others", at: prometheus.position,
                 remedy: "For example: prometheus: volley.prom.")
         }
         if section.entries.isEmpty { root.findings.error("'monitoring' is empty", at: node.position, remedy: "For example: \(example).") }
-        return Monitoring(prometheus: prometheus, health: section.text("health", example: "health: health.json"))
+        return Monitoring(prometheus: prometheus, health: section.path("health", example: "health: health.json"))
     }
 }
 

@@ -10,7 +10,7 @@ struct ProjectReader {
 
     /// The project; nil when something that it needs was reported.
     func read() -> Project? {
-        let runs = root.text("runs", example: "runs: runs")
+        let runs = root.path("runs", example: "runs: runs", kind: "a folder")
         let proxy = ProxyReader(section: root).setting()
         let notices = NoticeReader(section: root).targets()
         let monitoring = MonitoringReader(root: root).monitoring()

@@ -30,7 +30,7 @@ struct ProviderReader {
         let scopes = section.paths("scopes", example: "scopes: [profile, groups]", entry: "a scope").compactMap {
             section.accepted($0, Self.checkScope)?.value
         }
-        let authority = section.text("ca", example: "ca: ca.pem")
+        let authority = section.path("ca", example: "ca: ca.pem")
         let isOnly = section.truth("only") ?? false
         guard let issuer, let clientID, let roles else { return nil }
         return ConsoleProvider(
@@ -52,7 +52,9 @@ struct ProviderReader {
             return nil
         }
         guard let below = group("client_secret", ProjectKeys.clientSecret, in: section, example: Self.secretExample) else { return nil }
-        let file = below.text("file", example: "file: keys/oidc.txt")
+        let file = below.text("file", example: "file: keys/oidc.txt").flatMap {
+            below.path($0, subject: "'file'", instead: "client secret", example: "file: keys/oidc.txt")
+        }
         let variable = below.variableName("env", of: "client secret", example: "OIDC_SECRET")
         if below.has("file"), below.has("env") {
             findings.error("'file' and 'env' cannot be combined", at: below.place(of: "env"), remedy: "Keep the one that holds the secret.")

@@ -20,7 +20,7 @@ struct KeySlip {
         let value = String(String.UnicodeScalarView(rest)).trimmingSpaces()
         // After a blank, # would begin a comment.
         let needsQuotes = value.hasPrefix("#") && !value.contains("\"")
-        let repaired = Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
+        let repaired = Self.isOfProject(key) ? "\(key): …" : Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
         switch line[name.endIndex] {
         // An address such as https://example.com is not a key.
         case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
@@ -31,6 +31,11 @@ struct KeySlip {
         default: return nil
         }
         column = start + 1
+    }
+
+    /// Whether only volley.yaml has the key: what stands behind it may be a secret.
+    private static func isOfProject(_ key: String) -> Bool {
+        ProviderReader.keys.groups.contains { $0.holds(key) } && !CampaignKeys.file.groups.contains { $0.holds(key) }
     }
 
     private static func shortened(_ line: String) -> String {
