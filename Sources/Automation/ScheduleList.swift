@@ -85,7 +85,7 @@ public struct ScheduleList: Sendable {
     private static func notes(_ scheduledRun: ScheduledRun, isPaused: Bool) -> [String] {
         if let problem = scheduledRun.problem, problem.isElsewhere { return [problem.sentence] }
         return [(isPaused ? "paused" : scheduledRun.state.rawValue) + (scheduledRun.run.map { " as \($0)" } ?? "")]
-            + (scheduledRun.problem.map { [$0.sentence] } ?? [])
+            + [scheduledRun.problem?.sentence(behind: scheduledRun.state)].compactMap(\.self)
     }
 
     private static func approval(_ given: AdvanceApproval?, source: String?) -> Approval {

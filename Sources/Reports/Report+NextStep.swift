@@ -59,7 +59,9 @@ extension Report {
             return [NextStep(words: "correct the settings, then plan and send it again\(atOnce):", command: sendAgain)]
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
-        case .stopped: return [NextStep(words: "fix the cause, then this resumes it where it stopped:", command: "volley resume \(id)")]
+        case .stopped:
+            let fix = isInterrupted ? "" : "fix the cause, then "
+            return [NextStep(words: "\(fix)this resumes it where it stopped:", command: "volley resume \(id)")]
         case .cancelled where isNotFetched:
             return [
                 NextStep(words: "this brings what other machines have recorded:", command: "volley store fetch \(id)"),
@@ -137,15 +139,22 @@ extension Report {
     /// Whether the service does not accept the message: a run keeps it, so that resuming would not help.
     var needsNewMessage: Bool { status.cause?.blamesMessage() ?? false }
 
+    /// Whether it was a person, or the machine, that ended the process: there is no cause to fix.
+    var isInterrupted: Bool { status.cause == .interrupted }
+
     /// Whether a resumption would send or settle anything.
     var isAnythingLeft: Bool { plan.left(figures) > 0 }
 
     /// nil where everybody has the push, or no longer has the app.
     private var stepWhenNothingIsLeft: NextStep? {
         let again = count(.failed) + count(.unknown)
-        guard again > 0 else { return count(.rejected) > 0 ? newPlan(after: "nothing is left to send; fix the cause") : nil }
+        guard again > 0 else {
+            let fix = isInterrupted ? "see why they were refused" : "fix the cause"
+            return count(.rejected) > 0 ? newPlan(after: "nothing is left to send; \(fix)") : nil
+        }
         return NextStep(
-            words: "nothing is left to send. Fix the cause; once this has ended the run, `volley retry \(plan.id)` sends to "
+            words:
+                "nothing is left to send. \(isInterrupted ? "Once" : "Fix the cause; once") this has ended the run, `volley retry \(plan.id)` sends to "
                 + "\(service.recipients(again)) again:", command: "volley cancel \(plan.id)")
     }
 

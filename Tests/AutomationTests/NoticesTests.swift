@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Foundation
+import Runs
 import TestServers
 import Testing
 
@@ -24,6 +25,13 @@ struct NoticesTests {
         var notice = Notice(event)
         (notice.campaign, notice.app, notice.run) = ("spring-sale", "shop", "20261201-090000-spring-sale-7f3a")
         return notice
+    }
+
+    @Test("that a run was cancelled is said once")
+    func cancelled() {
+        var notice = notice(.stopped)
+        (notice.state, notice.reason, notice.isCancelledByOrder) = (.cancelled, "cancelled", true)
+        #expect(notice.text == "spring-sale was cancelled.")
     }
 
     @Test("a command is named by its program, without what people write behind it")

@@ -4,6 +4,7 @@ import Base
 import Foundation
 import GRDB
 import Runs
+import Scheduling
 import Testing
 
 @testable import volley_console
@@ -141,6 +142,20 @@ struct OrderPageTests {
             #expect(try office.ordered() == ["approve by ben", "send by ben"])
             #expect(try office.site.accounts.activities(ActivityFilter(kind: .sent)).activities.map(\.subject) == [Self.id])
         }
+    }
+
+    @Test("the approval of a plan whose time is longer ago than its campaign allows says that nothing is sent")
+    func overdue() throws {
+        let office = try Office()
+        var schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
+        (schedule.occurrence, schedule.late) = (LocalTime("2026-12-01 09:00"), .skip(afterSeconds: 7200))
+        let run = try RunSummary(
+            office.folder.run(Self.id, .planned, schedule: schedule), figures: nil, known: HistorySnapshot(of: office.site.catalog))
+        func words(after seconds: Double) -> String {
+            RunAction.approve.meaning(for: run, at: TestFolder.start.adding(seconds: seconds)).markup
+        }
+        #expect(words(after: 7200).hasPrefix("The plan is sent then"))
+        #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
     }
 
     @Test("what no command does for a run that was put back from a backup is not offered, and the run says that it is held")

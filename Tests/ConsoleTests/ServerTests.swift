@@ -231,6 +231,16 @@ struct ServerTests {
         }
     }
 
+    @Test("a body whose parts have no readable size is refused as unreadable, and its connection ends", arguments: ["zz\r\na", "\r\na"])
+    func malformedChunk(body: String) async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            let connection = try TestConnection(server.port)
+            connection.send(Self.halfBody(server.port, nil, "Transfer-Encoding: chunked\r\n\r\n\(body)\r\n"))
+            #expect(Reply(connection.readToEnd())?.status == 400)
+        }
+    }
+
     @Test("a body has time for as long as it comes, and no more")
     func bodyTime() {
         let patience = Connections.Patience()

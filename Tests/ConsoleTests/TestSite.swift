@@ -49,8 +49,10 @@ final class TestFolder: Sendable {
     @discardableResult
     func run(
         _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
-        claimed: Int = 3
+        claimed: Int = 3, schedule: FrozenSchedule? = nil
     ) throws -> SQLiteRun {
+        var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        settings.schedule = schedule
         let writer = try RunWriter(folder: runs, id: id)
         for number in 0..<5 {
             try writer.put(
@@ -60,8 +62,8 @@ final class TestFolder: Sendable {
             RunPlan(
                 id: id, campaign: campaign, app: app, campaignFile: "\(campaign).yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.start, planHash: "", rows: 5, audience: 5, skipped: [:],
-                settings: .success(RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)),
-                preview: .null))
+                settings: .success(settings), preview: .null,
+                waves: schedule == nil ? [] : [RunWave(ids: 0..<5, zone: "Etc/UTC", due: Self.start)]))
         guard state != .planned else {
             run.close()
             return run

@@ -16,6 +16,13 @@ struct ScheduleProblemTests {
         ])
     func older(sentence: String) { #expect(ScheduleProblem(older: sentence)?.sentence == sentence) }
 
+    @Test("that a time was cancelled is not said a second time behind its state")
+    func cancelled() {
+        #expect(ScheduleProblem.stopped(.cancelled).sentence(behind: .cancelled) == nil)
+        #expect(ScheduleProblem.stopped(.cancelled).sentence(behind: .skipped) == "cancelled")
+        #expect(ScheduleProblem.stopped(.interrupted).sentence(behind: .stopped) == "interrupted")
+    }
+
     @Test(
         "values are in the sentence",
         arguments: [

@@ -226,7 +226,13 @@ struct ServiceReportTests {
         try run.setState(.stopped, cause: .interrupted, at: start)
         let interrupted = try Report(run)
         #expect(interrupted.services.map(\.state) == [.stopped, .stopped])
-        #expect(interrupted.text(width: 100, colour: false).contains("Next: fix the cause, then this resumes it where it stopped:"))
+        #expect(interrupted.text(width: 100, colour: false).contains("Next: this resumes it where it stopped:"))
+        for face in [Face.terminal, .console] {
+            var report = interrupted
+            report.face = face
+            let page = ReportPage(report, madeBy: "Volley", madeAt: start).content.markup
+            #expect(!page.contains("fixed") && page.contains("interrupted"), "\(page)")
+        }
         try run.begin(life: "2-b", at: start, from: [.stopped])
         #expect(try Report(run).services.map(\.cause) == [nil, nil])
     }

@@ -32,6 +32,8 @@ public struct Notice: Sendable {
     public var outcomes: [Outcome: Int] = [:]
     /// The reason, in a sentence or two; empty where the event says everything.
     var reason = ""
+    /// Whether the reason says no more than the state.
+    var isCancelledByOrder = false
     /// How many devices a finished run never sent to, and why: the first sentence of its report; nil if it missed none.
     var missed: String?
     /// Members of the report.
@@ -84,6 +86,7 @@ public struct Notice: Sendable {
         case .finished where missed != nil:
             return "\(name)\(time) was not sent to all devices: \(missed ?? "") In total: \(outcomesInWords)."
         case .finished: return "\(name)\(time) was sent\(devices): \(outcomesInWords)."
+        case .stopped where isCancelledByOrder: return "\(name)\(time) was cancelled."
         case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
         case .approvalNeeded: return "\(name)\(time) is waiting for approval; approve it with: volley approve \(run ?? "RUN") --by NAME"
         case .skipped: return "\(name)\(time) was skipped\(because)"
@@ -117,6 +120,7 @@ extension Notice {
         guard let status = try? run.status() else { return }
         state = status.state
         reason = status.because ?? ""
+        isCancelledByOrder = status.state == .cancelled && status.cause == .cancelled
     }
 
     /// A notice about how a run ended. Figures that cannot be read are left out.

@@ -40,7 +40,7 @@ extension ReportPage {
             told("Correct the campaign’s content: a run keeps its message.", planAnew + repetition)
         case .stopped where !report.isAnythingLeft || report.hasStoppedServices:
             told("Nothing is left to send in this run.", afterNothingLeft)
-        case .stopped: told("Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
+        case .stopped: told(report.isInterrupted ? "" : "Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
         case .finished:
             told(
                 "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have "

@@ -92,6 +92,8 @@ extension ReportPage {
         case .stopped where report.hasStoppedServices || report.needsNewMessage || !report.isAnythingLeft:
             let step = report.nextSteps.first
             return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
+        case .stopped where report.isInterrupted:
+            return ("Why it stopped", "This resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .stopped:
             return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .cancelled where report.forgetting != nil && report.isAnythingLeft:

@@ -5,6 +5,11 @@ extension ScheduleProblem {
     /// Why a time waits, was given up, or did not reach every device, as it stands behind a colon.
     public var sentence: String { sentence(for: .terminal) }
 
+    /// The same behind the state of the time; nil where that says it already.
+    public func sentence(behind state: ScheduledRun.State) -> String? {
+        state == .cancelled && self == .stopped(.cancelled) ? nil : sentence
+    }
+
     /// The same in the words of a face.
     public func sentence(for face: Face) -> String {
         switch self {

@@ -2,6 +2,7 @@ import Base
 import PushServices
 import Reports
 import Runs
+import Scheduling
 
 /// What pages show of a run in a list.
 struct RunSummary: Sendable {
@@ -25,6 +26,8 @@ struct RunSummary: Sendable {
     var isApproved: Bool
     /// Whether it is for a time of a schedule: the sender sends it once it may.
     var isForATime: Bool
+    /// From when on it is too late for that time; nil if it never is, or if quiet hours decide.
+    var tooLateAt: Timestamp?
     /// Whether a push without an answer is sent again when the run goes on, because its campaign or its service says so.
     var repeatsUnknown: Bool
     /// Where it went.
@@ -71,6 +74,9 @@ struct RunSummary: Sendable {
         isApproved = try run.approval() != nil
         let settings = try? plan.settings.get()
         isForATime = settings?.schedule?.occurrence != nil
+        if isForATime, let schedule = settings?.schedule, schedule.quietHours == nil, case .skip(let seconds) = schedule.late {
+            tooLateAt = plan.waves.map(\.due).max()?.adding(seconds: Double(seconds))
+        }
         repeatsUnknown = settings?.unknownPolicy != .skip
         sendingSince = status.state == .running ? run.sendingSince.map { Timestamp(epochMilliseconds: $0 / 1_000_000) } : nil
         let paces = (0..<plan.serviceCount).compactMap { settings?.ofService($0).paces }

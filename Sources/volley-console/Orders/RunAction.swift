@@ -81,11 +81,13 @@ enum RunAction: String, CaseIterable, Sendable {
     }
 
     /// What will happen.
-    func meaning(for run: RunSummary) -> HTML {
+    func meaning(for run: RunSummary, at now: Timestamp) -> HTML {
         switch self {
+        case .approve where run.tooLateAt.map { now > $0 } ?? false:
+            "It is too late for the time of this plan: nothing is sent, even if you approve it. \(Remedy.giveAnotherTime.sentence)"
         case .approve:
             run.isForATime
-                ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come."
+                ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come and is not longer ago than the campaign allows."
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
         case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
         case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."

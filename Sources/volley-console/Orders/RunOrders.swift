@@ -126,7 +126,7 @@ enum RunOrders {
         }
         return """
             <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
-            <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run))</p>
+            <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
             \(OrderForm.hidden(visit, digest: sight.digest))\(fields)
             <p><button\(look(action))>\(action.button)</button></p></form>
             """

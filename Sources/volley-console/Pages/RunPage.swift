@@ -18,7 +18,9 @@ enum RunPage {
         let isLive = run.isLive || sight.glance.isOpen
         let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.glance.mark)\"" : ""
         let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
-        let why: HTML = run.cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") } ?? ""
+        // That it was cancelled is its state.
+        let cause = run.cause == .cancelled ? nil : run.cause
+        let why: HTML = cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") } ?? ""
         let export: HTML =
             visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
             ? "<p><a href=\"\(path)/results.csv\">Every device with its result (CSV)</a> <span class=\"note\">contains whole device tokens</span></p>"

@@ -121,7 +121,13 @@ struct Gate: Sendable {
         guard type.lowercased().hasPrefix("application/x-www-form-urlencoded") else { throw Refusal.unreadable }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > route.bodyLimit { throw Refusal.tooLarge }
         let bytes: ByteBuffer
-        do { bytes = try await request.body.collect(upTo: route.bodyLimit) } catch is NIOTooManyBytesError { throw Refusal.tooLarge }
+        do { bytes = try await request.body.collect(upTo: route.bodyLimit) } catch is NIOTooManyBytesError { throw Refusal.tooLarge } catch
+        {
+            // A chunk without a size, or a body that ends too early: what follows on the connection is no request.
+            var refusal = Refusal.unreadable
+            refusal.headers[.connection] = "close"
+            throw refusal
+        }
         guard let fields = FormFields.parse(String(buffer: bytes)) else { throw Refusal.tooLarge }
         return fields
     }

@@ -123,7 +123,7 @@ final class ScheduleTerminal: Sendable {
         case .postponed(let key, let problem): console.say("\(key) waits: \(problem.sentence).", about: subject(key))
         case .sendFailed(let key, let mistake): console.warn("\(key) cannot be sent. \(mistake)", about: subject(key))
         case .ended(let key, let state, let problem):
-            let text = "\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")"
+            let text = "\(key): \(state.rawValue)\(problem?.sentence(behind: state).map { ": \($0)" } ?? "")"
             // A run that stopped, or missed devices, needs a person; one that a person cancelled does not.
             let isWell = state == .cancelled || state == .finished && problem == nil
             if isWell { console.say(text, about: subject(key)) } else { console.warn(text, about: subject(key)) }
