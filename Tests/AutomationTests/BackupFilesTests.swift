@@ -110,6 +110,44 @@ final class BackupFilesTests {
         #expect(made.manifest.files.map(\.path) == ["project/c.yaml", "project/volley.yaml"] && left(made, .unreadable) == [list])
     }
 
+    @Test("lists are found in folders of any depth, of campaigns with other mistakes, by patterns and with dates")
+    func lists() throws {
+        let deep = (1...14).map { "d\($0)" }.joined(separator: "/")
+        try write("\(deep)/e.yaml", "name: e\napp: shop\naudience: {devices: d.csv, tags: {file: t.txt}}\ncontent: {title: A, body: B}\n")
+        try write(
+            "w.yaml",
+            """
+            name: w
+            app: shop
+            audience:
+              devices: d.csv
+              aliases: {file: w.txt}
+              exclude: {devices: ["x/*.csv", "y-{{ date }}.csv"]}
+            content: {titel: A}
+
+            """)
+        let lists = ["\(deep)/t.txt", "w.txt", "x/a.csv", "y-2026-12-01.csv"]
+        for list in lists { try write(list, "user1\n") }
+        let made = try backUp(), files = made.manifest.files.map(\.path)
+        #expect(made.problems.isEmpty, "\(made.problems)")
+        for list in lists { #expect(files.contains("project/\(list)"), "\(files)") }
+    }
+
+    @Test(
+        "a campaign whose mistakes may hide a list is named, and copied",
+        arguments: [
+            ("audience:\n  devices: d.csv\n  everyone: true\n  exlude: {devices: x.csv}\ncontent: {title: A, body: B}\n", 6),
+            ("audiance: {exclude: {devices: x.csv}}\ncontent: {title: A, body: B}\n", 3),
+            ("audience: {exclude: {devices: x.csv}\ncontent: {title: A, body: B}\n", nil),
+        ])
+    func hiddenList(campaign: String, line: Int?) throws {
+        try write("w.yaml", "name: w\napp: shop\n" + campaign)
+        let made = try backUp(), problem = try #require(made.problems.first)
+        #expect(made.problems.count == 1 && problem.message.contains("may be missing from the backup"), "\(made.problems)")
+        #expect(problem.position?.file == root + "/w.yaml" && (line == nil || problem.position?.line == line), "\(problem)")
+        #expect(made.manifest.files.contains { $0.path == "project/w.yaml" } && left(made, .unreadable).isEmpty)
+    }
+
     @Test("what may be a campaign and cannot be read is named; a link to nothing is nothing")
     func unreadableCampaign() throws {
         try link("circle.yaml", to: "circle.yaml")

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Glibc
+import Planning
 import PushServices
 import Workspace
 
@@ -30,11 +31,11 @@ struct ProjectInventory {
     /// What decides about every file.
     let scope: BackupScope
 
-    private static let mostNames = 100_000, mostFolders = 12
+    private static let mostNames = 100_000
     /// The reader of campaigns takes no longer ones.
     private static let longestCampaign = 1 << 20
     private var namesSeen = 0
-    private let runs: String, target: String?
+    private let project: Project, runs: String, target: String?
     /// Further folders, by their absolute paths.
     private let folders: [String]
 
@@ -46,6 +47,7 @@ struct ProjectInventory {
     /// - Throws: a `Diagnostic` if there are too many files to look through.
     init(_ project: Project, and folders: [String] = [], besides runs: String, target: String? = nil, includesKeys: Bool) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
+        self.project = project
         self.root = root
         self.folders = folders.map(FilePaths.named).filter { $0 != root && BackupScope.path($0, below: root) == nil }
         self.runs = runs
@@ -54,7 +56,7 @@ struct ProjectInventory {
         if let name = BackupScope.path(file, below: root) { files.insert(name) }
         keys = Set(project.secretFiles.map(FilePaths.named))
         for path in project.authorityFiles + (includesKeys ? project.secretFiles : []) { add(FilePaths.named(path), namedBy: file) }
-        for base in [root] + self.folders { try look(in: "", below: base, depth: 0) }
+        for base in [root] + self.folders { try look(in: "", below: base) }
     }
 
     /// Adds a file that something names, if anything is there: whether it can be read is seen when it is copied.
@@ -86,9 +88,9 @@ struct ProjectInventory {
         }
     }
 
-    private mutating func look(in folder: String, below base: String, depth: Int) throws {
+    private mutating func look(in folder: String, below base: String) throws {
         let path = folder.isEmpty ? base : FilePaths.join(base, name: folder)
-        guard depth < Self.mostFolders, path != runs else { return }
+        guard path != runs else { return }
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: path) } catch {
             // Only root looks into the folder that fsck(8) keeps.
@@ -108,7 +110,7 @@ struct ProjectInventory {
             guard lstat(FilePaths.join(base, name: relative), &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 // The console keeps there what people removed.
-                if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base, depth: depth + 1) }
+                if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base) }
             } else if status.st_mode & S_IFMT == S_IFLNK, FileKind(path: FilePaths.join(base, name: relative)) == .folder {
                 noteLink(FilePaths.join(base, name: relative))
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
@@ -139,29 +141,53 @@ struct ProjectInventory {
         do throws(FileError) { bytes = try RegularFile.bytes(of: path, atMost: Self.longestCampaign) } catch {
             return note(error, "the file cannot be read, and it may be a campaign", path)
         }
-        guard bytes.count <= Self.longestCampaign, Self.isCampaign(bytes, path) else { return }
+        guard bytes.count <= Self.longestCampaign else { return }
+        let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { app in
+            project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
+        }
+        guard Self.isCampaign(draft, bytes) else { return }
         add(path)
         if !outside.contains(path) { campaigns.insert(path) }
-        guard let (campaign, _) = try? Campaign.read(file: path, now: .now()) else { return }
-        let audience = campaign.audience
+        if let flaw = Self.flaw(ofAudience: draft, bytes) {
+            // The file itself is copied.
+            problems.append(
+                Diagnostic(
+                    "lists that this campaign names may be missing from the backup, as its audience has mistakes: \(flaw.message)",
+                    at: flaw.position ?? SourcePosition(file: path, line: 1, column: 1),
+                    remedy: "`volley check` says how to correct it. Then make another backup."))
+        }
+        guard let audience = draft.audience else { return }
         let lists = [
             audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
-            add(FilePaths.named(FilePaths.resolve(named.value, besideFile: path)), namedBy: path)
+            for file in DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
+                add(FilePaths.named(file), namedBy: path)
+            }
         }
     }
 
     /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other programs, with their secrets.
-    private static func isCampaign(_ bytes: [UInt8], _ path: String) -> Bool {
-        let keys = ["audience:", "content:", "variants:"]
-        let hasKeys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
-            keys.contains { line.hasPrefix($0) }
-        }
-        if hasKeys { return true }
-        // Keys may also be indented, in quotes, or in braces: the reader is asked only about files in which none begins a line.
-        let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
-        return draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
+    private static func isCampaign(_ draft: CampaignDraft, _ bytes: [UInt8]) -> Bool {
+        // Keys may also be indented, in quotes, or in braces; and a file that is no YAML may have them.
+        draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
+            || lines(of: bytes).contains { line in ["audience:", "content:", "variants:"].contains { line.hasPrefix($0) } }
+    }
+
+    /// The first mistake for which lists may not have been found: one in the audience, or any where there is none.
+    private static func flaw(ofAudience draft: CampaignDraft, _ bytes: [UInt8]) -> Diagnostic? {
+        // Without these keys no list is named.
+        guard lines(of: bytes).contains(where: { $0.contains("file") || $0.contains("devices") }) else { return nil }
+        let errors = draft.findings.filter { $0.severity == .error }
+        guard let first = draft.audience?.position.line else { return errors.first }
+        // Behind it is the first line that begins with another key of the top level.
+        let next = lines(of: bytes).dropFirst(first).firstIndex { line in line.first.map { !" \t#}-".contains($0) } ?? false }
+        let last = next ?? Int.max
+        return errors.first { $0.position.map { (first - 1...last).contains($0.line) } ?? true }
+    }
+
+    private static func lines(of bytes: [UInt8]) -> [Substring] {
+        String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     }
 }

@@ -1,16 +1,23 @@
-import Base
+import Audience
+package import Base
 import Scheduling
 
 /// Paths of exports that carry a date: `exports/devices-{{ date }}.csv`.
 ///
 /// `{{ date }}` is today, `{{ yesterday }}` the day before, as 2026-12-01, in the zone of the campaign's schedule or, without one, of this
 /// machine. `{{ date | date: '%Y%m%d' }}` writes them in another format, with `%Y`, `%m`, `%d`, `%H`, `%M` and `%j` (the day of the year).
-struct DatedPath {
+package struct DatedPath {
     package let now: Timestamp
     /// nil for this machine's, which is read only for a path that has a date.
     let zone: ZoneRules?
 
     private static let remedy = "Write {{ date }} or {{ yesterday }}; for another format, write {{ date | date: '%Y%m%d' }}."
+
+    /// The files that a path means at any date: those of its pattern, in which a date is a pattern as well. A path without either is returned
+    /// as it is, whether anything is there or not.
+    package static func files(ofAnyDate path: String) -> [String] {
+        (try? AudienceQuery.expand(paths: [path.replacing(/\{\{.*?\}\}/, with: "*")])) ?? []
+    }
 
     /// Fills in the dates of a path.
     /// - Throws: `Diagnostic`: the text between the braces is not known, or this machine's zone, which it depends on, cannot be read.
