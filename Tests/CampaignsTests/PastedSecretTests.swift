@@ -58,6 +58,9 @@ struct PastedSecretTests {
             "notices: [SECRET]", "databases: {w: SECRET}", "console: {oidc: {client_secret: SECRET}}", "proxy: {password_env: 'a SECRET'}",
             "store: SECRET", "notices: SECRET", "notices: [{command: SECRET}]", "notices: [{webhook: x, events: SECRET}]",
             "databases: SECRET", "monitoring: SECRET", "console: SECRET", "console: {oidc: {only: SECRET}}", "apps: SECRET",
+            app("key: *SECRET"),
+            app("key: !SECRET x"), app("key: &SECRET x"), app("certificate: {file: a.p12, passphrase_env: SECRET,x}"),
+            "notices: {SECRET, x}",
             "apps: {shop: SECRET}", "SECRET", "store:SECRET", "runs: x\nstore:SECRET", "runs: x\nnotices：SECRET",
         ].flatMap { place in [(place, word), (place, capitals)] }
         + ["jpush", "rongcloud", "getui", "fcm"].flatMap { name in

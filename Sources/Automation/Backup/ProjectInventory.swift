@@ -154,7 +154,7 @@ struct ProjectInventory {
                 Diagnostic(
                     "lists that this campaign names may be missing from the backup, as its audience has mistakes: \(flaw.message)",
                     at: flaw.position ?? SourcePosition(file: path, line: 1, column: 1),
-                    remedy: "`volley check` says how to correct it. Then make another backup."))
+                    remedy: "Correct the campaign, then make another backup."))
         }
         guard let audience = draft.audience else { return }
         let lists = [

@@ -6,7 +6,7 @@ final class Findings {
     /// Keys of the top level that were written twice.
     var repeatedKeys: Set<String> = []
     /// Whether the file is volley.yaml, where any text may be a secret in the wrong place.
-    private let isOfProject: Bool
+    let isOfProject: Bool
     private var misplaced: Set<String> = []
     private var missing: [String: [Diagnostic]] = [:]
 

@@ -28,6 +28,9 @@ struct CommaSlip {
 
     private var key: String { path.last ?? "" }
 
+    /// Whether its key takes a number, a pace or the like, so that the value can be no secret.
+    var hasNotation: Bool { Self.notations[key] != nil || Self.numbers.contains(key) }
+
     var remedy: String {
         let quoted = "\(key): \(TextFormat.yaml(raw, like: .doubleQuoted))"
         // What marketing and the app named themselves has no notation.

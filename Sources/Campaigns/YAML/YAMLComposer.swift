@@ -138,10 +138,11 @@ struct YAMLComposer: ~Copyable {
             }
         }
         if isFlow, !isTemplate, areBareNames(entries) {
-            let names = entries.map(\.key.value)
+            let names = entries.map(\.key.value), isShown = !findings.isOfProject
             findings.error(
-                "braces hold keys with values, but \(quoted("{\(names.joined(separator: ", "))}")) has none", at: start,
-                remedy: "Put a list in brackets: [\(names.map { TextFormat.yaml($0) }.joined(separator: ", "))].")
+                "braces hold keys with values, but \(isShown ? quoted("{\(names.joined(separator: ", "))}") : "this text") has none",
+                at: start,
+                remedy: "Put a list in brackets\(isShown ? ": [\(names.map { TextFormat.yaml($0) }.joined(separator: ", "))]" : "").")
             return YAMLNode(content: .unreadable, position: start)
         }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
@@ -172,11 +173,20 @@ struct YAMLComposer: ~Copyable {
         if cutKeys.contains(before.key.value) { return true }
         guard let last = before.value.text, last.style == .plain, !last.value.isEmpty else { return false }
         cutKeys.insert(before.key.value)
+        let slip = slip(of: before, key, last: last.value, rest: line.dropFirst(key.position.column - 1))
+        guard !findings.isOfProject || slip.hasNotation else {
+            findings.error("the comma ends the text here", at: name.position, remedy: "Put the whole text in quotes.")
+            return true
+        }
         findings.error(
             "the comma ends the text here: YAML reads \(quoted(before.key.value)) as \(quoted(last.value)), and \(quoted(name.value)) as a key of its own",
-            at: name.position,
-            remedy: slip(of: before, key, last: last.value, rest: line.dropFirst(key.position.column - 1)).remedy)
+            at: name.position, remedy: slip.remedy)
         return true
+    }
+
+    /// A word of YAML's own, which a secret without quotes may begin with: of volley.yaml it is not repeated.
+    private func named(_ noun: String, _ text: String) -> String {
+        findings.isOfProject ? "this \(noun)" : "the \(noun) \(quoted(text))"
     }
 
     /// The whole value: as its line has it, or put together where it began on an earlier one.
@@ -223,7 +233,7 @@ struct YAMLComposer: ~Copyable {
         if let tag = properties.tag {
             let shown = tag.hasPrefix("tag:yaml.org,2002:") ? "!!" + tag.dropFirst(18) : tag
             findings.error(
-                "the YAML tag \(quoted(shown)) is not supported", at: node.position,
+                "\(named("YAML tag", shown)) is not supported", at: node.position,
                 remedy: "Remove it; if it belongs to a text or a comparison such as \"!= 3\", put the whole text in quotes.")
             node.content = .unreadable
         }
@@ -242,11 +252,11 @@ struct YAMLComposer: ~Copyable {
     private mutating func expand(_ name: String, at place: SourcePosition, depth: Int) throws(Diagnostic) -> YAMLNode {
         if openAnchors.contains(name) {
             throw Diagnostic(
-                "the alias \(quoted("*" + name)) is inside what it refers to", at: place, remedy: "Write the values out instead.")
+                "\(named("alias", "*" + name)) is inside what it refers to", at: place, remedy: "Write the values out instead.")
         }
         guard let anchor = anchors[name] else {
             findings.error(
-                "the alias \(quoted("*" + name)) refers to nothing above it", at: place,
+                "\(named("alias", "*" + name)) refers to nothing above it", at: place,
                 remedy: "A text that begins with * needs quotes.")
             return YAMLNode(content: .unreadable, position: place)
         }
@@ -260,7 +270,7 @@ struct YAMLComposer: ~Copyable {
     private func reportIfUnused(_ anchor: Anchor, name: String) {
         guard !anchor.isUsed else { return }
         findings.error(
-            "the anchor \(quoted("&" + name)) is never used", at: anchor.position,
+            "\(named("anchor", "&" + name)) is never used", at: anchor.position,
             remedy: "A text that begins with & needs quotes; an anchor that nothing refers to can be removed.")
     }
 }
