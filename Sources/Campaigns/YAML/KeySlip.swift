@@ -20,14 +20,15 @@ struct KeySlip {
         let value = String(String.UnicodeScalarView(rest)).trimmingSpaces()
         // After a blank, # would begin a comment.
         let needsQuotes = value.hasPrefix("#") && !value.contains("\"")
-        let repaired = Self.isOfProject(key) ? "\(key): …" : Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
+        let repaired = Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
+        let remedy = Self.isOfProject(key) ? "Write it as 'name: value'." : "Write \(repaired)"
         switch line[name.endIndex] {
         // An address such as https://example.com is not a key.
         case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
-            mistake = Mistake("a space is missing after the ':' of '\(key)'", remedy: "Write \(repaired)")
+            mistake = Mistake("a space is missing after the ':' of '\(key)'", remedy: remedy)
         case "：", "﹕":
             mistake = Mistake(
-                "the colon after '\(key)' is a full-width one (\(String(line[name.endIndex])))", remedy: "Write \(repaired)")
+                "the colon after '\(key)' is a full-width one (\(String(line[name.endIndex])))", remedy: remedy)
         default: return nil
         }
         column = start + 1
