@@ -11,7 +11,7 @@ public struct ProjectOutline: Sendable {
 
     /// Keys whose plain values may be shown; below `columns` all may be: they are names of columns.
     private static let shown: Set<String> = [
-        "service", "environment", "topic", "pace", "frequency", "approval", "timeout", "runs", "events", "timezone", "columns", "proxies",
+        "service", "environment", "topic", "pace", "frequency", "approval", "timeout", "runs", "timezone", "columns", "proxies",
         "roots",
         "file", "package", "region", "every", "at_most", "within", "metrics", "health",
     ]

@@ -64,7 +64,7 @@ import Testing
     func longSeparator() throws {
         let query = export(["r0,\(token(0)),,x | y|z,,"]).with { $0.columns.tagSeparator = " | " }
         #expect(try query.with { $0.allTags = ["x", "y|z"] }.run().result.audience == 1)
-        #expect(try query.with { $0.anyTags = ["y", "z"] }.run().result.audience == 0)
+        #expect(try query.with { ($0.anyTags, $0.allowed) = (["y", "z"], [.tagSeparator]) }.run().result.audience == 0)
     }
 
     @Test(

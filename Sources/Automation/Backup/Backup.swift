@@ -83,7 +83,8 @@ public struct Backup {
         try copying.copy()
         manifest.note(.foreign, copying.others.filter { !amongRuns.contains($0) })
         problems += copying.problems
-        manifest.note(.unreadable, problems.compactMap(\.file))
+        // A problem with a place in its file is about what was read, and copied.
+        manifest.note(.unreadable, problems.filter { $0.position == nil }.compactMap(\.file))
         try addSums(of: staged.path, &manifest)
         try copying.lookAgain()
         manifest.sending = copying.sending.sorted()

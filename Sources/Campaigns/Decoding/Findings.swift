@@ -12,8 +12,13 @@ final class Findings {
 
     init(isOfProject: Bool = false) { self.isOfProject = isOfProject }
 
-    /// What a node is, as errors name it: a text of volley.yaml is not repeated.
-    func noun(of node: YAMLNode) -> String { isOfProject && node.text != nil && !node.isNull ? "a text" : node.noun }
+    /// What a node is, as errors name it: a text of volley.yaml is not repeated, unless it is too short for a secret.
+    func noun(of node: YAMLNode) -> String {
+        isOfProject && (node.text?.value.count ?? 0) > Self.shortText && !node.isNull ? "a text" : node.noun
+    }
+
+    /// In characters.
+    private static let shortText = 6
 
     func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
         all.append(Diagnostic(message, at: place, remedy: remedy))
