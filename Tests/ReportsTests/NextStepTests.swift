@@ -265,8 +265,8 @@ import Testing
             #expect(page.contains(inConsole) && (inConsole == "plans it again" || !page.contains("plans it again")), "\(page)")
         }
         let folder = try TemporaryFolder(), run = try run(folder, [.unsent: 20], .running, settings: settings, preview: preview)
-        let wrongTopic = StopCause.service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil))
-        try run.setState(.stopped, cause: wrongTopic, at: start)
+        let emptyText = StopCause.service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil))
+        try run.setState(.stopped, cause: emptyText, at: start)
         #expect(try Report(run).nextSteps.map(\.command) == [command])
     }
 

@@ -35,7 +35,8 @@ enum CampaignHistory {
             : "<ul class=\"list\">\(lines)</ul>"
         if let chosen, !versions.contains(where: { $0.number == chosen }) { throw Refusal.notFound }
         let change = try chosen.map { number in
-            try Change(number: number, among: versions, damaged: damaged, file: item.file, present: present, site).panel(mayEdit: mayEdit)
+            let earlier = (versions.map(\.number) + damaged).filter { $0 < number }.sorted(by: >)
+            return try Change(number: number, earlier: earlier, file: item.file, present: present, site).panel(mayEdit: mayEdit)
         }
         let content: HTML = """
             \(Words.head("History", "<p><a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.name ?? item.file)</a></p>"))
@@ -70,22 +71,19 @@ enum CampaignHistory {
         /// Versions between the two that cannot be read.
         let skipped: [Int64]
 
-        init(number: Int64, among versions: [CampaignVersion], damaged: [Int64], file: String, present: String, _ site: Site) throws {
+        /// - Parameter earlier: versions before it, the newest first.
+        init(number: Int64, earlier: [Int64], file: String, present: String, _ site: Site) throws {
             /// - Returns: nil for a text that is damaged.
             func read(_ number: Int64) throws -> String? {
-                do {
-                    guard let text = try site.accounts.text(ofVersion: number, of: file) else { throw Refusal.notFound }
-                    return text
-                } catch is Diagnostic { return nil }
+                do { return try site.accounts.text(ofVersion: number, of: file) } catch is Diagnostic { return nil }
             }
             (self.number, self.file, self.present) = (number, file, present)
             text = try read(number)
-            var skipped = damaged.filter { $0 < number }, before: (number: Int64, text: String)?
-            for version in versions where version.number < number && before == nil {
-                if let text = try read(version.number) { before = (version.number, text) } else { skipped.append(version.number) }
+            var skipped: [Int64] = [], before: (number: Int64, text: String)?
+            for number in earlier where before == nil {
+                if let text = try read(number) { before = (number, text) } else { skipped.append(number) }
             }
-            self.before = before
-            self.skipped = skipped.filter { $0 > before?.number ?? 0 }.sorted(by: >)
+            (self.before, self.skipped) = (before, skipped)
         }
 
         func panel(mayEdit: Bool) -> HTML {

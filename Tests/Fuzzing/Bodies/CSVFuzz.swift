@@ -20,6 +20,10 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let isQuoted = head.contains(UInt8(ascii: "\""))
     if isQuoted || !head.contains(separator), isQuoted || head.contains(where: ",;\t|".utf8.contains) { return }
     let reference = ReferenceCSV.read(text, separator: separator)
+    // So are the names of columns below a title.
+    let named = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) })
+    let hasNames = reference.rows.prefix(6).map { $0.cells?.contains { named.contains($0.lowercased()) } ?? true }
+    if hasNames.first == false, hasNames.contains(true) { return }
     guard reference.rows.first?.cells != nil else { return try require(outcome.result == nil, "no header, and read") }
     guard !reference.isRefused else { return try require(outcome.result == nil, "zero bytes or a second header, and read") }
     let rows = Array(reference.rows.dropFirst())
