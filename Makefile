@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -78,22 +78,21 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
-# Tests share as many threads as there are cores, and those of commands mostly wait for processes that they started: they are run beside the others, in a
-# process of their own. The console's run after them: a server that waits for a thread, beside tests that hold them all, answers after its visitors' sign-ins
-# have grown too old. Those through a provider age fastest, so they run last, by themselves. Of three machines only those
-# runs are played whose pace is not measured, which would need most of a machine for itself: `make machines-quick`.
-TESTS := .build/debug/volleyPackageTests.xctest --testing-library swift-testing
+# What a failed test needs of debug information are lines; the index is for editors, and XCTest has no test here.
+DEBUG := $(STRICT) --disable-index-store --disable-xctest -Xswiftc -gline-tables-only
+TESTS := .build/debug/volleyPackageTests.xctest
+# Fewer rounds are enough for every day, and what Tests/thorough names.
+THOROUGH := VOLLEY_THOROUGH=1 VOLLEY_EXPORTS=300 VOLLEY_ORDER_SEEDS=20000 VOLLEY_TEMPLATES=300 VOLLEY_CAMPAIGNS=10000
+# The suites and tests whose names match, such as SendTests or RunFolderTests/links.
+ONLY ?=
 
-test: servers ## Run all tests, and name failed ones again at the end
-	@$(SWIFT) build --build-tests $(STRICT)
-	@{ status=0; \
-	    $(TESTS) --filter '^CommandLineTests\.' & commands=$$!; \
-	    $(TESTS) --skip '^(CommandLineTests|ConsoleTests|MachinesTests)\.' || status=1; \
-	    wait $$commands || status=1; \
-	    $(TESTS) --filter '^MachinesTests\.MachineRunTests/orders' || status=1; \
-	    $(TESTS) --filter '^ConsoleTests\.' --skip '^ConsoleTests\.ProviderSignInTests' || status=1; \
-	    $(TESTS) --filter '^ConsoleTests\.ProviderSignInTests' || status=1; exit $$status; } 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g' | tee .build/test.log || { \
-	    echo; echo "What failed:"; grep -A 4 '^✘ Test.* recorded an issue' .build/test.log | cut -c 1-500 | head -100; exit 1; }
+test: servers ## Run the tests, and name failed ones again at the end; ONLY=SendTests selects by name
+	@$(SWIFT) build --build-tests $(DEBUG)
+	@Tests/run $(TESTS) $(ONLY)
+
+test-all: servers ## Run all tests, also those that take long
+	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(THOROUGH) Tests/run $(TESTS) $(ONLY)
 
 # As above. Go is looked for only there: Debian's Go comes with Debian's golang.org/x/net.
 FOREIGN_PACKAGES := python3-venv
@@ -111,7 +110,8 @@ test-servers: servers ## Test Volley with other projects' servers and proxies (t
 	@servers=$(CURDIR)/.build/servers; \
 	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go
-	VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" $(SWIFT) test $(STRICT) --filter ForeignServersTests
+	@$(SWIFT) build --build-tests $(DEBUG)
+	@VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" Tests/run $(TESTS) '^ForeignServersTests\.'
 
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8
@@ -126,7 +126,8 @@ test-browser: setup ## Install Chromium if it is missing, and go through pages, 
 	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
 	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
 	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
-	$(SWIFT) test $(STRICT) --filter BrowserTests
+	@$(SWIFT) build --build-tests $(DEBUG)
+	@Tests/run $(TESTS) '^CommandLineTests\.BrowserTests/'
 	for journey in console openid; do .build/browser/bin/python3 Tests/Journeys/$$journey.py .build/debug $(PICTURES); done
 
 # Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
@@ -152,8 +153,8 @@ faults: setup ## Play every fault, and kill 200 runs (twenty minutes); compare r
 EXPORTS ?= 1000
 
 oracle: setup ## Compare commands on EXPORTS=1000 random exports with rules that were written a second time (minutes)
-	$(SWIFT) build $(STRICT) --product volley
-	/usr/bin/python3 Tests/Fixtures/audience_compare.py "$$($(SWIFT) build $(STRICT) --show-bin-path)/volley" 1 $(EXPORTS)
+	$(SWIFT) build $(DEBUG) --product volley
+	/usr/bin/python3 Tests/Fixtures/audience_compare.py .build/debug/volley 1 $(EXPORTS)
 
 # Like `faults`, a separate optimised build. RACE=retry+retry selects races, separated by commas; SEED=7 repeats one round.
 RACES ?= 100
@@ -180,7 +181,8 @@ machines: servers ## Send one run over three machines, MACHINE_ROUNDS=20 times w
 
 machines-quick: servers ## The same with a small run for each fault, all at the same time (two minutes)
 	@$(call install,libfaketime)
-	$(SWIFT) test $(STRICT) --filter '^MachinesTests\.'
+	@$(SWIFT) build --build-tests $(DEBUG)
+	@Tests/run $(TESTS) '^MachinesTests\.'
 
 # A separate scratch path: libFuzzer and the address sanitizer need their traces in every object. The corpus that grows during a run
 # stays below it; put a finding into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.
@@ -206,9 +208,9 @@ FUZZ_FILES ?= 10000
 FUZZ_FIRST ?= 0
 
 fuzz-files: servers ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
-	@$(SWIFT) build --build-tests $(STRICT)
+	@$(SWIFT) build --build-tests $(DEBUG)
 	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 19 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
-	    $(TESTS) --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
+	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 
 # Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.

@@ -214,7 +214,8 @@ public final class PostgresServer: @unchecked Sendable {
 
     private static func makeFolder() throws -> String {
         // The path of a socket may have a hundred characters.
-        var template = Array("/tmp/volley-pg-XXXXXX".utf8CString)
+        let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(place)/volley-pg-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw ServerUnavailable(what: "no temporary folder can be made") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         if geteuid() == 0 { chown(folder, 65534, 65534) }

@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import TestSupport
 import Testing
 
@@ -6,10 +7,13 @@ import Testing
 
 /// Random templates from the grammar, rendered fast and slowly.
 @Suite struct TemplatePropertyTests {
+    /// Templates of each seed: `VOLLEY_TEMPLATES`.
+    private static let templates = getenv("VOLLEY_TEMPLATES").flatMap { Int(String(cString: $0)) } ?? 25
+
     @Test("whatever a template says, and whatever the cells hold, both ways to render agree", arguments: 0..<20 as Range<UInt64>)
     func agree(seed: UInt64) throws {
         var maker = TemplateMaker(seed: seed)
-        for _ in 0..<300 {
+        for _ in 0..<Self.templates {
             let parts = [maker.text(), maker.text()] + (0..<6).map { _ in maker.cell() }
             let choice = UInt8(maker.number(0..<8)) << 5
             let input = [choice] + Array(parts.map { $0.replacing("^", with: "") }.joined(separator: "^").utf8)
