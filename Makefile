@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -233,6 +233,12 @@ simulate-members: setup ## Simulate SEEDS=1000000 runs that several members send
 
 simulate-breakages: setup ## Break the delivery machine on purpose, in one way after the other, and check that the simulation notices
 	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) --product volley-simulate $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
+
+# FAULTS="one-guess-too-many Reports" plants these only: names or numbers of Tests/PlantedFaults/faults.toml, or folders of Sources.
+FAULTS ?=
+
+planted: servers ## Plant sixty faults in a copy of the sources (one build), and see which test of their module catches each (an hour)
+	@SWIFT="$(SWIFT)" STRICT="$(STRICT)" /usr/bin/python3 Tests/PlantedFaults/run $(FAULTS)
 
 WEEK_MINUTES ?= 10
 # Each makes 168 runs of WEEK_DEVICES in the week: with six it is a thousand.
