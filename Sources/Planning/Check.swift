@@ -10,6 +10,9 @@ public struct CheckResult: Sendable {
     public var errors: [Diagnostic]
     /// nil when nothing could be checked.
     public var lint: Lint?
+
+    /// What is said of a file without mistakes, `spring-sale.yaml: fine`; nil if it has any.
+    public func approval(of file: String) -> String? { errors.isEmpty ? "\(file): fine" : nil }
 }
 
 /// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, and what notices start and monitoring writes. Returns mistakes instead of throwing them. A query to a

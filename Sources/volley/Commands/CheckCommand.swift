@@ -24,7 +24,7 @@ public enum CheckCommand {
             guard !options.isJSON else { continue }
             if let lint { console.show(.lint(lint)) }
             console.show(errors)
-            if errors.isEmpty { try console.out("\(file): fine") }
+            if let approval = result.approval(of: file) { try console.out(approval) }
         }
         if options.isJSON { try console.out(.object(pairs: [("files", .array(results))])) }
         return isClean ? .done : .wrong

@@ -1,0 +1,84 @@
+import Base
+import Foundation
+import Synchronization
+import TestCommands
+
+@testable import Planning
+
+/// What `volley check` and `volley preview` say in a folder, from the stages that they call: no process is started. Paths are shown as from
+/// within the folder, lines are 100 columns wide, as without a terminal.
+extension ProjectFolder {
+    /// What a command leaves behind, as `VolleyBinary.Result` is of a process.
+    struct Said {
+        var status: Int32
+        var output = ""
+        var errors = ""
+
+        /// The output as JSON.
+        func json() throws -> JSONValue { try JSONValue(parsing: output) }
+    }
+
+    /// `volley check FILE`.
+    func check(_ file: String = "campaign.yaml") throws -> Said {
+        let result = try Planning.check(campaign(file), at: .now(), asking: Cancellation())
+        return Said(
+            status: result.errors.isEmpty ? 0 : 2, output: result.approval(of: file).map { lines([$0]) } ?? "",
+            errors: lines(((result.lint?.shown ?? []) + result.errors).map(\.description)))
+    }
+
+    /// `volley preview FILE`.
+    /// - Parameters:
+    ///   - samples: `--show`.
+    ///   - isJSON: `--json`.
+    func preview(_ file: String = "campaign.yaml", samples: Int? = nil, isJSON: Bool = false) throws -> Said {
+        try said(isJSON: isJSON) { attendance in
+            var preview = try Planning.preview(campaign(file), samples: samples, attendance, at: .now())
+            // A line breaks where a person's does.
+            for place in preview.notes.indices { preview.notes[place].text = named(preview.notes[place].text) }
+            return isJSON ? preview.json.indentedText : preview.text(width: 100, colour: false)
+        }
+    }
+
+    /// `volley preview FILE --why WHO`.
+    func explain(_ who: String, _ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
+        try said(isJSON: isJSON) { attendance in
+            let explanation = try Planning.explain(who, campaign(file), attendance, at: .now())
+            return isJSON ? explanation.json.indentedText : explanation.text(width: 100, colour: false)
+        }
+    }
+
+    private func said(isJSON: Bool, _ command: (PlanningAttendance) throws -> String) throws -> Said {
+        let shown = ShownDiagnostics()
+        let attendance = PlanningAttendance(observer: PlanningObserver { shown.add($0) }, cancellation: try Cancellation())
+        do {
+            let text = try command(attendance)
+            return Said(status: 0, output: lines([text]), errors: lines(shown.all.map(\.description)))
+        } catch {
+            let mistakes = Diagnostics(explaining: error).all
+            let document = JSONValue.object(pairs: [("errors", .array(mistakes.map(\.json)))])
+            return Said(
+                status: 2, output: isJSON ? lines([document.indentedText]) : "", errors: lines((shown.all + mistakes).map(\.description)))
+        }
+    }
+
+    private func campaign(_ file: String) -> CampaignFile { CampaignFile(url.appendingPathComponent(file).path) }
+
+    private func lines(_ texts: [String]) -> String { named(texts.map { TextFormat.printable($0) + "\n" }.joined()) }
+
+    private func named(_ text: String) -> String { text.replacing(url.path + "/", with: "") }
+}
+
+/// The warnings that planning told its observer.
+private final class ShownDiagnostics: Sendable {
+    private let found = Mutex<[Diagnostic]>([])
+
+    var all: [Diagnostic] { found.withLock { $0 } }
+
+    func add(_ event: PlanningEvent) {
+        switch event {
+        case .lint(let lint): found.withLock { $0 += lint.shown }
+        case .warnings(let warnings): found.withLock { $0 += warnings }
+        default: break
+        }
+    }
+}
