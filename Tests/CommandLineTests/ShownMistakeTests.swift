@@ -19,4 +19,14 @@ struct ShownMistakeTests {
         let transcript = MistakeCase.transcript(check: checked.errors + checked.output, preview: previewed.map { $0.errors + $0.output })
         #expect(transcript == mistake.expected)
     }
+
+    @Test("a warning that the campaign allows is shown with --verbose, with the reason")
+    func silenced() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign(content: "title: Hello  you\nbody: World")
+        let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", text + "allow:\n  - {warning: double-blank, reason: Our logo.}\n")
+        #expect(try folder.volley("preview", "campaign.yaml").errors.isEmpty)
+        #expect(try folder.volley("preview", "campaign.yaml", "--verbose").errors.contains("Our logo."))
+    }
 }

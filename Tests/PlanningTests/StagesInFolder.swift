@@ -1,12 +1,13 @@
 import Base
 import Foundation
+import Runs
 import Synchronization
 import TestCommands
 
 @testable import Planning
 
-/// What `volley check` and `volley preview` say in a folder, from the stages that they call: no process is started. Paths are shown as from
-/// within the folder, lines are 100 columns wide, as without a terminal.
+/// What `volley check`, `volley preview` and `volley plan` say in a folder, from the stages that they call: no process is started. Paths are
+/// shown as from within the folder, lines are 100 columns wide, as without a terminal.
 extension ProjectFolder {
     /// What a command leaves behind, as `VolleyBinary.Result` is of a process.
     struct Said {
@@ -30,35 +31,55 @@ extension ProjectFolder {
     /// - Parameters:
     ///   - samples: `--show`.
     ///   - isJSON: `--json`.
-    func preview(_ file: String = "campaign.yaml", samples: Int? = nil, isJSON: Bool = false) throws -> Said {
+    ///   - isVerbose: `--verbose`, of which only what is printed of the preview counts.
+    func preview(
+        _ file: String = "campaign.yaml", samples: Int? = nil, isJSON: Bool = false, isVerbose: Bool = false
+    ) throws -> Said {
         try said(isJSON: isJSON) { attendance in
             var preview = try Planning.preview(campaign(file), samples: samples, attendance, at: .now())
             // A line breaks where a person's does.
             for place in preview.notes.indices { preview.notes[place].text = named(preview.notes[place].text) }
-            return isJSON ? preview.json.indentedText : preview.text(width: 100, colour: false)
+            return isJSON ? preview.json.indentedText : preview.text(width: 100, colour: false, isVerbose: isVerbose)
+        }
+    }
+
+    /// `volley plan FILE`, without what is said of the run.
+    /// - Parameter isJSON: `--json`; otherwise nothing is printed.
+    func plan(_ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
+        try said(isJSON: isJSON) { attendance in
+            let planned = try Planning.plan(campaign(file), for: .keeping, attendance, at: .now())
+            planned.run.close()
+            return isJSON ? planned.preview.json.indentedText : nil
         }
     }
 
     /// `volley preview FILE --why WHO`.
     func explain(_ who: String, _ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
         try said(isJSON: isJSON) { attendance in
-            let explanation = try Planning.explain(who, campaign(file), attendance, at: .now())
+            var explanation = try Planning.explain(who, campaign(file), attendance, at: .now())
+            for device in explanation.devices.indices {
+                for row in explanation.devices[device].rows.indices { shorten(&explanation.devices[device].rows[row]) }
+            }
             return isJSON ? explanation.json.indentedText : explanation.text(width: 100, colour: false)
         }
     }
 
-    private func said(isJSON: Bool, _ command: (PlanningAttendance) throws -> String) throws -> Said {
+    private func said(isJSON: Bool, _ command: (PlanningAttendance) throws -> String?) throws -> Said {
         let shown = ShownDiagnostics()
         let attendance = PlanningAttendance(observer: PlanningObserver { shown.add($0) }, cancellation: try Cancellation())
         do {
             let text = try command(attendance)
-            return Said(status: 0, output: lines([text]), errors: lines(shown.all.map(\.description)))
+            return Said(status: 0, output: lines(text.map { [$0] } ?? []), errors: lines(shown.all.map(\.description)))
         } catch {
             let mistakes = Diagnostics(explaining: error).all
             let document = JSONValue.object(pairs: [("errors", .array(mistakes.map(\.json)))])
             return Said(
                 status: 2, output: isJSON ? lines([document.indentedText]) : "", errors: lines((shown.all + mistakes).map(\.description)))
         }
+    }
+
+    private func shorten(_ row: inout Explanation.Row) {
+        for step in row.steps.indices { row.steps[step].text = named(row.steps[step].text) }
     }
 
     private func campaign(_ file: String) -> CampaignFile { CampaignFile(url.appendingPathComponent(file).path) }

@@ -87,16 +87,10 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
 
     /// The lines in which the output differs from what is expected, `-` before those that are missing and `+` before new ones; nil if none does.
     public func difference(from transcript: String) -> String? {
-        guard let expected, !transcript.utf8.elementsEqual(expected.utf8) else { return nil }
-        let new = Self.escaped(transcript).split(separator: "\n").map { Array($0.utf8) }
-        let old = Self.escaped(expected).split(separator: "\n").map { Array($0.utf8) }
-        let lines = new.difference(from: old).map { change in
-            switch change {
-            case .remove(_, let line, _): "- " + String(decoding: line, as: UTF8.self)
-            case .insert(_, let line, _): "+ " + String(decoding: line, as: UTF8.self)
-            }
+        guard let expected, let changes = Snapshot.lineChanges(from: Self.escaped(expected), to: Self.escaped(transcript)) else {
+            return nil
         }
-        return "\(name) in \(Self.file(of: topic).path):\n" + (lines.isEmpty ? "blank lines" : lines.joined(separator: "\n"))
+        return "\(name) in \(Self.file(of: topic).path):\n\(changes)"
     }
 
     // MARK: The files

@@ -90,9 +90,11 @@ struct DeliveryRuleTests {
     @Test("collapse: apns-collapse-id, at most 64 bytes")
     func collapse() throws {
         #expect(try values("collapse: spring-sale", "collapse_id") == ["spring-sale"])
-        let rules = try RuleFolder()
-        #expect(try rules.mistakes(delivery: "collapse: \(String(repeating: "x", count: 65))").contains("at most 64"))
-        #expect(try rules.mistakes(delivery: "collapse: \(String(repeating: "ü", count: 33))").contains("66 bytes"))
+        let folder = try ProjectFolder()
+        for (name, word) in [(String(repeating: "x", count: 65), "at most 64"), (String(repeating: "ü", count: 33), "66 bytes")] {
+            try folder.writeCampaign(delivery: "collapse: \(name)")
+            #expect(try folder.volley("check", "campaign.yaml").errors.contains(word))
+        }
     }
 
     @Test("stop_when: stop the run when a share is passed, judged after so many answers")

@@ -3,10 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The suites of this folder go through the rules of the campaign language one by one, in the language's own words, with the real binary.
-/// Rules that other suites test in more detail are tested here, too: to find out whether a rule holds, look for its name.
+/// The suites of this folder go through the rules of the campaign language one by one, in the language's own words, with the stages that
+/// `volley check` and `volley preview` call. Rules that other suites test in more detail are tested here, too: to find out whether a rule
+/// holds, look for its name.
 ///
-/// Rules of `schedule` have their own suite.
+/// Rules of `schedule` have their own suite, and rules that are about sending are in CommandLineTests.
 struct RuleFolder {
     let folder: ProjectFolder
 
@@ -43,7 +44,7 @@ struct RuleFolder {
 
     /// The preview of the present campaign.yaml.
     func preview(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONValue {
-        let result = try folder.volley("preview", "campaign.yaml", "--json", "--show", "500")
+        let result = try folder.preview(samples: 500, isJSON: true)
         try #require(result.status == 0, "\(result.errors)", sourceLocation: sourceLocation)
         return try result.json()
     }
@@ -79,7 +80,7 @@ struct RuleFolder {
 
     /// What `check` says about the present campaign.yaml, which has a mistake.
     func mistakes(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-        let result = try folder.volley("check", "campaign.yaml")
+        let result = try folder.check()
         #expect(result.status == 2, "\(result.output)", sourceLocation: sourceLocation)
         return result.errors
     }

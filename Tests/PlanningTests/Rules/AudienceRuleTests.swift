@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestCommands
+import TestSupport
 import Testing
 
 @Suite("rules: audience")
@@ -23,8 +24,11 @@ struct AudienceRuleTests {
             case "json": "[\(objects.joined(separator: ",\n"))]"
             default: objects.joined(separator: "\n")
             }
-        try rules.folder.write("export.\(suffix)", text)
-        if isCompressed { try Shell.run("gzip '\(rules.folder.url.path)/export.\(suffix)'") }
+        if isCompressed {
+            try rules.folder.write("export.\(suffix).gz", Data(StoredGzip.member(Array(text.utf8))))
+        } else {
+            try rules.folder.write("export.\(suffix)", text)
+        }
         #expect(try rules.recipients("devices: export.\(suffix)\(isCompressed ? ".gz" : "")\ntags: [a]") == [1, 2])
     }
 
@@ -51,7 +55,7 @@ struct AudienceRuleTests {
     func aliases() throws {
         let folder = try ProjectFolder(export: RuleFolder.csv((1...24).map { Device($0, ["alias": $0 <= 12 ? "ada" : "bob"]) }))
         try folder.writeCampaign(audience: "devices: devices.csv\naliases: [ada, nobody]")
-        let preview = try folder.volley("preview", "campaign.yaml", "--json").json()
+        let preview = try folder.preview(isJSON: true).json()
         #expect(preview.int("audience") == 10)
         #expect(preview["skipped"] == .object(pairs: [("not_matched", .integer(12)), ("alias_limit", .integer(2))]))
     }
@@ -138,7 +142,7 @@ struct AudienceRuleTests {
         let folder = try ProjectFolder(export: RuleFolder.csv((1...15).map { Device($0, ["alias": "u"]) }))
         for (limit, audience) in [("", 10), ("\nalias_limit: 1", 1), ("\nalias_limit: 12", 12), ("\nalias_limit: 100", 15)] {
             try folder.writeCampaign(audience: "devices: devices.csv\naliases: [u]\(limit)")
-            #expect(try folder.volley("preview", "campaign.yaml", "--json").json().int("audience") == audience, "\(limit)")
+            #expect(try folder.preview(isJSON: true).json().int("audience") == audience, "\(limit)")
         }
     }
 

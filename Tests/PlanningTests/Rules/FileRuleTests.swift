@@ -7,43 +7,6 @@ import Testing
 struct FileRuleTests {
     private typealias Device = RuleFolder.Device
 
-    @Test("volley.yaml is looked for beside the campaign file, then upward; paths are relative to the file that names them")
-    func lookedFor() throws {
-        let rules = try RuleFolder(Device(1))
-        let deep = rules.folder.url.appendingPathComponent("a/b")
-        try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
-        try rules.folder.write("a/b/own.csv", RuleFolder.csv([Device(2), Device(3)]))
-        try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "everyone: true")
-        // The app's export is next to volley.yaml, from wherever the command is run.
-        #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 1)
-        #expect(try VolleyBinary.run(["preview", "campaign.yaml", "--json"], in: deep).json().int("audience") == 1)
-        try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "devices: own.csv\neveryone: true")
-        #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 2)
-        // A nearer one counts.
-        try rules.folder.write("a/volley.yaml", "apps:\n  other: {topic: com.example.other, environment: simulator}\n")
-        #expect(try rules.folder.volley("check", "a/b/campaign.yaml").errors.contains("/a/volley.yaml. It has: other."))
-    }
-
-    @Test("every mistake in either file is reported as file:line:column, all mistakes at once, and nothing is sent")
-    func allMistakes() throws {
-        let rules = try RuleFolder(Device(1))
-        try rules.folder.write(
-            "volley.yaml", "runs: runs\napps:\n  shop:\n    topik: com.example.shop\n    environment: prod\n    pace: fast\n")
-        try rules.folder.write(
-            "campaign.yaml", "name: Bad\napp: shop\naudience: {everyone: true}\ncontent: {titel: Hi}\ndelivery: {pace: 5}\n")
-        for command in [["check", "campaign.yaml"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
-            let result = try VolleyBinary.run(command, in: rules.folder.url)
-            #expect(result.status == 2)
-            let places = result.errors.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
-            #expect(
-                places == [
-                    "campaign.yaml:1:7:", "campaign.yaml:4:11:", "campaign.yaml:5:18:", "volley.yaml:4:5:", "volley.yaml:5:18:",
-                    "volley.yaml:6:11:",
-                ], "\(result.errors)")
-        }
-        #expect(rules.folder.files(in: "runs").isEmpty)
-    }
-
     @Test("unknown keys are errors, with the nearest valid name where a key is misspelt")
     func unknownKeys() throws {
         let rules = try RuleFolder(Device(1))
@@ -65,7 +28,7 @@ struct FileRuleTests {
             ("Spring", false), ("spring_sale", false), ("frühling", false),
         ] {
             try rules.folder.writeCampaign(name: name, audience: "everyone: true")
-            #expect(try rules.folder.volley("check", "campaign.yaml").status == (isAllowed ? 0 : 2), "\(name)")
+            #expect(try rules.folder.check().status == (isAllowed ? 0 : 2), "\(name)")
         }
     }
 }
@@ -80,18 +43,11 @@ struct ProjectRuleTests {
         let text = try String(contentsOf: rules.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try rules.folder.write("volley.yaml", text.replacing("runs: runs", with: "runs: kept/here"))
         try rules.folder.writeCampaign(audience: "everyone: true")
-        #expect(try rules.folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(try rules.folder.plan().status == 0)
         #expect(rules.folder.files(in: "kept/here").count == 1 && rules.folder.files(in: "runs").isEmpty)
         try rules.folder.write("volley.yaml", text.replacing("runs: runs\n", with: ""))
-        #expect(try rules.folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(try rules.folder.plan().status == 0)
         #expect(rules.folder.files(in: "runs").count == 1)
-    }
-
-    @Test("topic: what pushes are addressed to")
-    func topic() throws {
-        let server = try ToldServer(devices: 1)
-        _ = try server.send()
-        #expect(try server.requests().map { $0["topic"]?.stringValue } == ["com.example.shop"])
     }
 
     @Test(

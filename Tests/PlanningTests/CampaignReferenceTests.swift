@@ -73,7 +73,7 @@ struct CampaignReferenceTests {
         let lines = example.yaml.split(separator: "\n")
         let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }.joined()
         try folder.write("campaign.yaml", example.yaml + rest)
-        let checked = try folder.volley("check", "campaign.yaml")
+        let checked = try folder.check()
         #expect(checked.errors == example.message ?? "")
         #expect((checked.status == 0) == (example.message?.contains(": warning: ") ?? true), "\(checked.errors)")
     }

@@ -38,7 +38,7 @@ import Testing
     func why() throws {
         let rules = try daily(("2026-10-01", "2026-11-01"))
         try rules.folder.writeCampaign(audience: "aliases: [anna]", content: "title: Hello")
-        let result = try rules.folder.volley("preview", "campaign.yaml", "--why", "anna")
+        let result = try rules.folder.explain("anna")
         #expect(
             result.output == """
                 aa00…0001 (alias anna, alias bert) does not get test: not_matched

@@ -6,16 +6,15 @@ import Testing
 /// Damaged exports. Whatever the damage, no run file is left that looks complete.
 @Suite("bad exports")
 struct BadExportTests {
-    private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws -> VolleyBinary.Result {
+    private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws -> ProjectFolder.Said {
         try folder.writeCampaign(audience: "devices: \(file)\n\(audience)")
-        return try folder.volley("preview", "campaign.yaml", "--json")
+        return try folder.preview(isJSON: true)
     }
 
-    private func expectRefused(_ result: VolleyBinary.Result, _ words: String..., in folder: ProjectFolder) throws {
+    private func expectRefused(_ result: ProjectFolder.Said, _ words: String..., in folder: ProjectFolder) throws {
         #expect(result.status == 2, "\(result.errors)")
         for word in words { #expect(result.errors.contains(word), "\(word): \(result.errors)") }
-        let sent = try folder.volley("send", "campaign.yaml", "--yes")
-        #expect(sent.status == 2)
+        #expect(try folder.plan().status == 2)
         #expect(folder.files(in: "runs").isEmpty)
     }
 
@@ -91,12 +90,12 @@ struct BadExportTests {
         let folder = try ProjectFolder()
         try folder.write("gone.txt", (0..<lines).map { "user\($0)\n" }.joined())
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: gone.txt}")
-        let warned = try folder.volley("preview", "campaign.yaml", "--json")
+        let warned = try folder.preview(isJSON: true)
         #expect(try warned.json().int("audience") == 20)
         #expect(warned.errors.contains("gone.txt:1:1: warning: ") && warned.errors.contains("[exclusion-not-found]"), "\(warned.errors)")
         #expect(warned.errors.contains(lines == 1 ? "its only line" : "none of its 3,000 lines"))
         try folder.write("gone.txt", "user1\nreg3\n")
-        let good = try folder.volley("preview", "campaign.yaml", "--json")
+        let good = try folder.preview(isJSON: true)
         #expect(try good.json().int("audience") == 19)
         #expect(!good.errors.contains("warning"), "\(good.errors)")
     }

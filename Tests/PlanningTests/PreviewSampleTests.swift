@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestCommands
+import TestSupport
 import Testing
 
 @Suite("samples and reasons of a preview")
@@ -55,16 +56,16 @@ struct PreviewSampleTests {
     func rareLanguages() throws {
         let folder = try ProjectFolder(export: Self.export(rows: 25_000))
         try folder.write("campaign.yaml", Self.campaign)
-        let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "2").json()
+        let preview = try folder.preview(samples: 2, isJSON: true).json()
         let shown = try samples(preview)
         #expect(
             shown.map { "\($0.variant ?? "") \($0.language ?? "")" } == [
                 "short ", "short ", "short fi", "short fi", "long ", "long ", "long fi", "long fi",
             ])
         try #require(shown.count == 8 && Set(shown.map(\.token)).count == 8)
-        #expect(try samples(folder.volley("preview", "campaign.yaml", "--json").json()).count == 4)
-        #expect(try samples(folder.volley("preview", "campaign.yaml", "--json", "--show", "0").json()).isEmpty)
-        let planned = try folder.volley("plan", "campaign.yaml", "--json").json()
+        #expect(try samples(folder.preview(isJSON: true).json()).count == 4)
+        #expect(try samples(folder.preview(samples: 0, isJSON: true).json()).isEmpty)
+        let planned = try folder.plan(isJSON: true).json()
         #expect(try samples(planned) == [0, 2, 4, 6].map { shown[$0] })
         #expect(planned["plan_hash"] == preview["plan_hash"])
     }
@@ -90,10 +91,10 @@ struct PreviewSampleTests {
     func text() throws {
         let folder = try ProjectFolder(export: Self.mixed)
         try folder.write("campaign.yaml", Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {any: [y], none: [x]}"))
-        let result = try folder.volley("preview", "campaign.yaml")
+        let result = try folder.preview()
         #expect(result.status == 0, "\(result.errors)")
-        try expectSnapshot(result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt")
-        let verbose = try folder.volley("preview", "campaign.yaml", "--verbose", "--show", "1")
+        #expect(try Snapshot.flaw(of: result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt") == nil)
+        let verbose = try folder.preview(samples: 1, isVerbose: true)
         #expect(verbose.output.contains(#""thread-id": "spring""#) && !result.output.contains("thread-id"))
     }
 
@@ -102,7 +103,7 @@ struct PreviewSampleTests {
         let folder = try ProjectFolder(export: Self.mixed)
         try folder.writeCampaign(
             audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ first_name }}\"\nbody: \"{{ store }}\"")
-        let document = try folder.volley("preview", "campaign.yaml", "--json").json()
+        let document = try folder.preview(isJSON: true).json()
         #expect(
             document["skipped"]
                 == .object(pairs: [
@@ -117,7 +118,7 @@ struct PreviewSampleTests {
             blank[0]["why"]?.stringValue?.contains(
                 "3 devices have no first_name, but campaign.yaml:7:14 needs it; to reach them, write {{ first_name | default:") == true)
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ store | default: 'x' }}\"")
-        let large = try folder.volley("preview", "campaign.yaml")
+        let large = try folder.preview()
         #expect(
             large.output.replacing("\n    ", with: " ").contains(
                 "the largest payload would have 5,030 bytes, but APNs accepts at most 4,096"),
@@ -128,7 +129,7 @@ struct PreviewSampleTests {
     func names() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign(audience: "devices: devices.csv\ntags: [newss, sports]", content: "title: Hello  you\nbody: World")
-        let result = try folder.volley("preview", "campaign.yaml")
+        let result = try folder.preview()
         #expect(
             result.errors.contains("no row in the exports has the tag 'newss'. Did you mean 'news'? [tag-not-found]"),
             "\(result.errors)")
@@ -137,18 +138,17 @@ struct PreviewSampleTests {
         try folder.write(
             "campaign.yaml",
             text + "allow:\n  - {warning: tag-not-found, reason: It comes next week.}\n  - {warning: double-blank, reason: Our logo.}\n")
-        let silent = try folder.volley("preview", "campaign.yaml", "--json")
+        let silent = try folder.preview(isJSON: true)
         #expect(silent.errors.isEmpty, "\(silent.errors)")
         #expect(try silent.json()["warnings"] == .array([]))
         guard case .array(let silenced)? = try silent.json()["silenced"] else { Issue.record("nothing silenced"); return }
         #expect(silenced.map { $0["name"]?.stringValue } == ["double-blank", "tag-not-found"])
-        #expect(try folder.volley("preview", "campaign.yaml", "--verbose").errors.contains("It comes next week."))
         // check reads no rows, so it cannot say that the tag now exists.
         try folder.write(
             "campaign.yaml",
             text.replacing("newss", with: "news").replacing("  you", with: " you") + "allow:\n  - {warning: tag-not-found, reason: x}\n")
-        #expect(try folder.volley("check", "campaign.yaml").errors.isEmpty)
-        #expect(try folder.volley("preview", "campaign.yaml").errors.contains("[unused-allow]"))
+        #expect(try folder.check().errors.isEmpty)
+        #expect(try folder.preview().errors.contains("[unused-allow]"))
     }
 
     @Test("rows warn of what the campaign cannot know")
@@ -157,7 +157,7 @@ struct PreviewSampleTests {
         let folder = try ProjectFolder(export: "device_token,tags,language,first_name\n" + rows.joined(separator: "\n"))
         func names(_ audience: String, _ content: String) throws -> [String] {
             try folder.writeCampaign(audience: "devices: devices.csv\n" + audience, content: content)
-            guard case .array(let warnings)? = try folder.volley("preview", "campaign.yaml", "--json", "--show", "0").json()["warnings"]
+            guard case .array(let warnings)? = try folder.preview(samples: 0, isJSON: true).json()["warnings"]
             else { return [] }
             return warnings.compactMap { $0["name"]?.stringValue }
         }
@@ -178,13 +178,13 @@ struct PreviewSampleTests {
                 ofItemAtPath: folder.url.appendingPathComponent("devices.csv").path)
         }
         try age(9.5)
-        #expect(try folder.volley("check", "campaign.yaml").errors.isEmpty)
+        #expect(try folder.check().errors.isEmpty)
         try folder.writeProject(app: "environment: {url: \"https://localhost:1\"}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
-        let result = try folder.volley("preview", "campaign.yaml")
+        let result = try folder.preview()
         #expect(
             result.errors.contains("devices.csv: warning: the export is 9 days old.") && result.errors.contains("[stale-export]"),
             "\(result.errors)")
         try age(6.9)
-        #expect(try folder.volley("preview", "campaign.yaml").errors.isEmpty)
+        #expect(try folder.preview().errors.isEmpty)
     }
 }

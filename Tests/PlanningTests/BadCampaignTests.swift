@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Typical mistakes in a campaign or volley.yaml. Each gives exit code 2, the place, a helpful word, and no run.
+/// Typical mistakes in a campaign or volley.yaml. Each is refused with the place, a helpful word, and no run.
 @Suite("bad campaign files")
 struct BadCampaignTests {
     private static let head = "name: test\napp: shop\n"
@@ -49,12 +49,13 @@ struct BadCampaignTests {
     func mistake(text: String, place: String, word: String) throws {
         let folder = try ProjectFolder()
         try folder.write("campaign.yaml", text)
-        for command in [["send", "campaign.yaml", "--yes"], ["check", "campaign.yaml"], ["preview", "campaign.yaml", "--json"]] {
-            let result = try VolleyBinary.run(command, in: folder.url)
-            #expect(result.status == 2, "\(command): \(result.errors)")
-            #expect(result.errors.contains(place), "\(command): \(result.errors)")
-            #expect(result.errors.contains(word), "\(command): \(result.errors)")
-            #expect(result.output.isEmpty || command.contains("--json") && (try? result.json()["errors"]) != nil, "\(result.output)")
+        let previewed = try folder.preview(isJSON: true)
+        #expect(try previewed.json()["errors"] != nil)
+        for result in try [folder.plan(), folder.check(), previewed] {
+            #expect(result.status == 2, "\(result.errors)")
+            #expect(result.errors.contains(place), "\(result.errors)")
+            #expect(result.errors.contains(word), "\(result.errors)")
+            #expect(result.output.isEmpty || result.output == previewed.output, "\(result.output)")
         }
         #expect(folder.files(in: "runs").isEmpty)
     }
@@ -72,7 +73,7 @@ struct BadCampaignTests {
             "  other: {topic: a.b, \(server), key: {file: k.p8, id: ABC123DEFG, team: DEF123GHIJ}}\n",
         ] {
             try folder.write("volley.yaml", project + (project.hasSuffix("\n") ? "" : "\n") + place)
-            let result = try folder.volley("check", "campaign.yaml")
+            let result = try folder.check()
             #expect(
                 result.status == 2 && result.errors.contains("ca.pem:2:1: the certificate that begins here is damaged"), "\(result.errors)")
         }
@@ -82,7 +83,7 @@ struct BadCampaignTests {
     func encoding() throws {
         let folder = try ProjectFolder()
         try folder.write("campaign.yaml", Data("name: t".utf8) + Data([0xFC, 0x72, 0x0A]))
-        let result = try folder.volley("check", "campaign.yaml")
+        let result = try folder.check()
         #expect(result.status == 2)
         #expect(result.errors.contains("UTF-8"), "\(result.errors)")
     }
@@ -91,7 +92,7 @@ struct BadCampaignTests {
     func missing() throws {
         let folder = try ProjectFolder()
         for file in ["nothing.yaml", "."] {
-            let result = try folder.volley("preview", file)
+            let result = try folder.preview(file)
             #expect(result.status == 2)
             #expect(result.errors.contains(file), "\(result.errors)")
         }
@@ -102,7 +103,7 @@ struct BadCampaignTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("volley.yaml"))
-        let result = try folder.volley("preview", "campaign.yaml")
+        let result = try folder.preview()
         #expect(result.status == 2)
         #expect(result.errors.contains("volley.yaml"), "\(result.errors)")
     }
@@ -112,7 +113,7 @@ struct BadCampaignTests {
         let folder = try ProjectFolder()
         try folder.write(
             "campaign.yaml", "name: Bad Name\napp: shp\naudience:\n  everyone: maybe\ncontent:\n  titel: Hi\ndelivery:\n  pace: fast\n")
-        let result = try folder.volley("check", "campaign.yaml")
+        let result = try folder.check()
         for place in [":1:7: ", ":2:6: ", ":4:13: ", ":6:3: ", ":8:9: "] {
             #expect(result.errors.contains("campaign.yaml\(place)"), "\(place) \(result.errors)")
         }

@@ -12,7 +12,7 @@ struct PreviewTests {
             audience: "devices: devices.csv\ntags: [news]\nregistration_ids: [reg1]",
             content: "title: \"Hi {{ first_name | default: 'there' }}\"\nbody: World",
             delivery: "pace: 2/s")
-        let result = try folder.volley("preview", "campaign.yaml", "--json", "--show", "2")
+        let result = try folder.preview(samples: 2, isJSON: true)
         #expect(result.status == 0, "\(result.errors)")
         let preview = try result.json()
         #expect(
@@ -39,7 +39,7 @@ struct PreviewTests {
     func planHash() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
-        func hash() throws -> String? { try folder.volley("preview", "campaign.yaml", "--json").json()["plan_hash"]?.stringValue }
+        func hash() throws -> String? { try folder.preview(isJSON: true).json()["plan_hash"]?.stringValue }
         let first = try hash()
         #expect(try first == hash())
         try folder.write("devices.csv", ProjectFolder.export(devices: 21))
@@ -51,7 +51,7 @@ struct PreviewTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         let before = folder.files(in: ".")
-        #expect(try folder.volley("preview", "campaign.yaml").status == 0)
+        #expect(try folder.preview().status == 0)
         #expect(folder.files(in: ".") == before)
     }
 
@@ -59,7 +59,7 @@ struct PreviewTests {
     func tokensAreShortened() throws {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 3) + "7276zz\n")
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nmax_bad_rows: 50%")
-        let result = try folder.volley("preview", "campaign.yaml", "--show", "10")
+        let result = try folder.preview(samples: 10)
         #expect(result.status == 0, "\(result.errors)")
         for device in 0..<3 { #expect(!(result.output + result.errors).contains(ProjectFolder.token(device))) }
         #expect(result.output.contains("aa00…0002"))

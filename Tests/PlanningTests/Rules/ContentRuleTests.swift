@@ -84,7 +84,7 @@ struct ContentRuleTests {
         try folder.writeCampaign(
             audience: "everyone: true",
             content: "title: above\nlanguages:\n  zh: {title: zh}\n  zh-Hans: {title: Hans}\n  zh-Hans-CN: {title: CN}")
-        let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "10").json()
+        let preview = try folder.preview(samples: 10, isJSON: true).json()
         guard case .array(let samples)? = preview["samples"] else { return }
         let titles = samples.map { sample in
             (
@@ -151,7 +151,7 @@ struct VariantRuleTests {
         try folder.writeCampaign(name: name)
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", campaign + variants)
-        return try folder.volley("preview", "campaign.yaml", "--json", "--show", "500").json()
+        return try folder.preview(samples: 500, isJSON: true).json()
     }
 
     private static let variants =

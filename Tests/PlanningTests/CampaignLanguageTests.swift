@@ -74,7 +74,7 @@ struct CampaignLanguageTests {
         try folder.write("exports/devices.csv", columns + "\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
         try folder.write("campaign.yaml", Self.everything)
-        let checked = try folder.volley("check", "campaign.yaml")
+        let checked = try folder.check()
         #expect(checked.errors.split(separator: "\n").allSatisfy { $0.contains(": warning: ") && $0.contains("-translated]") })
         #expect(checked.output == "campaign.yaml: fine\n" && checked.status == 0, "\(checked.errors)")
     }
