@@ -238,8 +238,8 @@ let package = Package(
         tests(
             "Planning",
             [
-                "Audience", "Base", "Campaigns", "Content", "Delivery", "Planning", "PushServices", "Reports", "Runs", "Scheduling",
-                "TestCommands", "TestSupport", "Workspace",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports", "Runs",
+                "Scheduling", "TestCommands", "TestSupport", "Workspace",
             ]),
         tests(
             "Sending",

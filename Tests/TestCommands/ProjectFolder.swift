@@ -29,6 +29,32 @@ public final class ProjectFolder {
         try write("volley.yaml", "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    columns: {token: device_token}\n\(lines)\n")
     }
 
+    /// One whose app has APNs and FCM, with a campaign to everyone.
+    /// - Parameters:
+    ///   - columns: in YAML's flow style.
+    ///   - apns: where pushes through APNs go.
+    ///   - more: further lines of the app, indented.
+    public static func ofTwoServices(
+        _ export: String, columns: String, apns: String = "environment: simulator", more: String = ""
+    ) throws -> ProjectFolder {
+        let folder = try ProjectFolder(export: export)
+        try folder.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                topic: com.example.shop
+                \(apns)
+                services:
+                  fcm: {project: shop-1a2b, environment: simulator}
+                columns: \(columns)
+            \(more)
+            """)
+        try folder.writeCampaign()
+        return folder
+    }
+
     /// Writes a file of the folder.
     public func write(_ file: String, _ text: String) throws { try write(file, Data(text.utf8)) }
 
@@ -74,6 +100,11 @@ public final class ProjectFolder {
     public static func token(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "aa" + String(repeating: "0", count: 62 - digits.count) + digits
+    }
+
+    /// A registration token that FCM's simulator accepts, different for each digit.
+    public static func registration(_ number: Int) -> String {
+        "dPx3c9Qk2Lm0aBcDeFgHiJ:APA91b" + String(repeating: "a", count: 100) + "\(number)"
     }
 
     /// An export with the columns that most tests need.

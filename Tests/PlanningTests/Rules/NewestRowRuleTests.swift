@@ -2,7 +2,7 @@ import Base
 import TestCommands
 import Testing
 
-/// The rules for a device that has several rows, with the real binary.
+/// The rules for a device that has several rows.
 @Suite("Rules: a device's newest row") struct NewestRowRuleTests {
     private typealias Device = RuleFolder.Device
 
