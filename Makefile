@@ -78,8 +78,6 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 	echo "Choose a password with each link, then open http://$(LISTEN)/ in a browser; Ctrl-C ends the console."; \
 	$(RELEASE)/volley serve "$$folder" --listen $(LISTEN) || [ $$? = 130 ]
 
-# What a failed test needs of debug information are lines; the index is for editors, and XCTest has no test here.
-DEBUG := $(STRICT) --disable-index-store --disable-xctest -Xswiftc -gline-tables-only
 TESTS := .build/debug/volleyPackageTests.xctest
 # Fewer rounds are enough for every day, and what Tests/thorough names.
 THOROUGH := VOLLEY_THOROUGH=1 VOLLEY_EXPORTS=300 VOLLEY_ORDER_SEEDS=20000 VOLLEY_TEMPLATES=300 VOLLEY_CAMPAIGNS=10000
@@ -87,11 +85,11 @@ THOROUGH := VOLLEY_THOROUGH=1 VOLLEY_EXPORTS=300 VOLLEY_ORDER_SEEDS=20000 VOLLEY
 ONLY ?=
 
 test: servers ## Run the tests, and name failed ones again at the end; ONLY=SendTests selects by name
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) $(ONLY)
 
 test-all: servers ## Run all tests, also those that take long
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	@$(THOROUGH) Tests/run $(TESTS) $(ONLY)
 
 # As above. Go is looked for only there: Debian's Go comes with Debian's golang.org/x/net.
@@ -110,7 +108,7 @@ test-servers: servers ## Test Volley with other projects' servers and proxies (t
 	@servers=$(CURDIR)/.build/servers; \
 	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	@VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" Tests/run $(TESTS) '^ForeignServersTests\.'
 
 BROWSER_PACKAGES := chromium python3-venv
@@ -126,7 +124,7 @@ test-browser: setup ## Install Chromium if it is missing, and go through pages, 
 	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
 	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
 	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) '^CommandLineTests\.BrowserTests/'
 	for journey in console openid; do .build/browser/bin/python3 Tests/Journeys/$$journey.py .build/debug $(PICTURES); done
 
@@ -153,7 +151,7 @@ faults: setup ## Play every fault, and kill 200 runs (twenty minutes); compare r
 EXPORTS ?= 1000
 
 oracle: setup ## Compare commands on EXPORTS=1000 random exports with rules that were written a second time (minutes)
-	$(SWIFT) build $(DEBUG) --product volley
+	$(SWIFT) build $(STRICT) --product volley
 	/usr/bin/python3 Tests/Fixtures/audience_compare.py .build/debug/volley 1 $(EXPORTS)
 
 # Like `faults`, a separate optimised build. RACE=retry+retry selects races, separated by commas; SEED=7 repeats one round.
@@ -181,7 +179,7 @@ machines: servers ## Send one run over three machines, MACHINE_ROUNDS=20 times w
 
 machines-quick: servers ## The same with a small run for each fault, all at the same time (two minutes)
 	@$(call install,libfaketime)
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) '^MachinesTests\.'
 
 # A separate scratch path: libFuzzer and the address sanitizer need their traces in every object. The corpus that grows during a run
@@ -208,7 +206,7 @@ FUZZ_FILES ?= 10000
 FUZZ_FIRST ?= 0
 
 fuzz-files: servers ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
-	@$(SWIFT) build --build-tests $(DEBUG)
+	@$(SWIFT) build --build-tests $(STRICT)
 	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 19 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
 	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
@@ -238,7 +236,7 @@ simulate-breakages: setup ## Break the delivery machine on purpose, in one way a
 FAULTS ?=
 
 planted: servers ## Plant sixty faults in a copy of the sources (one build), and see which test of their module catches each (an hour)
-	@SWIFT="$(SWIFT)" STRICT="$(DEBUG)" /usr/bin/python3 Tests/PlantedFaults/run $(FAULTS)
+	@SWIFT="$(SWIFT)" STRICT="$(STRICT)" /usr/bin/python3 Tests/PlantedFaults/run $(FAULTS)
 
 WEEK_MINUTES ?= 10
 # Each makes 168 runs of WEEK_DEVICES in the week: with six it is a thousand.
