@@ -64,6 +64,22 @@ struct ServiceTests {
         #expect(environment.contains("PATH=") && !environment.contains("NOTIFY_SOCKET") && !environment.contains("WATCHDOG_USEC"))
     }
 
+    @Test("its threads share one heap a core, and it holds less than 100 MB when a run has ended")
+    func memory() throws {
+        let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
+        try wait(running, "the end of the run") { socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") } }
+        func proc(_ file: String) throws -> String { try String(contentsOfFile: "/proc/\(running.processID)/\(file)", encoding: .utf8) }
+        let resident = try #require(try proc("status").firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.output.1) })
+        // Heaps of threads begin at multiples of 64 MB. Source: HEAP_MAX_SIZE in glibc's malloc/arena.c.
+        let heaps = try proc("maps").matches(of: /(?m)^([0-9a-f]+)-[0-9a-f]+ rw-p 00000000 00:00 0 *$/).count {
+            (UInt64($0.output.1, radix: 16) ?? 1) % (64 << 20) == 0
+        }
+        #expect((1...max(2, min(8, ProcessInfo.processInfo.activeProcessorCount))).contains(heaps), "\(heaps) heaps")
+        #expect(resident < 100_000, "\(resident) kB")
+        _ = end(running)
+    }
+
     @Test("SIGHUP from a manager of services is answered in the log, as often as it comes, and ends nothing; elsewhere it ends the process")
     func hangup() throws {
         let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
