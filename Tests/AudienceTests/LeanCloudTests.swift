@@ -196,8 +196,6 @@ import Testing
                 == "this is no export of LeanCloud's _Installation, though volley.yaml says so: it has no 'installationId', its columns are 'token', 'tags'"
         )
         #expect(mistake?.remedy?.contains("remove `format: leancloud`") == true)
-        let csv = AudienceQuery(folder.file("b.csv", "installationId,deviceType\n1,ios\n")).with { $0.columns.format = .leanCloud }
-        #expect(csv.mistakes().first?.message.hasSuffix("it is not JSON") == true)
     }
 
     @Test("a backup in BSON and an archive are refused with what to do")
@@ -232,6 +230,48 @@ import Testing
         #expect(try query.trace(TraceSubject("o1")).rows.map(\.tags) == ["news;折扣"])
         let answer = folder.file("a.json", "{\"results\":[\n\(Self.rows[0]),\n\(Self.rows[1])]}")
         #expect(try self.query(answer).trace(TraceSubject("o2")).rows.map(\.position.line) == [3])
+    }
+
+    @Test("a device is invalid however its export writes false, in JSON and in a CSV of the class, whatever volley.yaml names")
+    func validity() throws {
+        let (no, yes) = (["false", "False", "FALSE", "0", "no", "f", "off"], ["true", "TRUE", "1", "yes", "", "NULL"])
+        for value in no + yes {
+            let expected: [SkipReason: Int] = no.contains(value) ? [.suppressed: 1] : [:]
+            let rows = [Self.row(1, #""channels":["news"],"valid":"\#(value)""#), Self.row(2, #""channels":["news"]"#)]
+            let json = AudienceQuery(folder.file("a.jsonl", rows.joined(separator: "\n")))
+            let csv = folder.file(
+                "a.csv",
+                "objectId,installationId,deviceType,deviceToken,channels,valid,updatedAt\n"
+                    + "o1,i1,ios,\(token(1)),\"[\"\"news\"\"]\",\(value),2026-11-01T08:00:00.000Z\no2,i2,ios,\(token(2)),\"[\"\"news\"\"]\",true,\n"
+            )
+            let named = ExportColumns(names: [.token: place("deviceToken"), .tags: place("channels")])
+            for query in [json, AudienceQuery(csv), AudienceQuery(csv, columns: named)] {
+                let result = try query.with { $0.anyTags = ["news"] }.run().result
+                #expect(result.skipped == expected && result.audience == 2 - expected.count, "\(value): \(result.skipped)")
+            }
+            let traced = try AudienceQuery(csv).with { $0.anyTags = ["news"] }.trace(TraceSubject("o1")).rows
+            #expect(traced.map(\.verdict) == [no.contains(value) ? .suppressed : nil])
+            // Such a file is also a list of devices to exclude.
+            let list = AudienceQuery(folder.file("b.csv", "token\n\(token(2))\n\(token(3))\n")).with {
+                ($0.everyone, $0.excludedDevices) = (true, [csv])
+            }
+            #expect(try list.run().result.skipped == [.excluded: 1])
+        }
+        for number in ["0", "1"] {
+            let query = AudienceQuery(folder.file("n.jsonl", Self.row(1, #""valid":\#(number)"#))).with { $0.everyone = true }
+            #expect(try query.run().result.audience == (number == "1" ? 1 : 0))
+        }
+    }
+
+    @Test("a word in 'valid' that is neither true nor false stops the plan")
+    func unknownValidity() {
+        let rows = [Self.row(1, #""valid":"nein""#), Self.row(2, #""valid":false"#), Self.row(3, #""valid":2"#)]
+        let query = AudienceQuery(folder.file("a.jsonl", rows.joined(separator: "\n"))).with { $0.everyone = true }
+        #expect(
+            query.mistakes().map { $0.description.replacing(folder.path + "/", with: "") } == [
+                "a.jsonl: in 'valid' 2 rows hold something other than true or false: 'nein', '2'. Write true in the export for devices "
+                    + "that may get pushes, and false for all others."
+            ])
     }
 
     @Test("a device that a service refused comes back with a later createdAt, unless LeanCloud calls it invalid")

@@ -183,7 +183,8 @@ final class ExcludedDevices: @unchecked Sendable {
         case .delimited(let separator):
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
             var cells = ListCells(
-                ColumnResolver(columns: columns, header: reader.header, file: path), targets, targets: targetColumns)
+                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: reader.header), header: reader.header, file: path), targets,
+                targets: targetColumns)
             // A plain list that is called .csv.
             let isPlain = cells.columns.isEmpty && reader.header.count == 1
             if isPlain { cells.columns = [0] }

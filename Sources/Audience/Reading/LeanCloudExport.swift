@@ -1,6 +1,7 @@
 import Base
 
-/// What LeanCloud exports of `_Installation`, its devices: JSON Lines, or what a query of its REST API answers. Read as it is.
+/// What LeanCloud exports of `_Installation`, its devices: JSON Lines, or what a query of its REST API answers. Read as it is, and also where
+/// a person or a program has made a CSV of it.
 ///
 /// Its documentation: "Data export" and "Push" of docs.leancloud.cn, as of January 2026.
 enum LeanCloudExport {
@@ -11,13 +12,13 @@ enum LeanCloudExport {
     ]
     /// `false` for a device that cannot be reached any more, or whose owner does not want pushes.
     static let validity = "valid"
-    /// Keys that all its objects have, and those of other exports do not.
+    /// Keys or columns that all its objects have, and those of other exports do not.
     private static let marks = ["installationId", "deviceType"]
 
     /// The first line of a file, which says what it holds: `#filetype:JSON-streaming {"type":"Class","class":"_Installation"}`.
     static let firstLine: StaticString = "#filetype:JSON-streaming"
 
-    /// The columns of an export, judging by the keys of its first objects.
+    /// The columns of an export, judging by the keys of its first objects, or by its header.
     static func columns(_ columns: ExportColumns, keys: [String]) -> ExportColumns {
         guard marks.allSatisfy(keys.contains) else { return columns }
         var columns = columns
@@ -30,11 +31,10 @@ enum LeanCloudExport {
 
     /// Checks an export for which volley.yaml names the format.
     static func check(_ resolver: ColumnResolver) throws(Diagnostic) {
-        if isFormat(of: resolver.columns) { return }
-        let missing = marks.first { !resolver.header.contains($0) }
-        let flaw = missing.map { "it has no '\($0)', its columns are \(ColumnResolver.list(resolver.header))" } ?? "it is not JSON"
+        guard let missing = marks.first(where: { !resolver.header.contains($0) }) else { return }
         throw Diagnostic(
-            "this is no export of LeanCloud's _Installation, though volley.yaml says so: \(flaw)", file: resolver.file,
+            "this is no export of LeanCloud's _Installation, though volley.yaml says so: it has no '\(missing)', "
+                + "its columns are \(ColumnResolver.list(resolver.header))", file: resolver.file,
             remedy: "Export the class _Installation as JSON Lines, or remove `format: \(ExportColumns.Format.leanCloud.rawValue)` "
                 + "below 'columns' in volley.yaml.")
     }
@@ -56,5 +56,5 @@ enum LeanCloudExport {
     }
 }
 
-/// Whether a cell says that a device is not valid.
-@inline(__always) func isInvalid(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual("false".utf8) }
+/// Whether a cell says that a device is valid, which a blank one does; nil for a cell that says neither, which is not guessed.
+func isValid(_ cell: UnsafeBufferPointer<UInt8>) -> Bool? { truthValue(of: cell) ?? (Blank.isCell(cell) ? true : nil) }

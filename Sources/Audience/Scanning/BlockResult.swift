@@ -112,6 +112,8 @@ struct BlockResult {
     var unreadDates = UnreadDates()
     /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
     var rowsDespiteNone = 0
+    /// The same of the column that says whether a device is valid.
+    var unreadValidity = UnreadDates()
     /// The same of `registered_at`, of devices whose tokens are known to be invalid.
     var unreadRegistrations = UnreadDates()
     var conditions: [ConditionFindings]

@@ -328,8 +328,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         // Checked last, when the prefetched data has arrived; as reasons they come before those of the check.
         if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
         if let reason = device.otherReason { recipientCheck = RecipientCheck(reason: reason) }
-        if let validity = columns.validity, isInvalid(row.bytes(validity)) {
-            recipientCheck = RecipientCheck(reason: .suppressed, group: AudienceResult.groupOfInvalid)
+        if let validity = columns.validity {
+            switch isValid(row.bytes(validity)) {
+            case true?: break
+            case false?: recipientCheck = RecipientCheck(reason: .suppressed, group: AudienceResult.groupOfInvalid)
+            case nil: blockResult.unreadValidity.note(row.bytes(validity))
+            }
         }
         if let since = suppressed?.invalidSince(fingerprint.word),
             Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)

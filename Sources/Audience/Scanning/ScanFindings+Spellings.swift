@@ -60,6 +60,10 @@ extension ScanFindings {
                 mistakes += found.disguises(condition).map { Self.mistake($0, .tagSpelling, what: "text") }
             }
         }
+        if unreadValidity.rows > 0 {
+            let file = plan.files.first { $0.plan.validity != nil }?.path
+            mistakes.append(unreadValidity.refusal(AudienceResult.validityColumn, file: file))
+        }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
     }
 

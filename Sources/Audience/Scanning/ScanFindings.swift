@@ -36,6 +36,7 @@ struct ScanFindings {
     private(set) var unreached: [[UInt8]: Int] = [:]
     private(set) var unreadDates = UnreadDates()
     private(set) var rowsDespiteNone = 0
+    private(set) var unreadValidity = UnreadDates()
     private(set) var unreadRegistrations = UnreadDates()
     /// Places of listed devices that are in the exports.
     private(set) var listedDevices = BitSet()
@@ -71,6 +72,7 @@ struct ScanFindings {
         unreadDates.add(blockResult.unreadDates)
         rowsDespiteNone += blockResult.rowsDespiteNone
         unreadRegistrations.add(blockResult.unreadRegistrations)
+        unreadValidity.add(blockResult.unreadValidity)
         for index in conditions.indices { conditions[index].add(blockResult.conditions[index]) }
         for index in comparisons.indices { comparisons[index].add(blockResult.comparisons[index]) }
         for index in flaws.indices { flaws[index].add(blockResult.flaws[index], in: plan.files[blockResult.file].path, from: place.line) }

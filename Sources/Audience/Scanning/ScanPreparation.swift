@@ -100,7 +100,7 @@ struct ScanPreparation {
         }
         let reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
         format.records = .delimited(separator: reader.separator)
-        return (ColumnResolver(columns: query.columns, header: reader.header, file: path), JSONForm())
+        return (names(reader.header, in: path), JSONForm())
     }
 
     private func names(_ keys: [String], in path: String) -> ColumnResolver {

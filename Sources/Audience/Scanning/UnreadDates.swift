@@ -1,6 +1,6 @@
 import Base
 
-/// Cells of a date column without a date, or with one in the future, where that matters.
+/// Cells of a date column without a date, or with one in the future, where that matters; and those of a column of truth values without one.
 struct UnreadDates: Sendable {
     private(set) var rows = 0
     /// The first different ones.
@@ -18,6 +18,15 @@ struct UnreadDates: Sendable {
 
     private mutating func keep(_ cell: String) {
         if cells.count < ConditionCount.mostCells, !cells.contains(cell) { cells.append(cell) }
+    }
+
+    /// The mistake of truth values that cannot be read: a device that must be left out may be among them.
+    /// - Parameter column: what the export calls it.
+    func refusal(_ column: String, file: String?) -> Diagnostic {
+        let hold = TextFormat.counted(rows, one: "row holds", many: "rows hold")
+        return Diagnostic(
+            "in '\(column)' \(hold) something other than true or false: \(ConditionFindings.list(cells))", file: file,
+            remedy: "Write true in the export for devices that may get pushes, and false for all others.")
     }
 
     /// - Parameters:

@@ -178,7 +178,7 @@ struct RowTracer {
             traced.suppressedSince =
                 suppressedSince(fingerprint, row, columns)
                 ?? others.lazy.compactMap { suppressedSince($0, row, columns, onlyByPerson: true) }.first
-            traced.isInvalid = columns.validity.map { isInvalid(row.bytes($0)) } ?? false
+            traced.isInvalid = columns.validity.map { isValid(row.bytes($0)) == false } ?? false
             traced.isCapped = ([fingerprint] + others).contains { plan.query.capped?.contains($0) ?? false }
             if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits, service: reading.service) }
         }
