@@ -30,6 +30,11 @@ struct DirtyExport {
         case 1: text = pick(["null", "7.28E+15", "abc", "xyz12345", "1234567", " "])
         case 2...5: text = text.uppercased()
         case 6: text = " \(text) "
+        case 7:
+            text = pick([
+                "<\(text)>", "'\(text)", "0x\(text)", "\u{A0}\(text)", "\(text.prefix(32)) \(text.suffix(32))", "\" \(text)\"",
+                "\u{200B}\(text)",
+            ])
         default: break
         }
         let tagCount = Int.random(in: 0...4, using: &random)

@@ -45,9 +45,9 @@ import Testing
     @Test(
         "lines that are meant as tokens and are none, and e-mail addresses, are refused with their lines",
         arguments: [
-            ("<\(token(10))>", "it is in brackets"), (String(token(10).dropFirst()), "its 63 digits are no even number"),
+            ("{\(token(10))}", "it is in brackets"), (String(token(10).dropFirst()), "its 63 digits are no even number"),
             ("0000…000a", "it is shortened"), ("a@example.com", "it is an e-mail address"), ("00000000 0000000a 00000000", "it has blanks"),
-            ("0x" + token(10), "it begins with 0x"), ("7.28E+15", "a spreadsheet has turned it into a number"),
+            ("0x" + token(10).suffix(24), "it begins with 0x"), ("7.28E+15", "a spreadsheet has turned it into a number"),
         ])
     func flawedLines(line: String, words: String) throws {
         let query = export(20)
@@ -59,6 +59,17 @@ import Testing
                 "\(mistakes)")
             #expect(mistakes.first?.message.contains(token(10)) == false)
         }
+    }
+
+    @Test("a token behind a '#' excludes no device, and is warned of; another comment is not", arguments: ["", "\(token(1))\n"])
+    func hashed(others: String) throws {
+        let list = folder.file("a.txt", "# complaints\n#\(token(2))\n\(others)# <\(token(3))>\n## none\n")
+        let warnings = try result(export(20), [list]).warnings
+        #expect(warnings.count == (others.isEmpty ? 2 : 1) && warnings.first?.name == .exclusionNotFound)
+        #expect(
+            warnings.first?.description.replacing(folder.path + "/", with: "")
+                == "a.txt:2:1: warning: 2 lines begin with '#' before tokens, and so are comments and exclude no device. "
+                + "Remove the '#' to leave the devices out, or else the whole lines. [exclusion-not-found]")
     }
 
     @Test(

@@ -149,6 +149,95 @@ import Testing
         #expect(try audience(["1,,news,,,2026-01-01", "1,,unsubscribed,,,never", "1,,unsubscribed,,,"]) == 1)
     }
 
+    @Test(
+        "a row without a past date that is excluded and loses to one with a date is warned of, whichever is read first",
+        arguments: ["", "never", "2062-11-10"])
+    func undatedExclusion(date: String) throws {
+        // An opt-out counts with the campaign's tags or without them.
+        for tags in ["unsubscribed", "news;unsubscribed"] { try undatedExclusion(tags, date) }
+    }
+
+    private func undatedExclusion(_ tags: String, _ date: String) throws {
+        let rows = [
+            "1,,news,,,2026-01-01", "1,,\(tags),,,\(date)", "2,,news,,,2026-01-01", "2,,unsubscribed,,,2025-01-01", "3,,news,,,",
+        ]
+        let (result, _) = try run(rows) { ($0.anyTags, $0.excludedTags) = (["news"], ["unsubscribed"]) }
+        #expect(result.audience == 3)
+        let warnings = result.warnings.filter { $0.name == .exclusionNotFound }
+        #expect(
+            warnings.map(\.message) == [
+                "1 row that 'exclude' names has no past date in 'last_active', so a row of its device with a date decides instead, "
+                    + "which 'exclude' does not name"
+            ])
+        let (dated, _) = try run([rows[1], "1,,unsubscribed,,,2026-01-01"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        #expect(dated.audience == 0 && !dated.warnings.contains { $0.name == .exclusionNotFound })
+        let traced = try AudienceQuery(export(rows)).with { $0.anyTags = ["news"] }.trace(TraceSubject(token(1))).rows
+        #expect(traced.map(\.lacksDate) == [false, true] && traced.map(\.verdict) == [nil, .duplicateToken])
+    }
+
+    private static let forms: [@Sendable (String) -> String] = [
+        { "<\($0)>" }, { "'\($0)" }, { "0x\($0)" }, { "\u{A0}\($0)" }, { "\($0)\u{A0}" }, { "\"\($0)\"" }, { "\" \($0)\"" }, { "\t\($0)" },
+        { "\($0.prefix(32)) \($0.suffix(32))" }, { $0.uppercased() }, { "\u{200B}\($0)" }, { "\u{FEFF}\($0)" },
+        { "<0X\($0.uppercased())>" },
+        { token in
+            let digits = Array(token)
+            return "<" + stride(from: 0, to: digits.count, by: 8).map { String(digits[$0..<$0 + 8]) }.joined(separator: " ") + ">"
+        },
+    ]
+
+    @Test("a row decides for its device however programs have decorated its token, also in lists and for --why", arguments: forms.indices)
+    func decorated(number: Int) throws {
+        let written = Self.forms[number](token(0xAB))
+        let cell = "\"" + written.replacing("\"", with: "\"\"") + "\""
+        let header = "token,tags,last_active\n", older = "\(token(0xAB)),news,2026-01-01\n", other = "\(token(1)),news,2026-01-01\n"
+        let newer = "\(cell),news;unsubscribed,2026-02-01\n"
+        let one = folder.file("one.csv", header + older + other + newer)
+        let json = JSONValue.object(pairs: [
+            ("token", .string(written)), ("tags", .string("news;unsubscribed")), ("last_active", .string("2026-02-01")),
+        ])
+        let two = [folder.file("1.csv", header + older + other), folder.file("2.jsonl", json.text + "\n")]
+        for files in [[one], two] {
+            for rows in [ExportColumns.Rows.newest, .merge] {
+                let query = AudienceQuery(files: files, columns: ExportColumns(), now: noon).with {
+                    ($0.anyTags, $0.excludedTags, $0.columns.rows) = (["news"], ["unsubscribed"], rows)
+                }
+                let (result, sink) = try query.run()
+                #expect(sink.recipients.map(\.token.text) == [token(1)], "\(written)")
+                #expect(result.skipped == [.excluded: 1, .duplicateToken: 1] && result.warnings.isEmpty, "\(result.skipped)")
+                for subject in [token(0xAB), written] {
+                    #expect(try query.trace(TraceSubject(subject)).rows.map(\.verdict) == [.duplicateToken, .excluded], "\(subject)")
+                }
+            }
+        }
+        let everyone = AudienceQuery(two[0]).with { $0.everyone = true }
+        for list in [folder.file("list.txt", "\(written)\n"), folder.file("list.csv", "token,why\n\(cell),x\n")] {
+            #expect(try everyone.with { $0.excludedDevices = [list] }.run().sink.recipients.map(\.token.text) == [token(1)], "\(list)")
+            var imported: [String] = []
+            try TokenList.read(list, columns: ExportColumns()) { imported.append($0.token.text) }
+            #expect(imported == [token(0xAB)])
+        }
+    }
+
+    @Test("a row whose token cannot be read is bad_token whatever its tags, and one that is excluded is warned of")
+    func unreadable() throws {
+        let rows = [
+            "\(token(2)),news", "\(token(2))x,news;unsubscribed", "\(token(2)) \(token(3)),sports", "NULL,sports", "NULL,news",
+            ",unsubscribed",
+        ]
+        let path = folder.file("bad.csv", "token,tags\n" + rows.joined(separator: "\n"))
+        for unites in [ExportColumns.Rows.newest, .merge] {
+            let query = AudienceQuery(path).with {
+                ($0.anyTags, $0.excludedTags, $0.columns.rows) = (["news"], ["unsubscribed"], unites)
+            }
+            let result = try query.run().result
+            #expect(result.skipped == [.badToken: 3, .notMatched: 2] && result.audience == 1, "\(result.skipped)")
+            #expect(
+                result.warnings.map(\.message) == [
+                    "1 row that 'exclude' names has something other than a token, so it excludes no device: other rows may select the same devices"
+                ])
+        }
+    }
+
     @Test("older rows count as duplicate_token and for nothing else, also where nothing selects the device")
     func counts() throws {
         let rows = ["1,,,,,2026-01-01", "1,,,,,2026-01-02", "1,,news,,,2026-01-03", "2,,,,,2026-01-01", "2,,,,,2026-01-02", "3,,news,,,"]

@@ -131,7 +131,7 @@ import Testing
     @Test("a cell that is not a token names its row, too, and what is wrong with it is known")
     func badToken() throws {
         let odd = String(token(2).dropLast())
-        let path = folder.file("bad.csv", "token,alias\n\(token(1)),u1\n\(odd),u2\n<\(token(3))>,u3\n,u4\n")
+        let path = folder.file("bad.csv", "token,alias\n\(token(1)),u1\n\(odd),u2\n{\(token(3))},u3\n,u4\n")
         func trace(_ who: String) throws -> [TracedRow] {
             try AudienceQuery(path).with { $0.aliases = ["u1", "u2"] }.trace(TraceSubject(who)).rows
         }
@@ -139,9 +139,9 @@ import Testing
         #expect(rows.map(\.position.line) == [3] && rows.map(\.verdict) == [.badToken])
         #expect(rows[0].tokenFlaw?.shown == "0000…0000")
         #expect(rows[0].tokenFlaw?.clause == "its 63 digits are no even number: it is cut off, or one is too many")
-        // Not named by the campaign either: that comes first.
-        let copied = try trace("<\(token(3))>")
-        #expect(copied.map(\.verdict) == [.notMatched] && copied[0].tokenFlaw?.clause == "it is in brackets")
+        // Not named by the campaign either, but whose row it is comes first.
+        let copied = try trace("{\(token(3))}")
+        #expect(copied.map(\.verdict) == [.badToken] && copied[0].tokenFlaw?.clause == "it is in brackets")
         #expect(try trace("u1")[0].tokenFlaw == nil && trace("u4")[0].tokenFlaw == nil)
     }
 

@@ -74,9 +74,10 @@ class Seed:
     def cells(self):
         token = self.choice(self.tokens)
         if self.chance(0.05):
-            token = self.choice(["", " ", "abc", "zz" * 32, token[:-1], "<" + token + ">"] + ["NULL"] * self.strict)
+            token = self.choice(["", " ", "abc", "zz" * 32, token[:-1], "{" + token + "}"] + ["NULL"] * self.strict)
         elif self.chance(0.2):
-            token = self.choice([token.upper(), " " + token, token + " ", token[:32].upper() + token[32:]])
+            token = self.choice([token.upper(), " " + token, token + " ", token[:32].upper() + token[32:], "<" + token + ">", "0x" + token, "'" + token,
+                                 "<" + " ".join(token[i:i + 8] for i in range(0, len(token), 8)) + ">", "\u00a0" + token])
         row = {self.token_column: token}
         row["registration_id"] = self.choice(self.registration_ids)
         row["alias"] = self.choice(self.aliases)

@@ -203,9 +203,18 @@ def is_token(token):
     return re.fullmatch(r"([0-9a-f]{2}){4,}", token) is not None
 
 
+def plain_token(text):
+    """decided: a long token may stand in angle brackets or quotes, behind an apostrophe or 0x, between invisible characters, and in groups
+    of eight digits, or of any number where they are 64 together."""
+    groups = re.sub("^0x", "", text.strip("<>'\"\u200b\ufeff\u00a0 \t")).split()
+    joined = "".join(groups)
+    together = len(groups) == 1 or len(joined) == 64 or all(len(group) == 8 for group in groups)
+    return joined if not is_token(text) and together and len(joined) >= 32 and is_token(joined) else text
+
+
 def gather(query, skipped):
-    """The devices by token; rows that are no device of their own are counted. decided: one without a token is first looked at as
-    if it were a device, so that it counts as missing_token or bad_token only when it would get the push."""
+    """The devices by token; rows that are no device of their own are counted. decided: one with anything else instead of a token is a
+    bad_token, whatever it is; one with nothing, or a sign for it, is first looked at as if it were a device."""
     devices, count = {}, 0
     columns = NAMED + tuple(condition["column"] for condition in query.get("where", []))
     for row in (row for path in query["files"] for row in read_export(path)):
@@ -214,10 +223,11 @@ def gather(query, skipped):
         if not readable:
             skipped["bad_row"] += 1
             continue
-        token = text_of(row.get("token", row.get("device_token"))).lower()
+        token = plain_token(text_of(row.get("token", row.get("device_token"))).lower())
         device = Device(token, row, tags_of(row.get("tags"), query["separator"]), query["now"])
         if not is_token(token):
-            skipped[reason_against(device, query) or ("bad_token" if token else "missing_token")] += 1
+            is_sign = token in ("", "null", "n/a", "-")
+            skipped[is_sign and reason_against(device, query) or ("bad_token" if token else "missing_token")] += 1
             continue
         known = devices.setdefault(token, device)
         if known is not device:

@@ -178,15 +178,22 @@ def reason_for(row, tags, found, query):
     if not all(satisfies(row.get(condition["column"], ""), condition, query["now"]) for condition in query["where"]):
         return "filtered"
     token, listed = row.get("device_token", ""), [entry.lower() for entry in query["excluded_devices"]]
-    if is_excluded(row, tags, query) or token and token.lower() in listed:
+    if is_excluded(row, tags, query) or (token_of(token) or token) in listed:
         return "excluded"
     if not token:
         return "missing_token"
-    return None if is_token(token) else "bad_token"
+    return None if token_of(token) else "bad_token"
 
 
-def is_token(text):
-    return re.fullmatch("(?:[0-9a-fA-F]{2}){4,256}", text)
+def token_of(text):
+    """The digits of a token, also of a long one that is written in another way; None for anything else."""
+    if not re.fullmatch("(?:[0-9a-fA-F]{2}){4,256}", text):
+        groups = re.sub("^0[xX]", "", text.strip("<>'\"\u200b\ufeff\u00a0" + BLANKS)).split()
+        text = "".join(groups)
+        is_apart = len(groups) > 1 and len(text) != 64 and any(len(group) != 8 for group in groups)
+        if is_apart or not re.fullmatch("(?:[0-9a-fA-F]{2}){16,256}", text):
+            return None
+    return text.lower()
 
 
 def tags_of(row, query):
@@ -202,8 +209,11 @@ def run(query):
             rows += 1
             if row is None:
                 skipped["bad_row"] += 1
-            elif is_token(row.get("device_token", "")):
-                rows_of.setdefault(row["device_token"].lower(), []).append(row)
+            elif token := token_of(row.get("device_token", "")):
+                rows_of.setdefault(token, []).append(row)
+            elif row.get("device_token", "") not in ("", "null"):
+                # Whose row that is cannot be told, so that it decides nothing, whatever its tags.
+                skipped["bad_token"] += 1
             else:
                 tags = tags_of(row, query)
                 skipped[reason_for(row, tags, selectors_of(row, tags, query), query)] += 1

@@ -128,11 +128,10 @@ struct WhyTests {
         let result = try folder.explain(odd)
         #expect(
             result.output == """
-                A row without a device token (alias a1) does not get spring: not_matched
+                A row without a device token (alias a1) does not get spring: bad_token
                   devices.csv:3
                     ✗ the cell in the column of device tokens, 'aa00…0000', is not a token: its 63 digits are no
                       even number: it is cut off, or one is too many
-                    ✗ no tag, alias or registration id of the campaign names it: its tags are sports
 
                 """)
     }

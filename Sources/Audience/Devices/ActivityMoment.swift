@@ -22,6 +22,9 @@ struct ActivityMoment: BitwiseCopyable, Comparable {
     /// Milliseconds that mean no date: older than any.
     static let never = Int64.min
 
+    /// Whether there is no date.
+    @inline(__always) var isNever: Bool { bits == 0 }
+
     /// A moment this far ahead cannot be in the past, even if the clock that wrote it was wrong. Milliseconds.
     static let grace: Int64 = 86_400_000
 

@@ -20,6 +20,9 @@ struct DeviceClass: Hashable {
     /// Whether a user whom its row names gets nothing on their own: the device gets the push, or is left out on purpose.
     var standsForUser: Bool { reason.map { $0 == .frequency || $0 == .holdout } ?? true }
 
+    /// Whether a row of this class is named by `exclude`, even if nothing selects it; known of rows without a date.
+    var isNamedByExclude: Bool { group > 0 && [.excluded, .notMatched, .filtered].contains(reason) }
+
     /// Whether it takes one of an alias's places: not when it was left out before aliases are checked.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 

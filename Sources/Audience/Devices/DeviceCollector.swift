@@ -181,7 +181,9 @@ struct DeviceCollector: ~Copyable {
             let deviceClass = deviceClass(of: device)
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
-        return ConcludedDevices(devices: devices.count, count: devices.slots, dropped: dropped, first: first.inOrder())
+        return ConcludedDevices(
+            devices: devices.count, undatedExclusions: devices.undatedExclusions, count: devices.slots, dropped: dropped,
+            first: first.inOrder())
     }
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }

@@ -20,6 +20,8 @@ struct DeviceTable: ~Copyable {
     private var classes = Blocks<UInt8>()
     /// Devices that have a slot: some row of them was selected.
     private(set) var slots = 0
+    /// Rows that `exclude` names, that have no date, and lost to a row of their device with a date that selects it.
+    private(set) var undatedExclusions = 0
 
     /// A device's class is below this.
     static let classLimit = 1 << 24
@@ -72,6 +74,11 @@ struct DeviceTable: ~Copyable {
     private mutating func renew(
         _ device: Int, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
     ) throws -> Bool {
+        let before = self.moment(of: device)
+        if before.isNever != moment.isNever {
+            let (undated, dated) = moment.isNever ? (number, classNumber(of: device)) : (classNumber(of: device), number)
+            if table[undated].isNamedByExclude, table[dated].reason == nil { undatedExclusions += 1 }
+        }
         let isNewer = renew(device, moment)
         setClass(of: device, number: try table.merge(number, into: classNumber(of: device), isNewer: isNewer))
         return isNewer

@@ -175,7 +175,9 @@ final class ExcludedDevices: @unchecked Sendable {
         _ path: String, _ columns: ExportColumns, _ limits: ReadingLimits, _ digits: borrowing some TargetReader & ~Copyable
     ) throws(Diagnostic) {
         guard let format = ExportFormat(path: path) else {
-            return try NameFile.forEachName(in: path, limits: limits) { name, line in
+            return try NameFile.forEachName(
+                in: path, limits: limits, comment: { lists[lists.count - 1].note(comment: $0, line: $1) }
+            ) { name, line in
                 add(row: CollectionOfOne(name), line: line, digits)
             }
         }

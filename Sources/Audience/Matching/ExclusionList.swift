@@ -12,6 +12,9 @@ struct ExclusionList: Sendable {
     /// Rows that name no device: blank, or with a placeholder such as NULL; and the line of the first.
     private(set) var blanks = 0
     private(set) var firstBlankLine = 0
+    /// Lines that begin with `#` and hold a token, and the first of them.
+    private var hashedTokens = 0
+    private var firstHashedLine = 0
     /// The names of its columns of devices, for a message; blank for a plain list.
     var columns = ""
     /// The first entry and its line, for a message.
@@ -69,6 +72,13 @@ struct ExclusionList: Sendable {
         blanks += 1
     }
 
+    /// Notes a line that begins with `#`: a token behind it may be meant as an entry.
+    mutating func note(comment: UnsafeBufferPointer<UInt8>, line: Int) {
+        guard targets.isCertain(trimmedText(String(decoding: comment.drop { $0 == UInt8(ascii: "#") }, as: UTF8.self))) else { return }
+        if hashedTokens == 0 { firstHashedLine = line }
+        hashedTokens += 1
+    }
+
     /// Letters, digits, hyphens and underscores are in every name.
     private static func isMark(_ byte: UInt8) -> Bool {
         !((byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_"))
@@ -91,8 +101,22 @@ struct ExclusionList: Sendable {
     /// do not have (anymore) needs no warning.
     func warnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
         let unmatched = unmatched(isDevice)
-        if unmatched == lines { return [uselessWarning] }
-        return blankWarnings + formWarnings(isDevice)
+        return hashWarnings + (unmatched == lines ? [uselessWarning] : blankWarnings + formWarnings(isDevice))
+    }
+
+    private var hashWarnings: [Diagnostic] {
+        guard hashedTokens > 0 else { return [] }
+        let lines = TextFormat.counted(hashedTokens, one: "line begins", many: "lines begin")
+        let noun = TextFormat.plural(hashedTokens, one: targets.aShortNoun, many: targets.shortNouns)
+        let effect = TextFormat.plural(hashedTokens, one: "is a comment and excludes", many: "are comments and exclude")
+        return [
+            .warning(
+                .exclusionNotFound, message: "\(lines) with '#' before \(noun), and so \(effect) no device",
+                at: SourcePosition(file: path, line: firstHashedLine, column: 1),
+                remedy:
+                    "Remove the '#' to leave the \(TextFormat.plural(hashedTokens, one: "device", many: "devices")) out, or else the whole "
+                    + "\(TextFormat.plural(hashedTokens, one: "line", many: "lines")).")
+        ]
     }
 
     private var uselessWarning: Diagnostic {

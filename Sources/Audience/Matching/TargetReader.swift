@@ -31,6 +31,10 @@ struct TargetReading {
 
     /// Why a row without a target has no device.
     var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }
+
+    /// The same before tags and conditions are judged: nil for a row that has a device or means none. A row whose device cannot be read is
+    /// never counted as if it had decided for that device.
+    var earlyReason: SkipReason? { target == nil && reason == .badToken && !Blank.isCell(cell) ? .badToken : nil }
 }
 
 extension TargetReader where Self: ~Copyable {
@@ -48,18 +52,20 @@ extension TargetReader where Self: ~Copyable {
 
 /// Reads targets in hex digits. Holds room for one, lower-cased.
 struct HexTargets: TargetReader, ~Copyable {
+    private let form: TargetForm
     private let lengths: ClosedRange<Int>
     private let digits: UnsafeMutablePointer<UInt8>
 
-    init(_ lengths: ClosedRange<Int>) {
-        self.lengths = lengths
+    init(_ form: TargetForm) {
+        self.form = form
+        lengths = form.lengths
         digits = .allocate(capacity: lengths.upperBound)
     }
 
     deinit { digits.deallocate() }
 
     @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard lengths.contains(cell.count), cell.count & 1 == 0, let base = cell.baseAddress else { return nil }
+        guard lengths.contains(cell.count), cell.count & 1 == 0, let base = cell.baseAddress else { return normalizeDecorated(cell) }
         var place = 0
         var isValid: Int32 = 1
         while place + 16 <= cell.count {
@@ -73,19 +79,39 @@ struct HexTargets: TargetReader, ~Copyable {
             digits[place] = byte | 0x20
             place += 1
         }
-        return isValid != 0 ? UnsafeBufferPointer(start: digits, count: cell.count) : nil
+        return isValid != 0 ? UnsafeBufferPointer(start: digits, count: cell.count) : normalizeDecorated(cell)
+    }
+
+    @inline(never) private func normalizeDecorated(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard let target = form.undecorated(cell) else { return nil }
+        for (place, byte) in target.enumerated() { digits[place] = byte }
+        return UnsafeBufferPointer(start: digits, count: target.count)
     }
 }
 
 /// Reads targets that are kept as they are written.
 struct TextTargets: TargetReader {
-    let characters: ASCIISet
-    let lengths: ClosedRange<Int>
-    let exceptedLengths: ClosedRange<Int>?
+    private let form: TargetForm
+    private let characters: ASCIISet
+    private let lengths: ClosedRange<Int>
+    private let exceptedLengths: ClosedRange<Int>?
+
+    init(_ form: TargetForm) {
+        self.form = form
+        (characters, lengths, exceptedLengths) = (form.characters, form.lengths, form.exceptedLengths)
+    }
 
     @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard lengths.contains(cell.count), exceptedLengths?.contains(cell.count) != true else { return nil }
-        return cell.allSatisfy(characters.contains) ? cell : nil
+        guard lengths.contains(cell.count), exceptedLengths?.contains(cell.count) != true, cell.allSatisfy(characters.contains) else {
+            return normalizeDecorated(cell)
+        }
+        return cell
+    }
+
+    /// Nothing is removed within the target, so it is a part of the cell.
+    @inline(never) private func normalizeDecorated(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard let target = form.undecorated(cell), let start = cell.firstIndex(where: characters.contains) else { return nil }
+        return UnsafeBufferPointer(rebasing: cell[start..<start + target.count])
     }
 }
 
@@ -101,11 +127,10 @@ struct ChosenTargets: TargetReader {
 
     init(_ form: TargetForm) {
         switch form.notation {
-        case .hex(let digits):
-            let box = Box(HexTargets(digits))
+        case .hex:
+            let box = Box(HexTargets(form))
             read = { box.targets.normalize($0) }
-        case .text(let characters, let length, let except):
-            read = TextTargets(characters: characters, lengths: length, exceptedLengths: except).normalize
+        case .text: read = TextTargets(form).normalize
         }
     }
 

@@ -46,7 +46,8 @@ extension BlockMerger {
             skippedGroups: skippedByGroup, exclusions: findings.exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: findings.conditionCounts, badTokens: findings.badTokens.list, unreachedCells: findings.unreachedCells,
             servicesWithoutColumn: findings.servicesWithoutColumn, badRows: findings.badRows.map(\.mistake),
-            warnings: findings.allWarnings(rowsOfSeveral: findings.rowsWithDevice > settled.devices),
+            warnings: findings.allWarnings(
+                rowsOfSeveral: findings.rowsWithDevice > settled.devices, undatedExclusions: settled.undatedExclusions),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })

@@ -106,14 +106,16 @@ struct BlockResult {
     /// Registration ids that a list of excluded devices has without what is around them.
     var listedInDisguise = SpellingCounts()
     var badTokens = BadTokens()
+    /// Rows that `exclude` names and whose device cannot be read.
+    var excludedWithoutDevice = 0
     var foreignTargets = ForeignTargets()
     /// Cells of the column that says which service reaches a device, of rows that none reaches.
     var unreached: [[UInt8]: Int] = [:]
     var unreadDates = UnreadDates()
-    /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
-    var rowsDespiteNone = 0
     /// The same of the column that says whether a device is valid.
     var unreadValidity = UnreadDates()
+    /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
+    var rowsDespiteNone = 0
     /// The same of `registered_at`, of devices whose tokens are known to be invalid.
     var unreadRegistrations = UnreadDates()
     var conditions: [ConditionFindings]

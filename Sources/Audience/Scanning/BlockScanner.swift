@@ -157,7 +157,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 nil
             }
         let reading = targets.target(of: row, columns)
-        guard let token = reading.target else { return reason ?? reading.reason }
+        guard let token = reading.target else {
+            return reasonWithoutDevice(reading, reason, isExcluded: selector.isExcluded || isIDListed, &blockResult)
+        }
         foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
         let fingerprint = plan.hash.fingerprint(token)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
@@ -167,7 +169,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
-            let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
+            // Without a date the row may lose to another one, and then it is said that the device was to be left out.
+            let isNamed = reason == .excluded || lastActive == ActivityMoment.never && (selector.isExcluded || isIDListed)
+            let exclusions = isNamed ? exclusions(row, columns, fingerprint) : []
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
         } else if let listed {
             let exclusions = exclusions(row, columns, listed)
@@ -182,6 +186,16 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         for other in others { blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken)) }
         blockResult.unusedTargets += others.count
         return nil
+    }
+
+    /// Why a row without a device goes no further.
+    /// - Parameter reason: by its tags and other cells.
+    private func reasonWithoutDevice(
+        _ reading: TargetReading, _ reason: SkipReason?, isExcluded: Bool, _ blockResult: inout BlockResult
+    ) -> SkipReason {
+        guard let early = reading.earlyReason else { return reason ?? reading.reason }
+        if isExcluded { blockResult.excludedWithoutDevice += 1 }
+        return early
     }
 
     /// The fingerprint by which a list of excluded devices has the device of a row, under any of its targets; and those of the targets that
@@ -211,10 +225,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let reading = targets.target(of: row, columns)
         guard let token = reading.target else {
-            if !isSelected { return .notMatched }
-            if !passes { return .filtered }
-            if selector.isExcluded || isIDListed { return .excluded }
-            return reading.reason
+            let isExcluded = selector.isExcluded || isIDListed
+            let reason: SkipReason? = !isSelected ? .notMatched : !passes ? .filtered : isExcluded ? .excluded : nil
+            return reasonWithoutDevice(reading, reason, isExcluded: isExcluded, &blockResult)
         }
         foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
         let fingerprint = plan.hash.fingerprint(token)

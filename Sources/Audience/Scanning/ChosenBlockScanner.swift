@@ -13,10 +13,8 @@ struct ChosenBlockScanner: ~Copyable {
             return
         }
         switch plan.query.targets.notation {
-        case .hex(let digits):
-            hex = BlockScanner(plan, HexTargets(digits))
-        case .text(let characters, let length, let except):
-            text = BlockScanner(plan, TextTargets(characters: characters, lengths: length, exceptedLengths: except))
+        case .hex: hex = BlockScanner(plan, HexTargets(plan.query.targets))
+        case .text: text = BlockScanner(plan, TextTargets(plan.query.targets))
         }
     }
 

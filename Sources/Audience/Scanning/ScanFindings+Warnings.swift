@@ -74,12 +74,42 @@ extension ScanFindings {
 
     // MARK: - Warnings
 
-    /// - Parameter rowsOfSeveral: whether some device has several rows.
-    func allWarnings(rowsOfSeveral: Bool) -> [Diagnostic] {
+    /// - Parameters:
+    ///   - rowsOfSeveral: whether some device has several rows.
+    ///   - undatedExclusions: as in `ConcludedDevices`.
+    func allWarnings(rowsOfSeveral: Bool, undatedExclusions: Int) -> [Diagnostic] {
         let early = warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames
         let names = unseenNames() + spellings + uselessNames + plan.excluded.warnings(listedDevices)
         let cells = conditionWarnings + comparisonWarnings + unreadDates(rowsOfSeveral: rowsOfSeveral) + unreadRegistrationDates
-        return early + names + cells + tagsOfNone + otherActivity(rowsOfSeveral: rowsOfSeveral)
+        let lost = lostExclusions(undated: undatedExclusions)
+        return early + names + lost + cells + tagsOfNone + otherActivity(rowsOfSeveral: rowsOfSeveral)
+    }
+
+    /// Rows that `exclude` names and that exclude no device: another row of the device may be sent to.
+    private func lostExclusions(undated: Int) -> [Diagnostic] {
+        var found: [Diagnostic] = []
+        if excludedWithoutDevice > 0 {
+            let rows = TextFormat.counted(
+                excludedWithoutDevice, one: "row that 'exclude' names has", many: "rows that 'exclude' names have")
+            let noun = TextFormat.withArticle(plan.query.services.shortTargetNoun)
+            let effect = TextFormat.plural(excludedWithoutDevice, one: "it excludes no device", many: "they exclude no device")
+            found.append(
+                .warning(
+                    .exclusionNotFound,
+                    message: "\(rows) something other than \(noun), so \(effect): other rows may select the same devices",
+                    remedy: "Correct these cells in the export; under bad_token the preview shows where they are."))
+        }
+        if undated > 0 {
+            let rows = TextFormat.counted(undated, one: "row that 'exclude' names has", many: "rows that 'exclude' names have")
+            let effect = TextFormat.plural(
+                undated, one: "a row of its device with a date decides", many: "rows of their devices with a date decide")
+            let column = shownName(of: .lastActive)
+            found.append(
+                .warning(
+                    .exclusionNotFound, message: "\(rows) no past date in '\(column)', so \(effect) instead, which 'exclude' does not name",
+                    remedy: "Write the date into each row of the export, or list these devices: exclude: {devices: FILE}."))
+        }
+        return found
     }
 
     private var duplicateKeys: [Diagnostic] {

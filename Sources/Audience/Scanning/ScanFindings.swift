@@ -32,11 +32,12 @@ struct ScanFindings {
     private(set) var listedInDisguise = SpellingCounts()
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
+    private(set) var excludedWithoutDevice = 0
     private(set) var foreignTargets = ForeignTargets()
     private(set) var unreached: [[UInt8]: Int] = [:]
     private(set) var unreadDates = UnreadDates()
-    private(set) var rowsDespiteNone = 0
     private(set) var unreadValidity = UnreadDates()
+    private(set) var rowsDespiteNone = 0
     private(set) var unreadRegistrations = UnreadDates()
     /// Places of listed devices that are in the exports.
     private(set) var listedDevices = BitSet()
@@ -68,11 +69,12 @@ struct ScanFindings {
         listedInDisguise.add(blockResult.listedInDisguise)
         if !blockResult.unreached.isEmpty { unreached.merge(blockResult.unreached, uniquingKeysWith: +) }
         badTokens.add(blockResult.badTokens, in: plan.files[blockResult.file].path, from: place.line)
+        excludedWithoutDevice += blockResult.excludedWithoutDevice
         foreignTargets.add(blockResult.foreignTargets)
         unreadDates.add(blockResult.unreadDates)
+        unreadValidity.add(blockResult.unreadValidity)
         rowsDespiteNone += blockResult.rowsDespiteNone
         unreadRegistrations.add(blockResult.unreadRegistrations)
-        unreadValidity.add(blockResult.unreadValidity)
         for index in conditions.indices { conditions[index].add(blockResult.conditions[index]) }
         for index in comparisons.indices { comparisons[index].add(blockResult.comparisons[index]) }
         for index in flaws.indices { flaws[index].add(blockResult.flaws[index], in: plan.files[blockResult.file].path, from: place.line) }

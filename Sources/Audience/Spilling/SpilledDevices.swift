@@ -51,6 +51,7 @@ struct SpilledDevices: ~Copyable {
 
     // What the partitions come to, by place.
     private var deviceCount = 0
+    private var undatedExclusions: Int
     private var firsts = BitSet()
     private var dropped = BitSet()
     private var first = FirstRecipients(limit: AudienceResult.mostSamples)
@@ -64,6 +65,7 @@ struct SpilledDevices: ~Copyable {
         if users != nil { self.users = PartitionedFile() }
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
+        undatedExclusions = devices.undatedExclusions
         places = devices.slots
         placesBefore = devices.slots
         var firstDevices: [(device: Int, slot: Int)] = []
@@ -145,7 +147,7 @@ struct SpilledDevices: ~Copyable {
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return ConcludedDevices(
-            devices: deviceCount, count: firsts.count, dropped: droppedSlots,
+            devices: deviceCount, undatedExclusions: undatedExclusions, count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
@@ -163,6 +165,7 @@ struct SpilledDevices: ~Copyable {
             }
         }
         deviceCount += devices.count
+        undatedExclusions += devices.undatedExclusions
         for device in 0..<devices.count { try devices.conclude(device, &classes) }
         if var reached = reachedUsers?.contents(of: partition) {
             while let user = try reached.next(TokenFingerprint.self) { try devices.drop(user: user, &classes) }

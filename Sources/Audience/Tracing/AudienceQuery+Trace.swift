@@ -183,6 +183,7 @@ private struct DeviceTracer {
         let newest = rows[device.newest].traced.position
         for index in rows.indices where rows[index].digits == device.digits && index != device.newest {
             (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)
+            rows[index].traced.lacksDate = rows[index].moment.isNever && !rows[device.newest].moment.isNever
         }
         rows[device.newest].traced.verdict = device.reason
         if let standing = device.stoodForBy {

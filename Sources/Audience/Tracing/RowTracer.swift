@@ -157,7 +157,9 @@ struct RowTracer {
             failedConditions: failed.map { (plan.query.conditions[$0], text(columns.conditions[$0])) },
             exclusions: excludedTags + exclusions(row, columns, listed: isListed), chosenInstead: [])
         let ownReason: SkipReason? =
-            if !isSelected {
+            if let early = reading.earlyReason {
+                early
+            } else if !isSelected {
                 .notMatched
             } else if !failed.isEmpty {
                 .filtered

@@ -37,6 +37,8 @@ public struct TracedRow: Sendable {
     public var verdict: SkipReason?
     /// The row that counts instead of this one (`duplicateToken`), or that excludes the device though this one does not (`excluded`).
     public var decidedBy: SourcePosition?
+    /// For `duplicateToken`: whether the row that counts has a past date in `last_active` and this one has none.
+    public var lacksDate = false
     /// For `duplicateToken` of a user's ID: the row of a device that stands for the user, and the number of the device's service.
     public var stoodForBy: (position: SourcePosition, service: Int)?
     /// For `aliasLimit`: the devices that have the alias's places, the most recently active first.

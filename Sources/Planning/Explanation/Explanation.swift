@@ -100,7 +100,7 @@ struct Explainer {
         var steps: [Explanation.Step] = []
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
-            if !step.holds { return steps + flaw(row, besides: step) + [step] }
+            if !step.holds { return steps + flaw(row, besides: step) + (row.verdict == .badToken && step.kind != .token ? [] : [step]) }
             steps.append(step)
         }
         return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
@@ -108,7 +108,8 @@ struct Explainer {
 
     // MARK: - Who gets it
 
-    /// A cell that is not a token is said even where another step comes first: it may be all that people ask about.
+    /// A cell that is not a token is said even where another step comes first: it may be all that people ask about, and it comes before the
+    /// row's tags.
     private func flaw(_ row: TracedRow, besides step: Explanation.Step) -> [Explanation.Step] {
         step.kind == .token || row.tokenFlaw == nil ? [] : [token(row)].compactMap(\.self)
     }
@@ -202,10 +203,12 @@ struct Explainer {
         }
         if row.verdict == .duplicateToken, let other = row.decidedBy {
             let tags = query.columns.rows == .merge ? ", with the tags of both rows" : ""
+            let why =
+                row.lacksDate
+                ? "\(Self.place(other)) has a past date, and counts as newer than a row without one"
+                : "\(Self.place(other)) is newer, or equally new and read later"
             return Explanation.Step(
-                kind: .newest, holds: false,
-                text: "this row is not the newest of its device (\(active)): "
-                    + "\(Self.place(other)) is newer, or equally new and read later, so it decides\(tags)")
+                kind: .newest, holds: false, text: "this row is not the newest of its device (\(active)): \(why), so it decides\(tags)")
         }
         return Explanation.Step(kind: .newest, holds: true, text: "this is the newest row of its device, so it decides (\(active))")
     }

@@ -104,8 +104,48 @@ extension TargetForm {
         return normalize(&bytes) ? Target(normalized: String(decoding: bytes, as: UTF8.self)) : nil
     }
 
-    /// Converts a target in place to the form in which it is stored and compared; false if the text cannot be one.
+    /// Converts a target in place to the form in which it is stored and compared, also one that is decorated (`undecorated`); false if the
+    /// text cannot be one.
     public func normalize(_ bytes: inout [UInt8]) -> Bool {
+        if normalizePlain(&bytes) { return true }
+        guard let target = bytes.withUnsafeBufferPointer(undecorated) else { return false }
+        bytes = target
+        return true
+    }
+
+    /// A target in its stored form without what programs and people write around it and within it: `<9f3c1a2b 0d…>` (iOS before 13), quotes
+    /// and the apostrophe of spreadsheets, blanks, no-break spaces and other invisible characters, `0x`, and blanks between hex digits. nil if
+    /// there is none, and for a text too short to be certainly a target. A row that is read like this decides for its device, and a line of
+    /// a list excludes it: the device must not be reached through another row.
+    public func undecorated(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        // Texts that are no target at all, such as UUIDs, are told apart without copying them.
+        guard let tellingLength, text.count > tellingLength, text.allSatisfy({ isCharacter($0) || Self.mayDecorate($0) }) else {
+            return nil
+        }
+        func isMark(_ scalar: Unicode.Scalar) -> Bool { "<>'\"".unicodeScalars.contains(scalar) || Blank.isInvisible(scalar) }
+        var scalars = String(decoding: text, as: UTF8.self).unicodeScalars.drop(while: isMark)
+        while scalars.last.map(isMark) ?? false { scalars.removeLast() }
+        var bytes = Array(String(scalars).utf8)
+        if case .hex = notation {
+            if bytes.starts(with: "0x".utf8) || bytes.starts(with: "0X".utf8) { bytes.removeFirst(2) }
+            let groups = String(decoding: bytes, as: UTF8.self).unicodeScalars.split { $0.properties.isWhitespace }
+            bytes = groups.flatMap { Array(String($0).utf8) }
+            // Blanks of no known form may separate two targets.
+            guard groups.count < 2 || bytes.count == usualLength || groups.allSatisfy({ $0.count == Self.digitsOfGroup }) else {
+                return nil
+            }
+        }
+        return bytes.count >= tellingLength && normalizePlain(&bytes) ? bytes : nil
+    }
+
+    /// Digits between the blanks of `NSData.description`.
+    private static let digitsOfGroup = 8
+
+    /// Whether a byte may stand in a decorated target: in a blank, a quote or bracket, or `0x`.
+    private static func mayDecorate(_ byte: UInt8) -> Bool { byte <= 0x20 || byte >= 0x80 || "<>'\"xX".utf8.contains(byte) }
+
+    /// The same of a target that is written as its service gives it out.
+    private func normalizePlain(_ bytes: inout [UInt8]) -> Bool {
         guard lengths.contains(bytes.count), exceptedLengths?.contains(bytes.count) != true else { return false }
         guard case .hex = notation else { return bytes.allSatisfy(characters.contains) }
         for index in bytes.indices { bytes[index] = Self.folded(bytes[index]) }

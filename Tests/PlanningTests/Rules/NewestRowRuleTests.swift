@@ -52,6 +52,17 @@ import Testing
                 """)
     }
 
+    @Test(
+        "--why says of a row without a past date that one with a date counts as newer, though it is read later",
+        arguments: ["", "2962-11-10"])
+    func whyUndated(date: String) throws {
+        let rules = try daily(("2026-10-01", date))
+        try rules.folder.writeCampaign(audience: "aliases: [anna]", content: "title: Hello")
+        let output = try rules.folder.explain("bert").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(output.contains("day-1.csv:2 has a past date, and counts as newer than a row without one, so it decides"), "\(output)")
+        #expect(!output.contains("read later"), "\(output)")
+    }
+
     @Test("columns: {rows: merge} unites the tags of a device's rows; without it the export is warned of by name")
     func merge() throws {
         let rows = [Device(1, ["tags": "news", "name": "old"]), Device(1, ["tags": "beta", "name": "new"]), Device(2, ["tags": "news"])]
