@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Audience
@@ -215,6 +216,21 @@ import Testing
             var imported: [String] = []
             try TokenList.read(list, columns: ExportColumns()) { imported.append($0.token.text) }
             #expect(imported == [token(0xAB)])
+        }
+    }
+
+    @Test("the same of a service whose targets are kept as they are written", arguments: ["'", "\u{A0}", "\u{FEFF}"])
+    func decoratedText(mark: String) throws {
+        let (fcm, target) = (try #require(PushServices.named("fcm")), "dPx3c9Qk2Lm0aBcDeFgHiJ:APA91b" + String(repeating: "a", count: 101))
+        let path = folder.file("a.csv", "token,tags,last_active\n\(target),news,2026-01-01\n\(mark)\(target),news;out,2026-02-01\n")
+        for services in [[fcm], [fcm, PushServices.standard]] {
+            var columns = ExportColumns()
+            columns.targets[fcm.target.column] = services.count > 1 ? place("token") : nil
+            let query = AudienceQuery(path, columns: columns).with {
+                ($0.services, $0.anyTags, $0.excludedTags) = (services, ["news"], ["out"])
+            }
+            let result = try query.run().result
+            #expect(result.skipped == [.excluded: 1, .duplicateToken: 1], "\(result.skipped)")
         }
     }
 

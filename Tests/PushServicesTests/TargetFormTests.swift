@@ -42,6 +42,20 @@ struct DeviceTokenTests {
         #expect(form.target(text) == nil)
     }
 
+    @Test("a long one is read as programs decorate it; two of them, another text and a short one are not")
+    func decorated() {
+        let (token, usual) = (String(repeating: "0123456789abcdef", count: 10), String(repeating: "0123456789abcdef", count: 4))
+        for text in ["<\(token)>", "'\(token)", "0x\(token)", "\u{A0}\(token)\u{A0}", "\" \(token)\"", "\u{FEFF}\(token.uppercased())"] {
+            #expect(form.target(text)?.text == token && form.shape(of: text) == nil && form.isCertain(text), "\(text)")
+        }
+        #expect(form.target("\(usual.prefix(20)) \(usual.dropFirst(20))")?.text == usual)
+        for text in [
+            "\(usual) \(usual)", "\(token.prefix(20)) \(token.dropFirst(20))", "{\(token)}", "\(token);", "<\(token)0>", "x\(token)",
+        ] {
+            #expect(form.target(text) == nil, "\(text)")
+        }
+    }
+
     @Test("its length is not fixed, within limits")
     func lengths() {
         for count in [8, 64, 160, 512] { #expect(form.target(String(repeating: "a", count: count)) != nil) }
@@ -125,6 +139,9 @@ struct OtherTargetTests {
     func recognized() {
         let token = "d1:APA91b" + String(repeating: "xY_-", count: 30)
         #expect(registrationToken.isCertain(token) && registrationToken.recognizes(token))
+        for text in ["'\(token)", "\"\(token)\"", "\u{A0}\(token)\u{200B}"] { #expect(registrationToken.target(text)?.text == token) }
+        #expect(
+            registrationToken.target("\(token.prefix(50)) \(token.dropFirst(50))") == nil && registrationID.target("'191e35f7e07") == nil)
         #expect(!registrationID.isCertain("191e35f7e07") && !registrationID.recognizes("191e35f7e07"))
     }
 }
