@@ -12,6 +12,19 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     return best?.name
 }
 
+/// Whether a text is most likely a slip for a name that is also in use, `unsubcribed` for `unsubscribed`: one letter of a long word differs. In a
+/// short word it makes another one, as in `plan-a` and `plan-b`, and so does a digit.
+public func isSlip(_ text: String, for name: String) -> Bool {
+    func words(_ text: String) -> [Substring] { text.lowercased().split { !$0.isLetter && !$0.isNumber } }
+    let (found, wanted) = (words(text), words(name))
+    guard found.count == wanted.count else { return false }
+    let others = zip(found, wanted).filter { $0 != $1 }
+    guard others.count == 1, let (word, meant) = others.first, word.allSatisfy(\.isLetter), meant.allSatisfy(\.isLetter),
+        min(word.count, meant.count) >= (word.count == meant.count ? 8 : 7), !isOpposite(String(word), right: String(meant))
+    else { return false }
+    return editDistance(Array(word.unicodeScalars), Array(meant.unicodeScalars)) == 1
+}
+
 /// Whether one is the other with a sign or word of negation in front, or they begin or end with words that mean the opposite of one another.
 private func isOpposite(_ left: String, right: String) -> Bool {
     // `none` is meant by slips of it only, not by `one`.

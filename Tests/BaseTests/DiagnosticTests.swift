@@ -107,6 +107,19 @@ import Testing
         #expect(nearestName(to: "a", among: []) == nil)
     }
 
+    @Test("one letter of a long word makes a slip, and another word, number or the opposite does not")
+    func letterSlips() {
+        for text in ["unsubscribe", "unsubcribed", "unsubscirbed", "Unsubscribedd", "unsubskribed"] {
+            #expect(isSlip(text, for: "unsubscribed"), "\(text)")
+        }
+        #expect(isSlip("push-customer", for: "push_customers") && isSlip("купившие2025-подписчки", for: "купившие2025-подписчики"))
+        for (text, name) in [
+            ("unsubscribed", "unsubscribed"), ("UNSUBSCRIBED", "unsubscribed"), ("resubscribed", "unsubscribed"),
+            ("subscribed", "unsubscribed"), ("plan-a", "plan-b"), ("vips", "vip"), ("group10", "group1"), ("campaign2025", "campaign2026"),
+            ("inactive", "active"), ("skirt", "shirt"), ("teacher", "teached"), ("unsubscribed_push", "unsubscribed"), ("", "unsubscribed"),
+        ] { #expect(!isSlip(text, for: name), "\(text)") }
+    }
+
     @Test("what a file holds does not steer the terminal")
     func controlCharacters() {
         #expect(

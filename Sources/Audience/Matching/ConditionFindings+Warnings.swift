@@ -138,6 +138,9 @@ extension ConditionFindings {
         case .comparison(.equal, let operand):
             return Self.midnight(trimmedText(operand), column: column, cells: otherCells)
                 ?? nearest(to: trimmedText(operand), isLanguage: isLanguage)
+        case .comparison(.notEqual, _) where isSeen[1] && unreadableRows == 0:
+            return
+                "Each of its cells is this value or blank, and a blank cell meets no comparison. For blank cells, write \(column): missing."
         default: return nil
         }
     }
@@ -212,7 +215,7 @@ extension ConditionFindings {
         // 0,0 is a number, not two values.
         let values = condition.test.texts
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
-            let cells = SeveralValues.cells(holding: value, among: otherCells).filter { !values.contains($0) }
+            let cells = SeveralValues.cells(holding: value, among: otherCells, leavesOut: isNotEqual).filter { !values.contains($0) }
             guard !cells.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
@@ -243,7 +246,8 @@ extension ConditionFindings {
             let isTruth = Self.isTruth(name)
             let others = otherCells.filter { cell in
                 !all.contains { $0.utf8.elementsEqual(cell.utf8) } && !counted.contains(cell)
-                    && Self.isSame(cell, name: name, isTruth: isTruth, isLanguage: isLanguage)
+                    && (Self.isSame(cell, name: name, isTruth: isTruth, isLanguage: isLanguage)
+                        || isNotEqual && !isLanguage && isSlip(cell, for: name))
             }
             guard !others.isEmpty else { return nil }
             return .warning(

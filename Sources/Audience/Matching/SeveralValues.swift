@@ -3,13 +3,14 @@ import Base
 /// Cells that hold several values, `sport;music`, in a column that is compared as a whole.
 enum SeveralValues {
     /// The cells in which a text is one of several values.
-    static func cells(holding text: String, among cells: [String]) -> [String] {
+    /// - Parameter leavesOut: whether cells that are not the text meet the condition: it is meant to leave out `Lyon, France` as well.
+    static func cells(holding text: String, among cells: [String], leavesOut: Bool) -> [String] {
         let commas = cells.filter { $0.contains(",") }.map { parts(of: $0, marks: ",") }
         return cells.filter { cell in
             guard cell != text else { return false }
             if parts(of: cell, marks: ";|").contains(text) { return true }
             // A comma without a blank is used in lists; with a blank, also in names of places and plans.
-            return parts(of: cell, marks: ",;|").contains(text) && (!cell.contains(", ") || isList(commas, all: cells))
+            return parts(of: cell, marks: ",;|").contains(text) && (leavesOut || !cell.contains(", ") || isList(commas, all: cells))
         }
     }
 
