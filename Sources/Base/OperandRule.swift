@@ -31,7 +31,9 @@ public struct OperandRule {
     }
 
     /// The comparison with another operand, as you would write it in this place.
-    private func written(_ operand: String) -> String {
+    private func written(_ operand: String) -> String { written(comparison, operand) }
+
+    private func written(_ comparison: ComparisonOperator, _ operand: String) -> String {
         switch notation {
         case .condition: "\"\(comparison.rawValue) \(operand)\""
         case .template:
@@ -54,6 +56,7 @@ public struct OperandRule {
 
     /// - Throws: a `Mistake` that says what is wrong with the operand.
     public func check() throws(Mistake) {
+        try checkSingle()
         let kind = ComparisonValue(operand, column: column).kind
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
             throw Mistake("\(quoted(operand)) \(date.flaw)", remedy: date.remedy(written))
@@ -73,6 +76,41 @@ public struct OperandRule {
             throw Mistake(
                 "\(quoted(operand)) is not a number, a version or a date, so nothing is less or more than it", remedy: textRemedy)
         }
+    }
+
+    /// `2026-01-01, < 2026-02-01` after `>=`: a remedy for one of the two conditions would lose the other.
+    private func checkSingle() throws(Mistake) {
+        guard isOrder, let second = secondBound else { return }
+        let separators: Set = [",", ";", "&", "-", "–", "and", "und", "to", "bis"]
+        var words = operand[..<second.start].split { " ,;&".contains($0) }.map(String.init)
+        while let last = words.last, separators.contains(last.lowercased()) { words.removeLast() }
+        guard !words.isEmpty else { return }
+        let (first, other) = (written(words.joined(separator: " ")), written(second.comparison, second.operand))
+        let remedy =
+            switch notation {
+            case .condition: Self.remedy(forTwo: column, first, other)
+            case .template: "Write \(first) and \(other)."
+            }
+        throw Mistake("\(quoted("\(comparison.rawValue) \(operand)")) is two conditions", remedy: remedy)
+    }
+
+    /// What to do about two conditions of `where` on one column.
+    public static func remedy(forTwo column: String, _ first: String, _ second: String) -> String {
+        "A column takes only one condition: write \(column): \(first) or \(column): \(second). For both, export the column twice, under two names."
+    }
+
+    /// The second of two conditions in the operand, and where it begins: from another sign on, or a second date.
+    private var secondBound: (start: String.Index, comparison: ComparisonOperator, operand: String)? {
+        let signs = "<>=≤≥"
+        if let start = operand.firstIndex(where: signs.contains) {
+            let sign = String(operand[start...].prefix(while: signs.contains))
+            let value = operand[start...].dropFirst(sign.count).split(separator: " ").joined(separator: " ")
+            let comparison = ComparisonOperator(rawValue: ["≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="][sign] ?? sign)
+            return comparison.flatMap { value.isEmpty ? nil : (start, $0, value) }
+        }
+        let words = operand.split { " ,;&".contains($0) }
+        guard let date = words.dropFirst().first(where: { WrittenDate(String($0)) != nil }) else { return nil }
+        return (date.startIndex, comparison == .less || comparison == .lessOrEqual ? .greaterOrEqual : .lessOrEqual, String(date))
     }
 
     /// `1.000` is a thousand in some countries, and one for Volley; `1.000.000` would be a version.

@@ -24,7 +24,9 @@ struct WrittenDate {
         } else {
             return nil
         }
-        guard (1...31).contains(first), (1...31).contains(second) else { return nil }
+        // Of two dates, neither may be lost.
+        guard (1...31).contains(first), (1...31).contains(second), !words.dropFirst().contains(where: { WrittenDate(String($0)) != nil })
+        else { return nil }
         time = WrittenTime.time(in: words.dropFirst().joined(separator: " ")).map { " \($0)" } ?? ""
     }
 

@@ -53,8 +53,11 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         if fields.first?.hasPrefix("@") == true { throw word(fields.joined(separator: " ")) }
         guard fields.count != 5 else { return }
         let remedy: String
-        if let rule = withoutSeconds(fields) {
-            remedy = "Write \"\(rule)\": minute, hour, day of the month, month and day of the week, without seconds."
+        let translations = translations(of: fields)
+        if !translations.isEmpty {
+            let rules = translations.map { "\"\($0.rule)\"" + (translations.count > 1 ? " \($0.reading)" : "") }.joined(separator: ", or ")
+            remedy =
+                "Write \(rules): minute, hour, day of the month, month and day of the week, without seconds\(translations.count > 1 ? " or year" : "")."
         } else {
             remedy =
                 (fields.count > 5
@@ -87,15 +90,24 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A rule of a scheduler whose rules begin with the second, if it means the same in cron: from the full minute on, and without numbers for
-    /// days of the week, as Quartz counts them from 1 for Sunday.
-    private static func withoutSeconds(_ fields: [Substring]) -> String? {
-        guard fields.count == 6 || fields.count == 7 && (fields[6] == "*" || fields[6] == "?"), fields[0] == "0" || fields[0] == "00" else {
-            return nil
+    /// What a rule with six or seven fields may mean in cron, and how it is read for that: other schedulers begin with the second (Quartz), or
+    /// end with the year (AWS). Seconds must be 0, and days of the week no numbers, as both count them from 1 for Sunday.
+    private static func translations(of fields: [Substring]) -> [(rule: String, reading: String)] {
+        func isAny(_ field: Substring) -> Bool { field == "*" || field == "?" }
+        func rule(_ fields: ArraySlice<Substring>) -> String? {
+            // `?` is a day that the other field of days decides.
+            guard fields.enumerated().allSatisfy({ $1 != "?" || $0 == 2 || $0 == 4 }), let weekday = fields.last,
+                weekday.utf8.allSatisfy({ !(0x30...0x39).contains($0) })
+            else { return nil }
+            let rule = fields.map { $0 == "?" ? "*" : String($0) }.joined(separator: " ")
+            return (try? CronRule(rule)) == nil ? nil : rule
         }
-        let rest = fields[1...5].map { $0 == "?" ? "*" : String($0) }
-        let rule = rest.joined(separator: " ")
-        return rest[4].utf8.allSatisfy { !(0x30...0x39).contains($0) } && (try? CronRule(rule)) != nil ? rule : nil
+        guard fields.count == 6 || fields.count == 7 && isAny(fields[6]) else { return [] }
+        let bySecond = fields[0].allSatisfy { $0 == "0" } ? rule(fields[1...5]) : nil
+        let byYear = fields.count == 6 && isAny(fields[5]) ? rule(fields[0...4]) : nil
+        return [(bySecond, "if the first field is seconds"), (byYear, "if the last one is the year")].compactMap { rule, reading in
+            rule.map { ($0, reading) }
+        }
     }
 
     /// A free minute is usually a slip: `* 9 * * mon` matches sixty times. If every minute is intended, a step says so.

@@ -139,6 +139,21 @@ struct CronTests {
         #expect(try nextTimes(of: proposed) == nextTimes(of: CronRule(meant)))
     }
 
+    @Test("a rule that may begin with the second or end with the year is translated both ways, and by its question marks only one way")
+    func secondOrYear() throws {
+        func remedy(_ text: String) throws -> String? { try #require(#expect(throws: Mistake.self) { try CronRule(text) }).remedy }
+        #expect(
+            try remedy("0 9 * * * *") == "Write \"9 * * * *\" if the first field is seconds, or \"0 9 * * *\" if the last one is the year: "
+                + "minute, hour, day of the month, month and day of the week, without seconds or year.")
+        #expect(try remedy("0 0 9 * * *")?.hasPrefix("Write \"0 9 * * *\" if the first field is seconds, or \"0 0 9 * *\" if") ?? false)
+        for (text, rule) in [
+            ("0 9 * * ? *", "0 9 * * *"), ("15 10 ? * MON-FRI *", "15 10 * * MON-FRI"), ("0 30 8 1 * ?", "30 8 1 * *"),
+            ("0 0 9 * * ? *", "0 9 * * *"),
+        ] {
+            #expect(try remedy(text)?.hasPrefix("Write \"\(rule)\": minute") ?? false, "\(text)")
+        }
+    }
+
     @Test(
         "a rule of another scheduler that may mean other days is not translated",
         arguments: ["0 0 9 ? * 2", "0 0 9 * * 2#1", "30 0 9 * * mon", "0 9 1 1 * 2027", "0 0 9 L * ?", "* * * * * *"])

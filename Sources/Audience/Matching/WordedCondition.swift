@@ -34,13 +34,17 @@ enum WordedCondition {
 
     private static func isNumber(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer { DecimalText($0) != nil } }
 
-    /// `50-100`, `50 to 100`, `between 50 and 100`: more than one condition can express.
+    /// `50-100`, `50 to 100`, `between 2026-01-01 and 2026-02-01`: more than one condition can express.
     private static func range(_ words: [String], small: String, column: String) -> String? {
         var ends = words.filter { !["between", "from", "and", "to", "-", "–", "bis"].contains($0) }
         guard ends.count < words.count || words.count == 1 else { return nil }
-        if words.count == 1 { ends = small.replacing("..", with: "-").split { "-–".contains($0) }.map(String.init) }
-        guard ends.count == 2, ends.allSatisfy(isWhole) else { return nil }
-        return "A column takes only one condition: write \(column): \">= \(ends[0])\" or \(column): \"<= \(ends[1])\"."
+        if words.count == 1 {
+            ends = small.split(separator: "..").map(String.init)
+            if ends.count == 1 { ends = small.split { "-–".contains($0) }.map(String.init) }
+        }
+        func isDate(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
+        guard ends.count == 2, ends.allSatisfy(isWhole) || ends.allSatisfy(isDate) else { return nil }
+        return OperandRule.remedy(forTwo: column, "\">= \(ends[0])\"", "\"<= \(ends[1])\"")
     }
 
     /// `50+`, `over 50`, `up to 50`.
