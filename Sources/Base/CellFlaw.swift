@@ -1,4 +1,4 @@
-/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added.
+/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added, code in place of text.
 public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
     case garbled
@@ -8,6 +8,9 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
     case quoted
     /// `'Anna`, as Excel marks a text; `Anna"`
     case unmatched
+    /// What programs write for themselves: a formula (`="Anna"`, `=CONCAT(A1)`), an object (`{"first":"Anna"}`, `[object Object]`), a quote
+    /// with a backslash (`O\'Neil`, from MySQL), a number that a spreadsheet shortened (`1.76E+09`).
+    case code
 
     /// The first flaw of a cell, in UTF-8; nil for nearly all cells.
     @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
@@ -16,11 +19,20 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         {
             return .quoted
         }
+        if mayBeCode(cell), isCode(cell) { return .code }
         var mayBeUnmatched = mayBeUnmatched(cell)
         for index in cell.indices {
             let byte = cell[index]
             // U+00C3, and characters above U+EFFF, begin with these bytes.
-            guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "\"") else { continue }
+            guard
+                byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "\"")
+                    || byte == UInt8(ascii: "\\")
+            else { continue }
+            if byte == UInt8(ascii: "\\") {
+                let next = index + 1 < cell.endIndex ? cell[index + 1] : 0
+                if next == UInt8(ascii: "'") || next == UInt8(ascii: "\"") { return .code }
+                continue
+            }
             if byte == UInt8(ascii: "\"") {
                 mayBeUnmatched = true
                 continue
@@ -28,6 +40,26 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
             if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
         }
         return mayBeUnmatched && isUnmatched(cell) ? .unmatched : nil
+    }
+
+    /// Whether a cell begins or ends as code does.
+    @inlinable static func mayBeCode(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard cell.count > 3 else { return false }
+        switch cell[0] {
+        case UInt8(ascii: "="), UInt8(ascii: "{"), UInt8(ascii: "["): return true
+        default: return cell[cell.count - 3] == UInt8(ascii: "+")
+        }
+    }
+
+    /// Whether a whole cell is a formula, an object or a shortened number.
+    @usableFromInline static func isCode(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        let text = String(decoding: cell, as: UTF8.self)
+        return switch cell[0] {
+        case UInt8(ascii: "="): text.wholeMatch(of: /=("[^"]*"|[A-Za-z][A-Za-z0-9_.]*\(.*\))/) != nil
+        case UInt8(ascii: "["): text.hasPrefix("[object ") && text.hasSuffix("]")
+        case UInt8(ascii: "{"): text.wholeMatch(of: /\{\s*".*"\s*:.*\}/) != nil
+        default: text.wholeMatch(of: /-?[0-9]([.,][0-9]+)?[eE]\+[0-9]{2}/) != nil
+        }
     }
 
     /// Whether quotes of any form enclose the whole cell.

@@ -35,6 +35,23 @@ struct CellFlawTests {
     func unmatched(text: String) { #expect(flaw(text) == .unmatched) }
 
     @Test(
+        "what programs write for themselves is known: formulas, objects, quotes with a backslash, shortened numbers",
+        arguments: [
+            "=\"Ann\"", "=\"\u{738B}芳\"", "=CONCAT(\"a\")", "=Sheet.PROPER(A1)", "[object Object]", "{\"first\":\"Ann\"}", "{ \"a\": 1 }",
+            "O\\'Neil", "say \\\"hi\\\"", "Zo\u{EB} O\\'Neil", "1.76E+09", "1,76E+09", "-2e+15",
+        ])
+    func code(text: String) { #expect(flaw(text) == .code) }
+
+    @Test(
+        "signs that people write are no code",
+        arguments: [
+            "=)", "= 5 €", "=A1", "==", "[VIP]", "[1, 2]", "{name}", "{{ name }}", "{a: b}", "C:\\news", "a\\", "A+12", "1+12", "E+09",
+            "1.76E09",
+            "Model 3E+10", "+12",
+        ])
+    func noCode(text: String) { #expect(flaw(text) != .code) }
+
+    @Test(
         "quotes that belong to a text are none",
         arguments: [
             "O'Neil", "James'", "'s-Gravenhage", "'t Hooft", "'90s", "27\"", "27” TV", "\"The Office\" box", "צה\"ל", "a “b” c", "„a“",

@@ -77,6 +77,13 @@ struct CellFlaws: Sendable {
                         at: column.position,
                         remedy:
                             "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text.")
+                case .code:
+                    .warning(
+                        .markupInText, message: "\(hold) what a program wrote for itself, and people would read it: \(list)\(place)",
+                        at: column.position,
+                        remedy:
+                            "Export the text that people should read: the result of a formula, one value of an object, a quote without a backslash before it, all digits of a number."
+                    )
                 }
             }
     }

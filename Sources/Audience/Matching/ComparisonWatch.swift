@@ -70,8 +70,10 @@ struct ComparisonWatch {
             if areNames[field], flaws[field].namesToSample > 0 { observe(name: row, cell: cell, field: field) }
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
             let text = row.text(cell, separator: separator)
-            // A list of an export in JSON has quotes around its names that no text shows.
-            if flaw == .quoted || flaw == .unmatched, Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != flaw { continue }
+            // A list of an export in JSON has quotes around its names, and perhaps backslashes, that no text shows.
+            if flaw == .quoted || flaw == .unmatched || flaw == .code, Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != flaw {
+                continue
+            }
             flaws[field].note(flaw, cell: text)
             if flaws[field].wantsLine { wantsLine = true }
         }
