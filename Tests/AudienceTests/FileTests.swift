@@ -108,6 +108,21 @@ import Testing
             ("title.csv", Array("Export of 2024-01-01\ndevice_token,tags\n".utf8), "line 2 seems to have them. Remove the line above it"),
             ("notes.csv", Array("Devices; 2024\r\n\r\n\"device_token\";\"tags\"\r\n".utf8), "line 3 seems to have them"),
             (
+                "mysql.csv", Array("+-------+------+\n| token | tags |\n+-------+------+\n".utf8),
+                "Export it with `psql --csv`, or with `mysql --batch`"
+            ),
+            ("psql.csv", Array(" token | tags \n-------+------\n a | b\n(1 row)\n".utf8), "a table as a database program draws it"),
+            ("markdown.csv", Array("| token | tags |\r\n|---|---|\r\n".utf8), "a table as a database program draws it"),
+            ("book.csv", [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0, 0], "this is a spreadsheet (.xls). Save it as 'CSV UTF-8'"),
+            ("book.csv", Array("<html><table><tr><td>token</td></tr></table></html>\n".utf8), "this is a web page or XML, not CSV"),
+            ("letter.csv", Array("{\\rtf1 token}\n".utf8), "RTF"),
+            (
+                "single.csv", Array("'token','tags'\n'a','b'\n".utf8),
+                "quotes that CSV does not have: 'token'. Export the file with straight"
+            ),
+            ("curly.csv", Array("“token”,“tags”\n".utf8), "quotes that CSV does not have: “token”"),
+            ("mysql.csv", Array("`token`\n".utf8), "quotes that CSV does not have: `token`"),
+            (
                 "array.jsonl", Array("[{\"token\": 1}, {\"token\": 2}]\n".utf8),
                 "its name says that each line is an object. Let its name end in .json"
             ),
@@ -124,6 +139,16 @@ import Testing
         #expect(mistakes.count == 1)
         #expect(mistakes.first?.description.contains(message) == true, "\(mistakes)")
         #expect(mistakes.first?.file == path)
+    }
+
+    @Test(
+        "rows of signs that are values are CSV",
+        arguments: ["token|tags|note\n||\n-|-|-\n", "<token>,tags\na,b\n", "token,tags\n--,--\n+,-\n", "'token',tags\na,b\n"])
+    func values(text: String) {
+        let separator = UInt8(ascii: text.contains("|") ? "|" : ",")
+        let lines = text.split(separator: "\n")
+        let header = lines[0].utf8.split(separator: separator).map { String($0) ?? "" }
+        for line in lines.dropFirst() { #expect(DelimitedReader.foreignForm(header, next: line.utf8) == nil, "\(line)") }
     }
 
     @Test("a folder is not read as an export")

@@ -167,8 +167,43 @@ struct DelimitedReader: RowReader, ~Copyable {
                 "the first line only tells a spreadsheet program the separator", at: position,
                 remedy: "Remove that line: the first line must name the columns.")
         }
-        if let title = title(at: position) { throw title }
+        if let mistake = foreignForm(at: position) ?? title(at: position) { throw mistake }
         state = .record
+    }
+
+    private func foreignForm(at position: SourcePosition) -> Diagnostic? {
+        let next = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start).prefix { $0 != Self.lineFeed }
+        return Self.foreignForm(header, next: next).map { Diagnostic($0.what, at: position, remedy: $0.remedy) }
+    }
+
+    /// What a file is whose header no program wrote as CSV: any other message would name columns that do not exist. nil for CSV.
+    /// - Parameter next: the line after the header.
+    static func foreignForm(_ header: [String], next: some Collection<UInt8>) -> (what: String, remedy: String)? {
+        func isRule(_ line: some Collection<UInt8>) -> Bool {
+            line.allSatisfy { "+-|\r".utf8.contains($0) } && line.split { $0 != UInt8(ascii: "-") }.contains { $0.count > 2 }
+        }
+        let first = header.first ?? ""
+        if header.count == 1 && isRule(first.utf8) || isRule(next) {
+            return (
+                "this is a table as a database program draws it, not CSV",
+                "Export it with `psql --csv`, or with `mysql --batch` instead of `mysql --table`."
+            )
+        }
+        // Not `<aa00…>`, a token.
+        if ["<!", "<?", "<html", "<head", "<body", "<meta", "<table"].contains(where: first.lowercased().hasPrefix) {
+            return ("this is a web page or XML, not CSV", "Export it as CSV, UTF-8.")
+        }
+        if first.hasPrefix("{\\rtf") {
+            return ("this is a document with formatted text (RTF), not CSV", "Export it as CSV, UTF-8.")
+        }
+        for (opening, closing) in [("'", "'"), ("\u{201C}", "\u{201D}"), ("\u{201D}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("`", "`")]
+        where header.allSatisfy({ $0.count > 2 && $0.hasPrefix(opening) && $0.hasSuffix(closing) }) {
+            return (
+                "the names of the columns are in quotes that CSV does not have: \(TextFormat.foreign(first, maximumBytes: 60))",
+                "Export the file with straight double quotes (\") around cells, or with none."
+            )
+        }
+        return nil
     }
 
     /// A title or notes above the names of the columns, which one of the next lines has, without a target.

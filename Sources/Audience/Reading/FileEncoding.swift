@@ -11,6 +11,10 @@ enum FileEncoding {
         if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Check whether the export finished.") }
         let bytes = UnsafeBufferPointer(rebasing: bytes.prefix(markSize))
         if LeanCloudExport.isBSON(bytes) { throw LeanCloudExport.bson(file) }
+        // A workbook of Excel before 2007 (.xls) is a compound file. Source: [MS-CFB], 2.2.
+        if bytes.starts(with: [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
+            throw Diagnostic("this is a spreadsheet (.xls)", file: file, remedy: "Save it as 'CSV UTF-8' in the spreadsheet program.")
+        }
         if let other = TextEncoding.foreign(bytes) {
             throw Diagnostic(
                 "the file is encoded as \(other)", file: file,

@@ -9,7 +9,9 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let separator = UInt8(ascii: input.usesSecondFormat ? "\t" : ",")
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".tsv" : ".csv")
     let outcome = try scanEveryWay(input, file.path)
-    let marks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8)]
+    let marks: [[UInt8]] = [
+        [0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8), [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1],
+    ]
     let isForeign = TextEncoding.foreign(input.content) != nil
     guard !isForeign, !marks.contains(where: { input.content.starts(with: $0) }) else {
         return try require(outcome.result == nil, "no UTF-8, and read")
@@ -20,7 +22,9 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let isQuoted = head.contains(UInt8(ascii: "\""))
     if isQuoted || !head.contains(separator), isQuoted || head.contains(where: ",;\t|".utf8.contains) { return }
     let reference = ReferenceCSV.read(text, separator: separator)
-    // So are the names of columns below a title.
+    // So are the names of columns below a title, and forms other than CSV.
+    let below = text.drop { $0 == 0x0A || $0 == 0x0D }.dropFirst(head.count).drop { $0 == 0x0A || $0 == 0x0D }.prefix { $0 != 0x0A }
+    if let header = reference.rows.first?.cells, DelimitedReader.foreignForm(header, next: below) != nil { return }
     let named = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) })
     let hasNames = reference.rows.prefix(6).map { $0.cells?.contains { named.contains($0.lowercased()) } ?? true }
     if hasNames.first == false, hasNames.contains(true) { return }
