@@ -1,4 +1,5 @@
-/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added, code in place of text.
+/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added, code in place of
+/// text.
 public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
     case garbled

@@ -12,8 +12,8 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     return best?.name
 }
 
-/// Whether a text is most likely a slip for a name that is also in use, `unsubcribed` for `unsubscribed`: one letter of a long word differs. In a
-/// short word it makes another one, as in `plan-a` and `plan-b`, and so does a digit.
+/// Whether a text is most likely a slip for a name that is also in use, `unsubcribed` for `unsubscribed`: one letter of a long word
+/// differs. In a short word it makes another one, as in `plan-a` and `plan-b`, and so does a digit.
 public func isSlip(_ text: String, for name: String) -> Bool {
     func words(_ text: String) -> [Substring] { text.lowercased().split { !$0.isLetter && !$0.isNumber } }
     let (found, wanted) = (words(text), words(name))

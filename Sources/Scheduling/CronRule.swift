@@ -90,8 +90,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a rule with six or seven fields may mean in cron, and how it is read for that: other schedulers begin with the second (Quartz), or
-    /// end with the year (AWS). Seconds must be 0, and days of the week no numbers, as both count them from 1 for Sunday.
+    /// What a rule with six or seven fields may mean in cron, and how it is read for that: other schedulers begin with the second (Quartz),
+    /// or end with the year (AWS). Seconds must be 0, and days of the week no numbers, as both count them from 1 for Sunday.
     private static func translations(of fields: [Substring]) -> [(rule: String, reading: String)] {
         func isAny(_ field: Substring) -> Bool { field == "*" || field == "?" }
         func rule(_ fields: ArraySlice<Substring>) -> String? {

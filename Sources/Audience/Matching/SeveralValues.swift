@@ -3,7 +3,7 @@ import Base
 /// Cells that hold several values, `sport;music`, in a column that is compared as a whole.
 enum SeveralValues {
     /// The cells in which a text is one of several values.
-    /// - Parameter leavesOut: whether cells that are not the text meet the condition: it is meant to leave out `Lyon, France` as well.
+    /// - Parameter leavesOut: whether cells that are not the text meet the condition: it is meant to leave out `Lyon, France` too.
     static func cells(holding text: String, among cells: [String], leavesOut: Bool) -> [String] {
         let commas = cells.filter { $0.contains(",") }.map { parts(of: $0, marks: ",") }
         return cells.filter { cell in

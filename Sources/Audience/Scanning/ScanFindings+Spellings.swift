@@ -46,7 +46,8 @@ extension ScanFindings {
             }
     }
 
-    /// Tags of the first rows that are most likely a slip for one that leaves devices out. If no row carries that one, its own warning says it.
+    /// Tags of the first rows that are most likely a slip for one that leaves devices out. If no row carries that one, its own warning says
+    /// it.
     private var slips: [Diagnostic] {
         let (tags, query) = (plan.selectors.tags, plan.query)
         let known = Set(tags.names)
