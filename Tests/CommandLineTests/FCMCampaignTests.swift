@@ -220,9 +220,7 @@ struct FCMCampaignTests {
         let bench = try Bench(devices: 200)
         try bench.writeProject(url: bench.url(), more: "pace: 100/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
-        usleep(1_500_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 0.6)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         #expect([0, 1].contains(resumed.status), "\(resumed)")
         let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]

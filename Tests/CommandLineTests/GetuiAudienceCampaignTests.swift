@@ -92,9 +92,7 @@ struct GetuiAudienceCampaignTests {
         let bench = try Self.bench(
             "tags: [vip]\naliases: [\(aliases.joined(separator: ", "))]", faults: ["--latency", "400"], delivery: "pace: 20/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
-        usleep(2_200_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 0.8)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]
         #expect(resumed.status == 0 && outcomes?.int("accepted") == 61 && outcomes?.sum == 61, "\(resumed)")

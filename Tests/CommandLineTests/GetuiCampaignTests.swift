@@ -183,9 +183,7 @@ struct GetuiCampaignTests {
     func killed() throws {
         let bench = try Bench(devices: 2000, app: "pace: 600/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
-        usleep(1_700_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 0.8)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         #expect(resumed.status == 0, "\(resumed)")
         let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]

@@ -202,20 +202,14 @@ struct JPushCampaignTests {
     func killedTwice() throws {
         let bench = try Bench(devices: 60, faults: ["--latency", "200"])
         try bench.folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World", delivery: "unknown: skip")
-        func kill(_ arguments: [String], after seconds: Double, meanwhile: () throws -> Void = {}) throws {
-            let running = try VolleyBinary.start(arguments, in: bench.folder.url)
-            usleep(UInt32(seconds * 1e6))
-            try meanwhile()
-            #expect(running.isRunning)
-            Glibc.kill(running.processID, SIGKILL)
-            _ = running.finish()
-        }
-        try kill(["send", "campaign.yaml", "--yes", "--json"], after: 2)
-        try kill(["resume", "last", "--json"], after: 1.5) {
-            let paused = try bench.folder.volley("pause", "last")
-            #expect(paused.status == 0, "\(paused)")
-            usleep(400_000)
-        }
+        try bench.folder.kill(VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url), seconds: 0.5)
+        let again = try VolleyBinary.start(["resume", "last", "--json"], in: bench.folder.url)
+        usleep(1_500_000)
+        let paused = try bench.folder.volley("pause", "last")
+        #expect(paused.status == 0, "\(paused)")
+        usleep(400_000)
+        #expect(again.isRunning)
+        again.kill()
         let resumed = try bench.folder.volley("resume", "last", "--json")
         #expect(try resumed.status == 0 && resumed.json()["outcomes"]?.int("accepted") == 60, "\(resumed)")
         let taken = try bench.entries().filter { $0.status == 200 }
@@ -249,9 +243,7 @@ struct JPushCampaignTests {
         let bench = try Bench(devices: 5000, faults: ["--latency", "400"])
         try bench.writeProject(more: "pace: 1000/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
-        usleep(2_500_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 1.5)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         #expect(resumed.status == 0, "\(resumed)")
         let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]

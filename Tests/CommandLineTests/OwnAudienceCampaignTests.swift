@@ -161,9 +161,7 @@ struct OwnAudienceCampaignTests {
         let bench = try Self.bench("by: jpush\ntags: [\(tags.joined(separator: ", "))]", faults: ["--latency", "400"])
         try bench.writeProject(more: "pace: 2/s")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url)
-        usleep(2_500_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 0.8)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         let outcomes = try bench.folder.volley("report", "last", "--format", "json").json()["outcomes"]
         #expect(resumed.status == 0 && outcomes?.int("accepted") == 10, "\(resumed)")

@@ -147,9 +147,7 @@ struct SeveralServicesCampaignTests {
         let text = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try bench.folder.write("volley.yaml", text.replacing("    columns:", with: "    pace: 900/s\n    columns:"))
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--quiet"], in: bench.folder.url)
-        usleep(1_500_000)
-        kill(sending.processID, SIGKILL)
-        _ = sending.finish(timeout: 10)
+        try bench.folder.kill(sending, seconds: 0.4)
         let resumed = try bench.folder.volley("resume", "last", "--json")
         let report = try resumed.json()
         let unknown = report["outcomes"]?.int("unknown") ?? 0

@@ -79,6 +79,22 @@ public final class ProjectFolder {
         try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
     }
 
+    /// Kills a process that sends, in the middle of its newest run.
+    /// - Parameter seconds: how long after more pushes are accepted than before.
+    public func kill(_ sending: RunningVolley, seconds: Double) throws {
+        func accepted() throws -> Int {
+            let report = try volley("report", "last", "--format", "json")
+            return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") ?? 0 : 0
+        }
+        let before = try accepted(), end = Date(timeIntervalSinceNow: 60)
+        while try accepted() <= before {
+            guard sending.isRunning, Date() < end else { throw CommandFailure(what: "nothing is sent: \(sending.errorsSoFar)") }
+            usleep(20_000)
+        }
+        usleep(UInt32(seconds * 1e6))
+        sending.kill()
+    }
+
     /// Changes a run file behind Volley's back.
     /// - Parameter id: the run's; nil for the only one.
     public func editRun(_ statements: String..., id: String? = nil) throws {

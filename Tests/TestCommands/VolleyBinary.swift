@@ -1,5 +1,6 @@
 public import Base
 public import Foundation
+import Glibc
 
 /// A command of a test that did not do what the test needs.
 public struct CommandFailure: Error {
@@ -98,14 +99,20 @@ public final class RunningVolley {
     public var processID: Int32 { process.processIdentifier }
 
     /// Sends it SIGINT, as Ctrl-C does.
-    public func interrupt() { kill(process.processIdentifier, SIGINT) }
+    public func interrupt() { Glibc.kill(process.processIdentifier, SIGINT) }
+
+    /// Ends it by SIGKILL, and waits for that.
+    public func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        _ = finish(timeout: 10)
+    }
 
     /// Waits for the end of the process.
     /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of SIGKILL.
     public func finish(timeout: Double = 120) -> VolleyBinary.Result {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { usleep(5_000) }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
         let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
         return VolleyBinary.Result(status: status, output: outputSoFar, errors: errorsSoFar)
