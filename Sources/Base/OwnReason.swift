@@ -22,7 +22,7 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     /// In reports of a run that is being sent, never in its file: the push is on its way, or its turn has not come.
     case awaitingAnswer = "AwaitingAnswer"
     case notSentYet = "NotSentYet"
-    /// In reports of a run that was put back from a backup before it had ended, never in its file: not sent to by then.
+    /// In reports of a run that was put back from a backup before it had ended, never in its file: not sent by then, for whatever reason.
     case notKnownSinceBackup = "NotKnownSinceBackup"
     /// In reports of a run that other machines send, never in its file: what they recorded has not been fetched.
     case notKnownHere = "NotKnownHere"

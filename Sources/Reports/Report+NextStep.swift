@@ -30,7 +30,8 @@ extension Report {
             return stepsToGoOn
         case .finished where plan.isTest:
             return [
-                NextStep(words: "if it looks right, this sends it to its audience:", command: "volley send \(plan.campaignFile)")
+                NextStep(
+                    words: "if it looks right, this sends it to its audience:", command: "volley send \(FilePaths.inShell(campaignFile))")
             ]
         case .finished where chain.contains { $0.retryOf == id }: return []
         case .finished where restored != nil: return stepsAfterEnd.isEmpty ? [] : [stepOfRestored]
@@ -175,7 +176,7 @@ extension Report {
     }
 
     /// Plans the campaign anew and sends it.
-    var sendAgain: String { "volley send \(plan.campaignFile)\(plan.hasTimes ? " --now" : "")" }
+    var sendAgain: String { "volley send \(FilePaths.inShell(campaignFile))\(plan.hasTimes ? " --now" : "")" }
 
     /// Why that names `--now`.
     var atOnce: String {

@@ -9,6 +9,8 @@ public struct Report: Sendable {
     /// The folder of runs.
     let folder: String
     let plan: RunPlan
+    /// Where the campaign's file is now.
+    let campaignFile: String
     let status: RunStatus
     let figures: RunFigures
     /// What the answers of each service say about tokens and settings, life by life.
@@ -63,6 +65,7 @@ public struct Report: Sendable {
         }
         stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
         restored = record.map { RestoredRun(run, among: $0) } ?? RestoredRun(run)
+        campaignFile = run.presentCampaignFile(isRestored: restored != nil)
         unrecorded = try UnrecordedReasons.ofServices(of: run, isHeld: restored?.isHeld ?? false)
         statistics = try run.statistics()
         approval = try run.approval()

@@ -146,8 +146,7 @@ private struct LineWriter {
 
     private func reason(of result: StoredResult) -> String {
         if result.outcome != result.outcome(isNotFetched) { return OwnReason.notKnownHere.rawValue }
-        guard !result.isRecorded else { return result.reason }
-        return unrecorded[result.service]?.reason(isClaimed: result.outcome == .unknown).rawValue ?? ""
+        return unrecorded[result.service]?.reason(of: result) ?? (result.isRecorded ? result.reason : "")
     }
 
     private mutating func comma() { bytes.append(form.separator) }

@@ -45,8 +45,12 @@ struct UnrecordedReasons: Hashable, Sendable {
         }
     }
 
-    /// The reason of a recipient without a record.
-    func reason(isClaimed: Bool) -> OwnReason { isClaimed ? claimed : unclaimed }
+    /// A recipient's reason.
+    func reason(of result: StoredResult) -> String {
+        // What kept it from being sent by the backup says nothing about the time since then.
+        guard !result.isRecorded || self == .sinceBackup && result.outcome == .unsent else { return result.reason }
+        return (result.outcome == .unknown ? claimed : unclaimed).rawValue
+    }
 }
 
 extension RecordedRun {
@@ -78,10 +82,16 @@ extension RunFigures {
         return figures
     }
 
-    /// Recipients by reason, with those of whom nothing is recorded.
+    /// Recipients by reason, with those of which nothing is recorded.
     func reasons(_ unrecorded: UnrecordedReasons?) -> [String: Int] {
         guard let unrecorded else { return reasons }
         var all = reasons
+        if unrecorded == .sinceBackup {
+            for reason in OwnReason.allCases where reason.outcome == .unsent {
+                guard let count = all.removeValue(forKey: reason.rawValue) else { continue }
+                all[OwnReason.notKnownSinceBackup.rawValue, default: 0] += count
+            }
+        }
         for (reason, count) in [(unrecorded.claimed, self.unrecorded.claimed), (unrecorded.unclaimed, self.unrecorded.unclaimed)]
         where count > 0 { all[reason.rawValue, default: 0] += count }
         return all

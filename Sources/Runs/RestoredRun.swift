@@ -26,3 +26,27 @@ public struct RestoredRun: Hashable, Sendable {
             : "this run was put back from a backup of \(backupAt), and it is not known whether it has been retried since then"
     }
 }
+
+extension RecordedRun {
+    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was put back or moved there. The
+    /// planned path may still lead to the project that a backup was made of, and a command that names it would work there.
+    /// - Parameter isRestored: whether it was put back from a backup; nil finds out.
+    public func presentCampaignFile(isRestored: Bool? = nil) -> String {
+        let (planned, former) = (plan.campaignFile, FilePaths.folder(of: plan.projectFile) + "/")
+        guard planned.hasPrefix(former), plan.projectFile.hasPrefix(former),
+            (isRestored ?? (RestoredRun(self) != nil)) || !FilePaths.exists(planned)
+        else { return planned }
+        let place = String(planned.dropFirst(former.count)), project = String(plan.projectFile.dropFirst(former.count))
+        for start in [catalog.place, "."] {
+            var folder = FilePaths.absolute(start)
+            while true {
+                let campaign = FilePaths.join(folder, name: place)
+                if FilePaths.exists(FilePaths.join(folder, name: project)), FilePaths.exists(campaign) { return campaign }
+                let above = FilePaths.folder(of: folder)
+                guard above != folder, !above.isEmpty else { break }
+                folder = above
+            }
+        }
+        return planned
+    }
+}

@@ -11,9 +11,11 @@ public import Runs
 public func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
+        // No command resumes a run whose file may miss something.
+        let gap = LedgerGap(of: run)?.diagnostic
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: pauseRemedy(state, run), waysInsteadOfPause(state, run))
+            remedy: gap.map { $0.remedy ?? "" } ?? pauseRemedy(state, run), gap?.remedies ?? waysInsteadOfPause(state, run))
     }
     try run.give(.pause, at: now)
 }

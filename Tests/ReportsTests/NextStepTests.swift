@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import PushServices
 import Runs
 import Scheduling
@@ -268,6 +269,46 @@ import Testing
         let emptyText = StopCause.service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil))
         try run.setState(.stopped, cause: emptyText, at: start)
         #expect(try Report(run).nextSteps.map(\.command) == [command])
+    }
+
+    @Test("of a run that was put back elsewhere, the campaign that was put back with it is named; without one, the planned path")
+    func campaignPutBackElsewhere() throws {
+        let original = try TemporaryFolder(), copy = try TemporaryFolder()
+        let run = try makeRun(copy, project: original.path + "/", recipients(20))
+        try run.setState(.running, at: start)
+        _ = try RestoredRuns(
+            in: copy.path, .init(backupAt: start, restoredAt: start.adding(seconds: 600), sending: [], nothingSentSince: false))
+        func command() throws -> String? { try Report(run).nextSteps.last?.command }
+        for name in ["/volley.yaml", "/spring.yaml"] {
+            #expect(FileManager.default.createFile(atPath: original.path + name, contents: nil))
+        }
+        #expect(try command() == "volley send \(original.path)/spring.yaml")
+        for name in ["/volley.yaml", "/spring.yaml"] { #expect(FileManager.default.createFile(atPath: copy.path + name, contents: nil)) }
+        #expect(try command() == "volley send \(copy.path)/spring.yaml")
+        try FileManager.default.removeItem(atPath: original.path + "/spring.yaml")
+        #expect(try command() == "volley send \(copy.path)/spring.yaml")
+    }
+
+    @Test("all that a held run had not sent by the backup has one reason, in every form, whatever had kept it from being sent")
+    func heldReasons() throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(20))
+        try run.setState(.running, at: start)
+        try run.claim(0..<5, at: start)
+        try run.record([
+            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+            Settlement(recipient: 1, outcome: .unsent, reason: OwnReason.paused.rawValue, settledAt: start),
+            Settlement(recipient: 2, outcome: .unsent, reason: OwnReason.expired.rawValue, settledAt: start),
+        ])
+        try run.setState(.cancelled, at: start)
+        _ = try RestoredRuns(
+            in: folder.path, .init(backupAt: start, restoredAt: start.adding(seconds: 600), sending: [], nothingSentSince: false))
+        let report = try Report(run)
+        #expect(report.isHeld && report.notKnownSinceBackup == 17 && report.headlineOfHeld.contains("17 others may have got"))
+        #expect(report.reasonCounts == ["NotKnownSinceBackup": 17, "ProcessEnded": 2])
+        var lines: [UInt8] = []
+        try ReportCSV.write(run) { lines += $0 }
+        let unsent = String(decoding: lines, as: UTF8.self).split(separator: "\n").filter { $0.contains(",unsent,") }
+        #expect(unsent.count == 17 && unsent.allSatisfy { $0.contains(",NotKnownSinceBackup,") }, "\(unsent)")
     }
 
     @Test("of two services, what one does not accept is planned again, and what another left is resumed")

@@ -50,13 +50,14 @@ func settings(_ environment: FrozenEnvironment = .production, _ change: (inout R
 func makeRun(
     _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
     plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
-    settings: RunSettings = settings(), _ recipients: [Recipient]
+    settings: RunSettings = settings(), project: String = "", _ recipients: [Recipient]
 ) throws -> SQLiteRun {
     let writer = try RunWriter(folder: folder.path, id: id)
     for (slot, recipient) in recipients.enumerated() { try writer.put(recipient, at: slot) }
     return try writer.finish(
         RunPlan(
-            id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
+            id: id, campaign: "spring-sale", app: "shop", campaignFile: project + "spring.yaml", campaignSource: "",
+            projectFile: project + "volley.yaml",
             seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "",
             rows: recipients.count + skipped.values.reduce(0, +),
             audience: recipients.count, skipped: skipped, settings: .success(settings), preview: preview, retryOf: retryOf, isTest: isTest))

@@ -63,6 +63,28 @@ struct RefusalWordsTests {
         return texts
     }
 
+    @Test("who wants to pause a run that no command resumes is not told to resume it")
+    func pausingHeld() throws {
+        for state in [RunState.planned, .running, .paused, .stopped] {
+            let folder = try PlannedFolder(), run = try folder.plan(Self.first)
+            if state != .planned { try folder.begin(run) }
+            if state == .paused || state == .stopped { try run.setState(state, at: .now()) }
+            run.close()
+            _ = try RestoredRuns(
+                in: folder.path, .init(backupAt: .now(), restoredAt: .now(), sending: [], nothingSentSince: false))
+            let held = try RunFolder(folder.path).open(named: Self.first, readOnly: false)
+            defer { held.close() }
+            do { try pause(held, at: .now()) } catch {
+                let mistake = Diagnostic(explaining: error)
+                #expect(mistake.remedy?.contains("--nothing-sent-since") == true, "\(state): \(mistake)")
+                #expect(
+                    !mistake.description.contains("`volley resume") && !mistake.remedies.contains(.resume(run: Self.first)), "\(mistake)")
+                continue
+            }
+            Issue.record("\(state): paused")
+        }
+    }
+
     /// A run of another folder.
     private static func misplaced(_ plan: SQLiteRun, _ folder: PlannedFolder) throws -> Diagnostic {
         let other = try PlannedFolder()

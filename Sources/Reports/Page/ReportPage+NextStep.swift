@@ -41,7 +41,7 @@ extension ReportPage {
             } else if report.plan.isTest {
                 report.face == .console
                     ? "This was a test. If it looks right, “Plan” on the campaign’s page leads to sending it."
-                    : "This was a test. If it looks right, you can send the campaign: <code>volley send \(report.plan.campaignFile)</code>"
+                    : "This was a test. If it looks right, you can send the campaign: <code>volley send \(FilePaths.inShell(report.campaignFile))</code>"
             } else if gone > 0, !report.doubtsTokens, report.count(.rejected) == 0 {
                 "Nothing is left to do. \(TextFormat.plural(gone, one: "The device")) without the app \(TextFormat.plural(gone, one: "is", many: "are")) left out from now on."
             } else if report.count(.rejected) > 0 {

@@ -76,7 +76,7 @@ enum RefusalText {
             fact,
             file: run.place,
             remedy: run.plan.retryOf == nil
-                ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
+                ? "Plan the campaign again: volley plan \(FilePaths.inShell(run.presentCampaignFile()))."
                 : "`\(anotherRetry(run, settings))` plans another retry, for the devices that are left.",
             [run.plan.retryOf.map { .retry(run: $0) } ?? .planAgain])
     }
@@ -148,7 +148,7 @@ enum RefusalText {
         // The scheduled time of the run is used up, so the new plan needs `--now`.
         let sending =
             !run.plan.hasTimes
-            ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
+            ? "" : "; `volley send \(FilePaths.inShell(run.presentCampaignFile())) --now` sends that plan"
         return
             "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
     }
@@ -196,7 +196,7 @@ enum RefusalText {
         return Diagnostic(
             "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
             remedy: "\(isKept ? "`volley cancel \(run.plan.id)` cancels this one. " : "")A new plan of the campaign (volley plan "
-                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them again\(instead)",
+                + "\(FilePaths.inShell(run.presentCampaignFile()))) sends to them again\(instead)",
             (isKept ? [.cancel(run: run.plan.id)] : []) + [.newPlanRepeats]
                 + (isUnknown ? [.ask(.restoreRun(others.unknown[0].id))] : waysToLeaveOut(reached)))
     }
@@ -280,7 +280,8 @@ enum RefusalText {
     static func isTooLate(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
-            remedy: "`volley send \(run.plan.campaignFile) --now` makes a new plan and sends it at once, to the whole audience.",
+            remedy:
+                "`volley send \(FilePaths.inShell(run.presentCampaignFile())) --now` makes a new plan and sends it at once, to the whole audience.",
             [.ask(.sendNow)])
     }
 }
