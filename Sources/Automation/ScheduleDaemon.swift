@@ -1,4 +1,5 @@
 import Workspace
+import Planning
 import Sending
 public import Base
 public import Campaigns
@@ -72,6 +73,7 @@ public final class ScheduleDaemon {
     /// Whether the store has come up so recently that no time may be found due.
     var isQuiet = false
     var inspection: ProjectInspection
+    var campaignInspection = CampaignInspection()
     /// What the last inspection found.
     var obstacles: [Diagnostic] = []
     /// Why nothing is found due: the record is not in its place.
@@ -198,10 +200,19 @@ public final class ScheduleDaemon {
         }
     }
 
-    /// Says once what this user cannot use, hours before a time needs it.
+    /// Says once what this user cannot use, and what is wrong with the lists and files of campaigns, hours before a time needs it.
     private func inspect() {
         let before = Set(obstacles)
         obstacles = inspection.obstacles()
+        let now = Timestamp.now()
+        let campaigns = scheduler.campaigns.values.sorted { $0.file < $1.file }.map { campaign in
+            var file = CampaignFile(campaign.file, in: files.choice)
+            file.isConfined = work.confines(campaign.file)
+            return file
+        }
+        obstacles += campaignInspection.obstacles(to: campaigns, now: now).filter { mistake in
+            !obstacles.contains { $0.file != nil && $0.file == mistake.file }
+        }
         for obstacle in obstacles where !before.contains(obstacle) { observer(.obstructed(obstacle)) }
     }
 

@@ -12,8 +12,9 @@ public enum FileAccess {
 
     /// Why a file or folder cannot be used; nil if it can, or without one.
     /// - Parameters:
-    ///   - purpose: what the work needs it for, as the end of a sentence: `the record of what was sent`.
-    public static func problem(_ path: String, _ need: Need, purpose: String) -> Diagnostic? {
+    ///   - purpose: what the work needs it for, as the end of a sentence: `the record of what was sent`; nil where the file itself shows it.
+    public static func problem(_ path: String, _ need: Need, purpose: String?) -> Diagnostic? {
+        let purpose = purpose.map { ", \($0)" } ?? ""
         var status = stat()
         guard stat(path, &status) == 0 else {
             let code = errno
@@ -34,18 +35,18 @@ public enum FileAccess {
         switch code {
         case EACCES where status?.st_uid == geteuid():
             return Diagnostic(
-                "\(user) may not \(doing) this \(thing), \(purpose), although it is the owner", file: path,
+                "\(user) may not \(doing) this \(thing)\(purpose), although it is the owner", file: path,
                 remedy: "Run `chmod u+rw\(isFolder ? "x" : "") \(file)`.")
         case EACCES where status != nil:
             let change = need == .reading ? "chown \(user) \(file)" : "chown \(user): \(file)"
             return Diagnostic(
-                "\(user) may not \(doing) this \(thing), \(purpose); it belongs to \(owner)", file: path,
+                "\(user) may not \(doing) this \(thing)\(purpose); it belongs to \(owner)", file: path,
                 remedy: "Run `\(change)` as root, or run volley as \(owner).")
         case EACCES:
             return Diagnostic(
-                "\(user) may not look up this file, \(purpose)", file: path,
+                "\(user) may not look up this file\(purpose)", file: path,
                 remedy: "Give \(user) the right to enter the folders above it: `namei -l \(file)` shows them.")
-        default: return FileError.system(code).diagnostic("\(user) may not \(doing) this \(thing), \(purpose)", file: path)
+        default: return FileError.system(code).diagnostic("\(user) may not \(doing) this \(thing)\(purpose)", file: path)
         }
     }
 

@@ -37,7 +37,9 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - what: what cannot be done: `the report cannot be written`.
     ///   - remedy: what to do; nil for what the system's error suggests.
     public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
-        Diagnostic("\(what): \(self)", file: file, remedy: remedy ?? self.remedy)
+        // Of another user's file, the command that gives it to this one.
+        let access = self == .system(EACCES) ? file.flatMap { FileAccess.problem($0, .reading, purpose: nil) } : nil
+        return Diagnostic("\(what): \(self)", file: file, remedy: remedy ?? access?.remedy ?? self.remedy)
     }
 }
 

@@ -3,6 +3,7 @@ import Audience
 public import Base
 import Campaigns
 import Runs
+import Scheduling
 
 /// What is wrong with a campaign, as far as can be known without reading the rows of an export.
 public struct CheckResult: Sendable {
@@ -22,15 +23,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
     do {
         let context = try CampaignContext.read(campaign, now: now)
         let settings = try RunSettings(context)
-        let audienceWarnings: [Diagnostic]
-        if let own = context.ownAudience {
-            audienceWarnings = try context.audienceCalls(own).warnings
-        } else {
-            let query = try context.audienceQuery(now: now)
-            audienceWarnings =
-                try context.columnWarnings(query, cancellation)
-                + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
-        }
+        let audienceWarnings = try context.audienceWarnings(settings, cancellation, now: now)
         let changes = ChangeLint(context: context, now: now).warnings(since: context.lastPlan)
         let keyWarnings = try context.checkCredentials(settings, now: now)
         try context.checkAuthorities(now: now)
@@ -57,6 +50,21 @@ extension CampaignContext {
         return run.plan
     }
 
+    /// Checks lists, exports and columns.
+    fileprivate func audienceWarnings(_ settings: RunSettings, _ cancellation: Cancellation?, now: Timestamp) throws -> [Diagnostic] {
+        if let ownAudience { return try audienceCalls(ownAudience).warnings }
+        let query = try audienceQuery(now: now)
+        return try columnWarnings(query, cancellation)
+            + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
+    }
+
+    /// Where paths with a date are written: their files may be there at no other time than the one that they are for.
+    fileprivate var placesOfDatedPaths: Set<SourcePosition> {
+        Set(
+            (campaign.audience.devices + campaign.audience.excludedDevices + app.devices).filter { $0.value.contains("{{") }.map(\.position)
+        )
+    }
+
     /// Checks the columns of exports, or of a query.
     fileprivate func columnWarnings(_ audience: AudienceQuery, _ cancellation: Cancellation?) throws -> [Diagnostic] {
         guard let query = databaseQuery else { return try audience.checkColumns() }
@@ -67,5 +75,58 @@ extension CampaignContext {
     /// Runs would be sent, but no notice and no health file would say so.
     fileprivate var machineMistakes: [Diagnostic] {
         ProjectInspection.refusedOutputs(of: project) + ProjectInspection.hookFlaws(of: project)
+    }
+}
+
+/// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such a time. A list is read again
+/// only when it has changed, of an export no more than its header, and no database is asked.
+public struct CampaignInspection {
+    private struct Known { let stamps: [String: FileStamp?], until: Timestamp, mistakes: [Diagnostic] }
+
+    /// By the campaigns' paths.
+    private var known: [String: Known] = [:]
+
+    /// New files may match a pattern, and a date in a path changes: after this long a campaign without mistakes is looked at again.
+    private static let lastingSeconds = 600.0
+
+    /// An inspection that has seen nothing yet.
+    public init() {}
+
+    /// Mistakes of campaigns, as warnings. One that several have, such as in an app's export, is among them once.
+    public mutating func obstacles(to campaigns: [CampaignFile], now: Timestamp) -> [Diagnostic] {
+        var (next, found): ([String: Known], [Diagnostic]) = ([:], [])
+        for campaign in campaigns {
+            let last = known[campaign.path].flatMap { last in
+                let isSame = last.mistakes.isEmpty && now < last.until && last.stamps.allSatisfy { FileStamp(path: $0.key) == $0.value }
+                return isSame ? last : nil
+            }
+            let present = last ?? Self.look(at: campaign, now: now)
+            next[campaign.path] = present
+            for mistake in present.mistakes where !found.contains(mistake) { found.append(mistake) }
+        }
+        known = next
+        return found
+    }
+
+    private static func look(at campaign: CampaignFile, now: Timestamp) -> Known {
+        var files = [campaign.path], mistakes: [Diagnostic] = []
+        do {
+            let context = try CampaignContext.read(campaign, now: now)
+            files += [context.project.file] + context.inputFiles(now: now)
+            if context.campaign.schedule?.nextOccurrence(from: now) != nil {
+                do { _ = try context.audienceWarnings(RunSettings(context), nil, now: now) } catch {
+                    let dated = context.placesOfDatedPaths
+                    mistakes = Diagnostics(explaining: error).all.filter { $0.position.map { !dated.contains($0) } ?? true }
+                }
+            }
+        } catch { mistakes = Diagnostics(explaining: error).all }
+        let stamps = Dictionary(files.map { ($0, FileStamp(path: $0)) }) { first, _ in first }
+        return Known(
+            stamps: stamps, until: now.adding(seconds: lastingSeconds),
+            mistakes: mistakes.filter { $0.severity == .error }.map {
+                var warning = $0
+                warning.severity = .warning
+                return warning
+            })
     }
 }

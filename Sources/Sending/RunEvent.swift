@@ -59,8 +59,8 @@ public enum RunEvent: Sendable {
     case capped(Int)
     /// A wave that was left out because it was too late.
     case tooLate(run: String, devices: Int, wave: WaveTime, seconds: Int)
-    /// Answers that could not be written into the run file.
-    case unrecorded(Int)
+    /// Answers that could not be recorded, and what other machines that send the run do with such pushes; nil where no other machine sends it.
+    case unrecorded(Int, byOthers: UnknownPolicy?)
     /// The record next to the run could not note how far the run got.
     case endNotNoted(any Error)
     /// Devices that are left out from now on, and the suppression list that they are on.

@@ -64,8 +64,21 @@ public struct ProgramFile {
         guard faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0 else { return nil }
         let code = errno, user = FileAccess.name(ofUser: geteuid())
         guard code == EACCES else { return FileError.system(code).diagnostic("\(user) may not execute this program", file: path) }
-        return flaw(
-            "\(user) may not execute this program", "Run `chmod +x \(FilePaths.inShell(path))`, and let \(user) enter its folders.")
+        let canRead = faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0
+        let owner = status.st_uid == geteuid() ? nil : FileAccess.name(ofUser: status.st_uid)
+        return flaw("\(user) may not execute this program", rightToStart(path, canRead: canRead, owner: owner, user: user))
+    }
+
+    /// How a user gets the right to start a program: that of reading it as well, without which an interpreter cannot open it.
+    /// - Parameter owner: nil where it belongs to the user itself.
+    static func rightToStart(_ path: String, canRead: Bool, owner: String?, user: String) -> String {
+        let file = FilePaths.inShell(path)
+        return switch (canRead, owner) {
+        case (true, nil): "Run `chmod +x \(file)`."
+        case (true, let owner?): "Run `chmod a+x \(file)` as \(owner)."
+        case (false, nil): "Run `chmod u+rx \(file)`."
+        case (false, _?): "Run `chown \(user) \(file) && chmod u+rx \(file)` as root."
+        }
     }
 
     // MARK: - Its first line

@@ -52,11 +52,12 @@ struct FileTests {
         #expect(foundIn(folder.path) == "\(folder.path): this is a folder, not a file. Name a file in it.")
     }
 
-    @Test("a file that may not be read says who can help")
+    @Test("a file that may not be read says what to check")
     func unreadable() {
         #expect(
             cannotRead("a.yaml", code: EACCES).description
-                == "a.yaml: you are not allowed to read this file. Ask its owner, or change its permissions with 'chmod u+r'.")
+                == "a.yaml: the file cannot be read: permission denied. Check the permissions of the file and of its folder, and which user runs volley."
+        )
         #expect(
             cannotRead("a.yaml", code: EIO).description
                 == "a.yaml: the file cannot be read: its disk or device reports an error. Check the disk and its file system.")

@@ -69,6 +69,53 @@ struct OtherUserTests {
         #expect(checked.status == 2 && checked.output.contains(name), "\(checked)")
     }
 
+    @Test("a list that a scheduled campaign names is said when schedule starts, in health and by doctor, with the command that helps")
+    func list() throws {
+        let folder = try sent()
+        try folder.write("vip.txt", "user1\n")
+        try folder.write(
+            "vip.yaml",
+            "name: vip\napp: shop\naudience: {aliases: {file: vip.txt}}\ncontent: {title: Hello}\n"
+                + "schedule: {at: 2035-12-02 09:00, timezone: Europe/Berlin}\n")
+        #expect(try shell(folder, "chown -R 65534 runs && chmod 600 vip.txt").status == 0)
+        let started = try shell(folder, "timeout -s INT 2 \(Self.user) '\(VolleyBinary.path)' schedule vip.yaml")
+        #expect(
+            started.errors.contains("vip.txt: nobody may not read this file; it belongs to root")
+                && started.errors.contains("Run `chown nobody "), "\(started)")
+        #expect(try health(folder).contains { $0.contains("vip.txt: ") })
+        let checked = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' doctor")
+        #expect(checked.status == 2 && checked.output.contains("vip.txt"), "\(checked)")
+    }
+
+    @Test(
+        "a campaign or volley.yaml names its owner, and a command that helps when it is followed",
+        arguments: [("volley.yaml", "root"), ("first.yaml", "root"), ("first.yaml", "65534")])
+    func followed(name: String, owner: String) throws {
+        let folder = try sent(), check = "\(Self.user) '\(VolleyBinary.path)' check first.yaml"
+        #expect(
+            try shell(folder, "chown -R 65534 runs && chown \(owner) \(name) && chmod \(owner == "root" ? "600" : "000") \(name)").status
+                == 0)
+        let refused = try shell(folder, check)
+        #expect(refused.status == 2 && refused.errors.contains("\(name): nobody may not read this file"), "\(refused)")
+        let command = try #require(try Regex("Run `([^`]+)`").firstMatch(in: refused.errors)?[1].substring, "\(refused)")
+        #expect(try shell(folder, String(command)).status == 0)
+        #expect(try shell(folder, check).status == 0)
+    }
+
+    @Test("a hook that this user may not start can be started once its remedy is followed", arguments: ["600", "644", "700"])
+    func hook(mode: String) throws {
+        let folder = try sent()
+        try folder.write("hook", "#!/bin/sh\necho hi\n")
+        #expect(try shell(folder, "chmod \(mode) hook; echo 'notices: [{command: [./hook]}]' >> volley.yaml").status == 0)
+        let start = "\(Self.user) '\(VolleyBinary.path)' notify"
+        let refused = try shell(folder, start)
+        #expect(refused.status != 0 && refused.errors.contains("may not execute this program"), "\(refused)")
+        let command = try #require(try Regex("Run `([^`]+)`").firstMatch(in: refused.errors)?[1].substring, "\(refused)")
+        #expect(try shell(folder, String(command)).status == 0)
+        let started = try shell(folder, start)
+        #expect(started.status == 0 && !started.errors.contains("Permission denied"), "\(started)")
+    }
+
     @Test("a lock that only root may use ends schedule at its start, with the owner and what to do")
     func lock() throws {
         let folder = try sent()

@@ -36,6 +36,17 @@ struct ProgressTests {
         #expect(wait.words(pace: pace) == words)
     }
 
+    @Test("devices whose answers are lost are called unknown only where no other machine sends to them again")
+    func unrecorded() {
+        for others in [nil, UnknownPolicy.skip] {
+            let text = RunTerminal.unrecordedText(5, byOthers: others)
+            #expect(text == "5 answers could not be recorded; the report counts their devices as unknown.")
+        }
+        let text = RunTerminal.unrecordedText(1, byOthers: .resend)
+        #expect(text.hasPrefix("1 answer could not be recorded, so another machine may send"))
+        #expect(text.contains("report does not count") && !text.contains("as unknown"), "\(text)")
+    }
+
     @Test("a quota says when it goes on, by this machine's clock")
     func quota() throws {
         let wait = ProgressWait.delivery(.quota(until: Timestamp(epochSeconds: 1_795_614_720)))

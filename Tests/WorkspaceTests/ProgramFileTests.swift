@@ -65,6 +65,16 @@ final class ProgramFileTests {
         #expect(try flaw(lost)?.message.contains("needs the loader /xyz") == true)
     }
 
+    @Test("the right to start a program includes that to read it, and is given by the user that can give it")
+    func rights() {
+        func remedy(_ canRead: Bool, _ owner: String?) -> String {
+            ProgramFile.rightToStart("/opt/a b", canRead: canRead, owner: owner, user: "volley")
+        }
+        #expect(remedy(true, nil) == "Run `chmod +x '/opt/a b'`." && remedy(false, nil) == "Run `chmod u+rx '/opt/a b'`.")
+        #expect(remedy(true, "ann") == "Run `chmod a+x '/opt/a b'` as ann.")
+        #expect(remedy(false, "ann") == "Run `chown volley '/opt/a b' && chmod u+rx '/opt/a b'` as root.")
+    }
+
     @Test("what is no program is said: nothing, a folder, a lost link, a file without the right, a name outside PATH")
     func kinds() throws {
         func flaw(_ name: String) throws -> String { try #require(ProgramFile(path(name), beside: folder.path).flaw).description }

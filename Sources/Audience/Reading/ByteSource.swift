@@ -48,9 +48,9 @@ struct ByteSource: ~Copyable {
         switch code {
         case ENOENT, ENOTDIR:
             Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
-        case EACCES, EPERM:
-            Diagnostic("Volley may not read the file", file: path, remedy: "Give the account that runs Volley the right to read it.")
-        default: FileError.system(code).diagnostic("the file cannot be read", file: path)
+        default:
+            (code == EACCES ? FileAccess.problem(path, .reading, purpose: nil) : nil)
+                ?? FileError.system(code).diagnostic("the file cannot be read", file: path)
         }
     }
 

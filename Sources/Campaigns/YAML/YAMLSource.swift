@@ -148,9 +148,8 @@ private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UI
 func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     switch code {
     case ENOENT, ENOTDIR: Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
-    case EACCES, EPERM:
-        Diagnostic(
-            "you are not allowed to read this file", file: file, remedy: "Ask its owner, or change its permissions with 'chmod u+r'.")
-    default: FileError.system(code).diagnostic("the file cannot be read", file: file)
+    default:
+        (code == EACCES ? FileAccess.problem(file, .reading, purpose: nil) : nil)
+            ?? FileError.system(code).diagnostic("the file cannot be read", file: file)
     }
 }

@@ -35,7 +35,9 @@ extension RunSender {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
         try? noteReceipts(legs)
-        if !unrecorded.isEmpty { attendance.observer(.unrecorded(Self.count(unrecorded))) }
+        guard !unrecorded.isEmpty else { return }
+        let others: UnknownPolicy = legs.contains { $0.access.resendsUnknown } ? .resend : .skip
+        attendance.observer(.unrecorded(Self.count(unrecorded), byOthers: team == nil ? nil : others))
     }
 
     /// Records receipts, before the outcomes that came with them.

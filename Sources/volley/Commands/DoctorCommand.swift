@@ -2,7 +2,9 @@ import Workspace
 import Base
 import Campaigns
 import Glibc
+import Planning
 import PushServices
+import Runs
 import Sending
 
 /// `volley doctor`: checks the connection to the service, step by step, without sending to any device.
@@ -75,11 +77,18 @@ public enum DoctorCommand {
         return (areWell, documents)
     }
 
-    /// Looks for what this user cannot read, write or start, whichever app was named: the runs and their records are those of all apps.
+    /// Looks for what this user cannot read, write or start, and for mistakes in lists and files of scheduled campaigns, whichever app was named: the
+    /// runs and their records are those of all apps.
     /// - Returns: what is wrong; empty if nothing is.
     private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep] {
-        var inspection = ProjectInspection(project, project.catalog(options.project))
-        let steps = inspection.obstacles().map { CheckStep.failed("file", $0) }
+        let catalog = project.catalog(options.project)
+        var inspection = ProjectInspection(project, catalog), ofCampaigns = CampaignInspection()
+        let found = inspection.obstacles()
+        // Which campaigns `volley schedule` was started with is in its record.
+        let campaigns = ((try? catalog.schedule.read().campaigns) ?? []).map(\.file).filter(FilePaths.exists).sorted()
+        let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, now: .now())
+        let steps = (found + mistakes.filter { mistake in !found.contains { $0.file != nil && $0.file == mistake.file } })
+            .map { CheckStep.failed("file", $0) }
         if !steps.isEmpty, !options.isJSON {
             try console.out(StepsText.text("Files, as \(FileAccess.name(ofUser: geteuid())) finds them", steps, console))
         }

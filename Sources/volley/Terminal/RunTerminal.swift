@@ -90,9 +90,7 @@ final class RunTerminal: Sendable {
                     + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), "
                     + "so \(TextFormat.plural(count, one: "it does", many: "they do")) not get the push (schedule.late). "
                     + "`volley retry \(id) --outcome unsent` sends to them anyway, once the run is over.", about: run)
-        case .unrecorded(let count):
-            console.warn(
-                "\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.", about: run)
+        case .unrecorded(let count, let others): console.warn(Self.unrecordedText(count, byOthers: others), about: run)
         case .endNotNoted(let error):
             console.warn(
                 "The run's progress could not be noted next to it, so an older copy of its file would not be recognised. \(error)",
@@ -108,6 +106,13 @@ final class RunTerminal: Sendable {
         case .gap(let gap): console.warn("\(gap)", about: run)
         default: break
         }
+    }
+
+    static func unrecordedText(_ count: Int, byOthers others: UnknownPolicy?) -> String {
+        let answers = "\(TextFormat.counted(count, one: "answer")) could not be recorded"
+        guard others == .resend else { return "\(answers); the report counts their devices as unknown." }
+        return
+            "\(answers), so another machine may send to their devices again (delivery.unknown: resend). The report does not count the pushes without a record."
     }
 
     private static func notSuppressedText(_ count: Int, target: String, topicKey: String, of service: String?) -> String {
