@@ -391,6 +391,21 @@ struct FormControlTests {
         }
     }
 
+    @Test(
+        "tags are typed as people write lists: with separators of any script, and in quotes",
+        arguments: [
+            ("news; sports", ["news", "sports"]), ("news；sports，vip、new\nlast", ["news", "sports", "vip", "new", "last"]),
+            ("\"news\"", ["news"]), ("'news', „sport“; «vip»", ["news", "sport", "vip"]), ("“a; b”, c", ["a; b", "c"]),
+            (" ;; , \u{200B}", []), ("rock 'n' roll", ["rock 'n' roll"]), ("'tis", ["'tis"]), ("\"a\" b, c", ["\"a\" b", "c"]),
+            ("\"\"", []),
+        ])
+    func typedTags(text: String, tags: [String]) {
+        #expect(TagsControl.typed(text) == tags)
+        let form = ["audience.tags.boxes": "1", "audience.tags.more": text]
+        #expect(TagsControl.text(form, shown: "") == tags.joined(separator: "\n"))
+        #expect(TagsControl.text(["audience.tags": "a; b\n\(text)"], shown: "a; b") == (["a; b"] + tags).joined(separator: "\n"))
+    }
+
     @Test("a tag that the form would turn into another one, as white space stands around it, is not offered")
     func blanks() async throws {
         let office = try Office()

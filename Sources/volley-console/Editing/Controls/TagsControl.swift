@@ -95,8 +95,11 @@ enum TagsControl {
     /// - Returns: nil when the form has no boxes.
     static func text(_ form: [String: String], shown: String) -> String? {
         guard form[marker] != nil else {
-            // A field of text, with commas or lines between tags.
-            return form[name].map { $0 == shown ? $0 : typed($0).joined(separator: "\n") }
+            // A field of text, with commas, semicolons or lines between tags.
+            guard let text = form[name], text != shown else { return form[name] }
+            // A tag that was there stays, whatever signs are in it.
+            let present = Set(list(shown))
+            return list(text).flatMap { present.contains($0) ? [$0] : typed($0) }.joined(separator: "\n")
         }
         let checked = form.compactMap { key, place in
             key.hasPrefix(box) ? (tag: String(key.dropFirst(box.count)), place: Int(place) ?? .max) : nil
@@ -114,11 +117,34 @@ enum TagsControl {
         text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !Blank.isText($0) }
     }
 
-    /// The tags that a person typed, with commas of any script or lines between them. Semicolons alone, and characters that are not seen, are no tag.
+    /// The tags that a person typed, with commas or semicolons of any script or lines between them. As in a file, quotes around a tag are no part of
+    /// it, and keep the signs in it together. Characters that are not seen are no tag.
     static func typed(_ text: String) -> [String] {
-        text.split { ",，、".contains($0) || $0.isNewline }.map { part in
+        func isSeparator(_ character: Character) -> Bool { ",，、;；".contains(character) || character.isNewline }
+        func isBlank(_ character: Character) -> Bool { !character.isNewline && character.unicodeScalars.allSatisfy(Blank.isInvisible) }
+        var (tags, rest): ([Substring], Substring) = ([], text[...])
+        while !rest.isEmpty {
+            let start = rest.drop(while: isBlank)
+            if let first = start.first, let ends = closingQuotes[first], let end = start.dropFirst().firstIndex(where: ends.contains) {
+                let after = start[end...].dropFirst().drop(while: isBlank)
+                if after.first.map(isSeparator) ?? true {
+                    tags.append(start[..<end].dropFirst())
+                    rest = after.dropFirst()
+                    continue
+                }
+            }
+            let part = start.prefix { !isSeparator($0) }
+            tags.append(part)
+            rest = start[part.endIndex...].dropFirst()
+        }
+        return tags.map { part in
             let scalars = part.unicodeScalars.drop(while: Blank.isInvisible).reversed().drop(while: Blank.isInvisible)
             return String(String.UnicodeScalarView(scalars.reversed()))
-        }.filter { !$0.allSatisfy { ";；".contains($0) } }
+        }.filter { !$0.isEmpty }
     }
+
+    /// What ends a quotation, by what begins it: in English, German, French, Swedish, Chinese and Japanese.
+    private static let closingQuotes: [Character: String] = [
+        "\"": "\"", "'": "'", "“": "”", "„": "“”", "”": "”", "‘": "’", "‚": "‘’", "’": "’", "«": "»", "»": "«", "「": "」", "『": "』",
+    ]
 }
