@@ -12,12 +12,14 @@ package struct CurrentProject {
     /// Warnings from reading the file.
     let warnings: [Diagnostic]
     private let plan: RunPlan
+    /// Whether another machine has planned the run, with its own volley.yaml.
+    private let isOfOtherMachine: Bool
 
     /// Whether the app requires approval.
     var demandsApproval: Bool { app?.needsApproval == true }
 
     private init(_ plan: RunPlan, file: String) throws {
-        self.plan = plan
+        (self.plan, isOfOtherMachine) = (plan, false)
         let (project, warnings) = try Project.read(file: file)
         self.project = project
         app = project.app(named: plan.app)
@@ -26,7 +28,7 @@ package struct CurrentProject {
 
     /// The present volley.yaml of a machine that helps to send a run of another one.
     init(_ plan: RunPlan, _ project: Project) {
-        (self.plan, self.project, warnings) = (plan, project, [])
+        (self.plan, self.project, warnings, isOfOtherMachine) = (plan, project, [], true)
         app = project.app(named: plan.app)
     }
 
@@ -67,19 +69,21 @@ package struct CurrentProject {
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings, hasBegun: Bool = false) throws {
         guard let app = app?.sending(asThrough: settings.service) else {
-            throw changed(["the app '\(plan.app)' is no longer there"], in: project)
+            throw changed(["the app '\(plan.app)' is \(isOfOtherMachine ? "missing here" : "no longer there")"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         let gone = settings.services.filter { then in !now.services.contains { $0.serviceName == then.serviceName } }
         if settings.services.count > 1, !gone.isEmpty {
-            throw changed(gone.map { "\($0.service.displayName) is no longer among the services of '\(plan.app)'" }, in: project)
+            throw changed(
+                gone.map { "\($0.service.displayName) is \(isOfOtherMachine ? "not" : "no longer") among the services of '\(plan.app)'" },
+                in: project)
         }
         // A service that the app got since then changes nothing about the others.
         let services = settings.services.map { then in
             (then, now: now.services.first { $0.serviceName == then.serviceName } ?? now.firstService)
         }
         let changes = services.flatMap { then, now in
-            let changes = Self.changes(from: then, to: now, of: now.service)
+            let changes = Self.changes(from: then, to: now, of: now.service, isOfOtherMachine: isOfOtherMachine)
             // Several services have keys of the same name.
             return settings.services.count > 1 ? changes.map { "for \(now.service.displayName), \($0)" } : changes
         }
@@ -89,11 +93,14 @@ package struct CurrentProject {
     }
 
     /// What sets the present settings apart from those of a plan, in the words of the app's service.
-    static func changes(from then: ServiceSettings, to now: ServiceSettings, of service: any PushService) -> [String] {
+    static func changes(
+        from then: ServiceSettings, to now: ServiceSettings, of service: any PushService, isOfOtherMachine: Bool = false
+    ) -> [String] {
         let topic = service.account.topic.key
         var changes: [String] = []
         func compare(_ name: String, isSame: Bool, then: String, now: String) {
-            if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
+            guard !isSame else { return }
+            changes.append(isOfOtherMachine ? "\(name) is \(then) there and \(now) here" : "\(name) was \(then) and is \(now) now")
         }
         compare("the service", isSame: then.serviceName == now.serviceName, then: then.serviceName, now: now.serviceName)
         let environments = (then.environment, now.environment)
@@ -170,7 +177,7 @@ package struct CurrentProject {
         if case .signingKey = form.kind { return true }
         return form.files.allSatisfy { field in
             guard let old = then[field], let new = now[field] else { return then[field] == now[field] }
-            return FilePaths.areOneFile(old, new)
+            return FilePaths.areOneFile(old, new) || FilePaths.areCopies(old, new)
         }
     }
 
@@ -194,9 +201,23 @@ package struct CurrentProject {
     }
 
     private func changed(_ changes: [String], in project: Project) -> Diagnostic {
-        Diagnostic(
+        guard !isOfOtherMachine else {
+            return Diagnostic(
+                "this machine's volley.yaml is not that of the machine that planned \(plan.id): \(changes.joined(separator: "; "))",
+                file: project.file,
+                remedy: "Give both machines the same settings, then start `volley work` again. Nothing was sent from here.")
+        }
+        return Diagnostic(
             "this file was changed after \(plan.id) was planned: \(changes.joined(separator: "; "))", file: project.file,
             remedy: "Plan the campaign again, or undo the change. Nothing was sent.")
+    }
+}
+
+extension FilePaths {
+    /// Whether two files hold the same: another machine keeps its authority, or its certificate, at another path.
+    fileprivate static func areCopies(_ one: String, _ other: String) -> Bool {
+        guard let (one, other) = try? (read(one), read(other)) else { return false }
+        return one == other
     }
 }
 
@@ -207,7 +228,7 @@ extension FrozenEnvironment {
         guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
             return self == now
         }
-        return FilePaths.areOneFile(authority, present) || !FilePaths.exists(authority)
+        return !FilePaths.exists(authority) || FilePaths.areOneFile(authority, present) || FilePaths.areCopies(authority, present)
     }
 
     fileprivate var inFull: String {

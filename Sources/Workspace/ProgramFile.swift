@@ -23,12 +23,25 @@ public struct ProgramFile {
 
     /// Why the program cannot be started, or cannot do what was meant; nil if the file shows nothing.
     public var flaw: Diagnostic? {
+        if let commandLine { return commandLine }
         if word.contains("/") { return Self.flaw(ofFile: word) ?? flaw(inContentOf: word) }
         if let path = found(word) { return flaw(inContentOf: path) }
         let isHere = FilePaths.exists(FilePaths.join(folder, name: word))
         return Diagnostic(
             "there is no program \(TextFormat.inLine(SecretText.program(word))) in PATH", file: SecretText.program(word),
             remedy: isHere ? "There is such a file next to volley.yaml: write ./\(word)." : "Install it, or write its path.")
+    }
+
+    /// The mistake of a program with its arguments in one word; nil if the word is the name of a file. Arguments may be secrets, and are not repeated.
+    private var commandLine: Diagnostic? {
+        guard let program = word.split(whereSeparator: \.isWhitespace).first, program.count < word.count,
+            word.contains("/") ? !FilePaths.exists(word) : found(word) == nil
+        else { return nil }
+        let first = TextFormat.inLine(String(program))
+        return Diagnostic(
+            "\(TextFormat.inLine(SecretText.program(word))) is a whole command line, not the name of a program",
+            file: SecretText.program(word),
+            remedy: "Write each word as an item of its own: [\(first), …]. Or let a shell read the line: [/bin/sh, -c, \"\(first) …\"].")
     }
 
     private func found(_ name: String) -> String? {

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Foundation
 import Runs
+import Synchronization
 import TestServers
 import Testing
 
@@ -130,11 +131,56 @@ struct NoticesTests {
         #expect(server.requests.map(\.line) == ["POST /b HTTP/1.1"])
     }
 
+    @Test("a webhook that cannot be reached, or refuses, is named with what to check")
+    func remedies() throws {
+        let plain = try TestWebhook()
+        let causes = [
+            ("https://127.0.0.1:\(plain.port)/", "the TLS handshake failed", "Check the port of the webhook"),
+            ("https://127.0.0.1:1/", "no connection could be made", "Check the webhook's host and port"),
+            ("https://nowhere.invalid/", "cannot be resolved", "Check the webhook's host name"),
+        ]
+        for (url, words, remedy) in causes {
+            let target = try #require(try project("  - {webhook: \"\(url)\"}").notices.first)
+            let channel = try NoticeChannel(target, projectFile: "volley.yaml", proxy: nil, .silent) { _ in nil }
+            guard case .failed(let text, _) = channel.attempt(notice(), now: .now()) else {
+                Issue.record("\(url) was reached")
+                continue
+            }
+            #expect(text.contains(words) && text.contains(". \(remedy)") && text.contains("volley.yaml"), "\(text)")
+        }
+        let statuses = [301, 400, 401, 403, 404, 405, 407, 408, 410, 413, 422, 429, 500, 503]
+        let refusing = try TestWebhook(answers: statuses.map { "\($0) No" })
+        let target = try #require(try project("  - {webhook: \"\(refusing.url())\"}").notices.first)
+        let channel = try NoticeChannel(target, projectFile: "volley.yaml", proxy: nil, .silent) { _ in nil }
+        for status in statuses {
+            let text =
+                switch channel.attempt(notice(), now: .now()) {
+                case .failed(let text, _), .refused(let text): text
+                case .delivered: ""
+                }
+            #expect(text.hasPrefix("it answered \(status)") && text.contains(". ") && !text.hasSuffix("."), "\(text)")
+        }
+    }
+
     // MARK: - Commands
+
+    @Test("what a command prints is no warning, and is about the notice's run")
+    func outputIsAboutRun() throws {
+        let target = try #require(try project("  - {command: [/bin/sh, -c, 'echo hi']}").notices.first),
+            lines = Mutex<[NoticeDeliveryEvent]>([])
+        let channel = try NoticeChannel(
+            target, projectFile: "volley.yaml", proxy: nil, NoticeObserver { event in lines.withLock { $0.append(event) } })
+        let notice = notice()
+        #expect(channel.attempt(notice, now: .now()) == .delivered)
+        let said = lines.withLock { $0 }
+        #expect(said.map(\.text) == ["/bin/sh: hi"])
+        #expect(said.allSatisfy { !$0.isWarning && $0.notice?.id == notice.id })
+        #expect(NoticeDeliveryEvent.failed(notice, channel: "", reason: "").isWarning)
+    }
 
     private func hook(_ script: String, limit: Double = 30) -> (hook: CommandHook, lines: LineLog) {
         let log = LineLog()
-        return (CommandHook(arguments: ["/bin/sh", "-c", script], say: { log.add($0) }, timeLimitSeconds: limit), log)
+        return (CommandHook(arguments: ["/bin/sh", "-c", script], say: { line, _ in log.add(line) }, timeLimitSeconds: limit), log)
     }
 
     private final class LineLog: @unchecked Sendable {
@@ -169,7 +215,7 @@ struct NoticesTests {
     func failures() {
         #expect(hook("exit 3").hook.run(notice()) == "it ended with exit code 3")
         #expect(hook("kill -TERM $$").hook.run(notice()) == "it was ended by signal 15")
-        let missing = CommandHook(arguments: ["/no/such/program"], say: { _ in })
+        let missing = CommandHook(arguments: ["/no/such/program"], say: { _, _ in })
         #expect(missing.run(notice())?.hasPrefix("it cannot be started: there is no such program. ") == true)
     }
 
@@ -182,7 +228,7 @@ struct NoticesTests {
         let file = folder.appendingPathComponent("hook")
         try Data(content.utf8).write(to: file)
         chmod(file.path, 0o755)
-        #expect(CommandHook(arguments: [file.path], say: { _ in }).run(notice())?.contains(words) == true)
+        #expect(CommandHook(arguments: [file.path], say: { _, _ in }).run(notice())?.contains(words) == true)
     }
 
     @Test("a command that takes too long is ended, with what it started")

@@ -93,7 +93,7 @@ struct NoticeTests {
             return
         }
         #expect(notices.map { $0["ok"] } == [.bool(true), .bool(false), .bool(false)])
-        #expect(notices[1]["message"]?.stringValue == "it answered 500")
+        #expect(notices[1]["message"]?.stringValue == "it answered 500. Its server could not handle the notice now: its log says why")
         #expect(notices[2]["message"]?.stringValue?.contains("the environment variable NOT_SET") == true)
         #expect(try documents(good).map { $0["event"]?.stringValue } == ["test"])
         let unknown = try folder.volley("notify", "shpo")

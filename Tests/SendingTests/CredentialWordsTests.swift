@@ -1,6 +1,6 @@
 import Base
 import Cryptography
-import Glibc
+import Foundation
 import PushServices
 import Runs
 import Testing
@@ -71,6 +71,24 @@ struct CredentialWordsTests {
             other.remedy?.contains(
                 "If it is the key that the number ABC123 belongs to, plan the campaign again. If not, put that key back; or correct `number` in volley.yaml"
             ) == true)
+    }
+
+    @Test("a copy of an authority at another path is no change; on another machine, what differs is not called changed")
+    func otherMachine() throws {
+        let folder = try PlannedFolder(), paths = ["m1.pem", "m2.pem"].map { FilePaths.join(folder.path, name: $0) }
+        func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+        func changes(isOfOtherMachine: Bool) -> [String] {
+            let both = paths.map { path in
+                settings { $0.firstService.environment = .server(host: "push.example", port: 443, certificateAuthority: path) }.firstService
+            }
+            return CurrentProject.changes(from: both[0], to: both[1], of: Toypush(), isOfOtherMachine: isOfOtherMachine)
+        }
+        for path in paths { try write("one", path) }
+        #expect(changes(isOfOtherMachine: true).isEmpty && changes(isOfOtherMachine: false).isEmpty)
+        try write("two", paths[1])
+        let here = changes(isOfOtherMachine: true), now = changes(isOfOtherMachine: false)
+        #expect(here.count == 1 && here[0].contains(" there and ") && here[0].hasSuffix(" here") && !here[0].contains("was"), "\(here)")
+        #expect(now.count == 1 && now[0].contains(" was ") && now[0].hasSuffix(" now"), "\(now)")
     }
 
     @Test("an account is described by what its file says, and known by where it stands")

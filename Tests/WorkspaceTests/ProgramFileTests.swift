@@ -24,7 +24,13 @@ final class ProgramFileTests {
     @Test("of a command line in the place of its program, the arguments are not repeated")
     func commandLine() throws {
         let flaw = try #require(ProgramFile("volley-test -u me:hunter2word hooks", beside: folder.path).flaw)
-        #expect(flaw.message.contains("volley-test …") && !flaw.description.contains("hunter2word"), "\(flaw)")
+        #expect(flaw.message.contains("volley-test … is a whole command line") && !flaw.description.contains("hunter2word"), "\(flaw)")
+        #expect(flaw.remedy?.contains("[volley-test, …]") == true && flaw.remedy?.contains("Install") == false)
+        #expect(ProgramFile("./hook --quiet", beside: folder.path).flaw?.message.contains("./hook … is a whole command line") == true)
+        // The name of a file may have a blank.
+        try Data("#!/bin/sh\n".utf8).write(to: URL(fileURLWithPath: path("my hook")))
+        chmod(path("my hook"), 0o755)
+        #expect(ProgramFile(path("my hook"), beside: folder.path).flaw == nil)
     }
 
     @Test(

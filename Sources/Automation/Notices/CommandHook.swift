@@ -12,8 +12,8 @@ struct CommandHook: Sendable {
     var arguments: [String]
     /// The folder of volley.yaml.
     var folder = "."
-    /// Shows a line of its output.
-    var say: @Sendable (String) -> Void
+    /// Shows a line of its output, about a notice.
+    var say: @Sendable (String, Notice) -> Void
     /// After this long the program is killed, with everything that it started.
     var timeLimitSeconds = 60.0
 
@@ -32,7 +32,9 @@ struct CommandHook: Sendable {
         case .success(let started): child = started
         case .failure(let failure): return failure.message
         }
-        return withPipeSignalBlocked { follow(child, document: Array((notice.json.text + "\n").utf8)) }
+        return withPipeSignalBlocked {
+            follow(child, document: Array((notice.json.text + "\n").utf8)) { say($0, notice) }
+        }
     }
 
     private struct Child { var process: pid_t, input: Int32, output: Int32 }
@@ -79,7 +81,7 @@ struct CommandHook: Sendable {
         return values + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
     }
 
-    private func follow(_ child: Child, document: [UInt8]) -> String? {
+    private func follow(_ child: Child, document: [UInt8], say: (String) -> Void) -> String? {
         _ = fcntl(child.input, F_SETFL, O_NONBLOCK)
         _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
         let clock = ContinuousClock()

@@ -40,7 +40,7 @@ public struct NoticeChannel: Sendable {
             name = "the command \(program)"
             let folder = FilePaths.folder(of: projectFile)
             kind = .command(
-                CommandHook(arguments: arguments, folder: folder, say: { observer(.output(program: program, line: $0)) }))
+                CommandHook(arguments: arguments, folder: folder, say: { observer(.output($1, program: program, line: $0)) }))
         case .webhook(let url, let secretVariable, let authority):
             var secret: [UInt8]?
             if let secretVariable {
@@ -101,10 +101,24 @@ public struct NoticeChannel: Sendable {
         case .failed(let text): .failed(text, retryAfterSeconds: nil)
         case .answered(let status, _) where (200..<300).contains(status): .delivered
         case .answered(let status, let wait) where status >= 500 || status == 408 || status == 429:
-            .failed("it answered \(status)", retryAfterSeconds: wait)
+            .failed("it answered \(status). \(advice(status))", retryAfterSeconds: wait)
         case .answered(let status, _) where (300..<400).contains(status):
-            .refused("it answered \(status), a redirect, which Volley does not follow")
-        case .answered(let status, _): .refused("it answered \(status)")
+            .refused("it answered \(status), a redirect, which Volley does not follow. Write the address that it leads to into volley.yaml")
+        case .answered(let status, _): .refused("it answered \(status). \(advice(status))")
+        }
+    }
+
+    /// What to do about a status, without a full stop. Source: RFC 9110 section 15.5 and 15.6, RFC 6585 section 4.
+    private static func advice(_ status: Int) -> String {
+        switch status {
+        case 401, 403:
+            "Check the address and the secret (`secret_env`) of the webhook in volley.yaml: its server does not accept this sender"
+        case 404, 405, 410: "Check the path in the address of the webhook in volley.yaml: its server takes no notices there"
+        case 407: "Check the user and the password of the proxy"
+        case 413: "Its server, or one in front of it, does not take a body of this size: raise its limit"
+        case 429: "Its server takes no more requests for now: raise its limit, or send it fewer notices"
+        case 408, 500...: "Its server could not handle the notice now: its log says why"
+        default: "Its server does not accept the notice: its log says why"
         }
     }
 }

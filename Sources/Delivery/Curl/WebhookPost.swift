@@ -67,8 +67,26 @@ public struct WebhookPost: Sendable {
         }
         let why = curlWords(
             code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy, authorityFile: certificateAuthorityFile)
-        guard code == CURLE_PEER_FAILED_VERIFICATION else { return .failed(why) }
-        return .failed("\(why). Check the webhook's host name and `ca` in volley.yaml, and this machine's clock")
+        return .failed("\(why). \(advice(code))")
+    }
+
+    /// What to check when no answer came, without a full stop. Source: libcurl-errors(3).
+    private func advice(_ code: CURLcode) -> String {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
+            "Check the webhook's host name and `ca` in volley.yaml, and this machine's clock"
+        case CURLE_COULDNT_RESOLVE_HOST: "Check the webhook's host name in volley.yaml, and this machine's DNS"
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: "Check `proxy` in volley.yaml, or the variable HTTPS_PROXY"
+        case CURLE_COULDNT_CONNECT where proxy != nil:
+            "Check `proxy` in volley.yaml, whether the proxy runs, and firewalls on the way to it"
+        case CURLE_COULDNT_CONNECT: "Check the webhook's host and port in volley.yaml, whether its server runs, and firewalls on the way"
+        case CURLE_SSL_CONNECT_ERROR:
+            "Check the port of the webhook in volley.yaml: the server must speak HTTPS there, with TLS 1.2 or later, and not plain HTTP"
+        case CURLE_OPERATION_TIMEDOUT:
+            "Check whether its server is busy, and the way to it; it has \(TextFormat.duration(seconds: timeoutSeconds)) to answer"
+        case _ where proxy != nil: "Check `proxy` and the webhook's host and port in volley.yaml, and the proxy's log"
+        default: "Check the webhook's host and port in volley.yaml, and its server's log"
+        }
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer) {

@@ -37,7 +37,7 @@ final class ScheduleTerminal: Sendable {
         defer { subjects.withLock { $0.forget(after: event) } }
         switch event {
         case .planning(let event, let key): console.show(event, about: key.map(subject) ?? .none)
-        case .noticeDelivery(let event): console.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none)
+        case .noticeDelivery(let event): console.noticeObserver(event)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
         case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .obstructed, .storeAway, .storeBack,
             .storeQuiet:
@@ -240,5 +240,10 @@ extension LogSubject {
 }
 
 extension Console {
-    var noticeObserver: NoticeObserver { Observer { event in self.warn(event.text, about: event.notice.map(LogSubject.init) ?? .none) } }
+    var noticeObserver: NoticeObserver {
+        Observer { event in
+            let subject = event.notice.map(LogSubject.init) ?? .none
+            event.isWarning ? self.warn(event.text, about: subject) : self.say(event.text, about: subject)
+        }
+    }
 }
