@@ -36,6 +36,16 @@ extension Project {
         return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs", choice)
     }
 
+    /// The same for commands that make no runs.
+    /// - Throws: `Diagnostic` also if the folder that was named does not exist.
+    public static func presentCatalog(_ choice: ProjectChoice) throws -> any RunCatalog {
+        let catalog = try catalog(choice)
+        guard let runs = choice.runs, !catalog.isThere else { return catalog }
+        throw Diagnostic(
+            "there is no such folder of runs", file: runs,
+            remedy: FilePaths.nearest(to: runs).map { "Did you mean \($0)?" } ?? "Check the path; it is relative to the current folder.")
+    }
+
     /// The only place that decides how runs are kept.
     private static func catalog(at path: String, _ choice: ProjectChoice) -> any RunCatalog {
         // The accounts are in a folder of their own.

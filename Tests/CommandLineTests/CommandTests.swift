@@ -95,6 +95,11 @@ struct CommandTests {
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
         guard case .array(let runs)? = try folder.volley("runs", "--json").json()["runs"] else { Issue.record("no runs"); return }
         #expect(runs.map { $0["state"]?.stringValue } == ["planned", "finished"])
+        for command in [["runs"], ["orders"], ["prune", "--keep", "30d", "--yes"], ["backup", "."]] {
+            let lost = try VolleyBinary.run(command + ["--runs", "run"], in: folder.url)
+            #expect(
+                lost.status == 2 && lost.output.isEmpty && lost.errors.contains("there is no such folder of runs"), "\(command): \(lost)")
+        }
         let text = try folder.volley("runs").output
         #expect(text.contains("planned") && text.contains("finished"))
     }
@@ -238,6 +243,8 @@ struct CommandTests {
             #expect(!result.errors.isEmpty)
             #expect(result.output.isEmpty)
         }
+        let both = try VolleyBinary.run(["send", "x.yaml", "--plan", "last"], in: folder)
+        #expect(both.status == 2 && both.errors.contains("not both"), "\(both)")
         #expect(try VolleyBinary.run(["--help"], in: folder).status == 0)
         #expect(try VolleyBinary.run(["--version"], in: folder).output == "1.0.0\n")
     }

@@ -486,6 +486,9 @@ struct FormControlTests {
                 [("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")), ("check", "1")]
             ).body
             #expect(fresh.contains("No mistakes.") && fresh.contains("Checked: the text, volley.yaml, and the columns of the exports"))
+            // What is not saved has a mistake.
+            let twin = try server.form("/campaigns/new", session: edith, [("text", text.replacing("nam ", with: "name "))])
+            #expect(twin.status == 422 && twin.body.contains("Not saved") && !twin.body.contains("No mistakes"))
         }
     }
 }

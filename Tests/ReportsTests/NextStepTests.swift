@@ -275,7 +275,6 @@ import Testing
     func campaignPutBackElsewhere() throws {
         let original = try TemporaryFolder(), copy = try TemporaryFolder()
         let run = try makeRun(copy, project: original.path + "/", recipients(20))
-        try run.setState(.running, at: start)
         _ = try RestoredRuns(
             in: copy.path, .init(backupAt: start, restoredAt: start.adding(seconds: 600), sending: [], nothingSentSince: false))
         func command() throws -> String? { try Report(run).nextSteps.last?.command }

@@ -63,7 +63,7 @@ struct RefusalWordsTests {
         return texts
     }
 
-    @Test("who wants to pause a run that no command resumes is not told to resume it")
+    @Test("the remedy for pausing a run that no command resumes is not to resume it")
     func pausingHeld() throws {
         for state in [RunState.planned, .running, .paused, .stopped] {
             let folder = try PlannedFolder(), run = try folder.plan(Self.first)

@@ -91,6 +91,8 @@ enum CampaignEditor {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
             sheet.findings.map { findings in
+                // What keeps it from being saved is a mistake, too, and is said above.
+                guard !findings.isEmpty || sheet.status == .ok else { return "" }
                 let list: HTML =
                     findings.isEmpty
                     ? "<p class=\"good\" role=\"status\">No mistakes.</p>"

@@ -150,7 +150,11 @@ struct Send: ParsableCommand {
 
     func validate() throws {
         guard plan == nil || !now else { throw ValidationError("--now is for a campaign file: a plan keeps its times.") }
-        guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
+        guard file == nil || plan == nil else {
+            throw ValidationError(
+                "Name a campaign file or a plan, not both: a file is planned anew, and --plan sends what is planned already.")
+        }
+        guard file != nil || plan != nil else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
         guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: it makes its own plan.") }
         guard plan == nil || planning.memory == nil else {
             throw ValidationError("--memory is for planning; --plan names a plan that is already made.")

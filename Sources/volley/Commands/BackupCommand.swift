@@ -10,7 +10,7 @@ public enum BackupCommand {
     public static func run(_ request: Backup.Request, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let project = try readProject(options, console)
-        let catalog = try Project.catalog(options.project)
+        let catalog = try Project.presentCatalog(options.project)
         let backup = Backup(
             request, of: project, catalog: catalog, Interruption.process, Observer { console.progress($0.line(doing: "backing up")) })
         let made: Backup.Made

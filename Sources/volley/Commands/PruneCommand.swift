@@ -38,7 +38,8 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(
-            of: Project.catalog(options.project), keepSeconds: seconds, includesStopped: settings.includesStopped, isDryRun: isDryRun,
+            of: Project.presentCatalog(options.project), keepSeconds: seconds, includesStopped: settings.includesStopped,
+            isDryRun: isDryRun,
             at: now
         )
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)

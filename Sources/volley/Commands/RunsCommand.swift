@@ -32,7 +32,7 @@ public enum RunsCommand {
     public static func run(_ wanted: Wanted = Wanted(), options: CommonOptions, console: Console) throws -> ExitStatus {
         let states = try states(wanted.states)
         let since = try wanted.since.map { try moment($0, now: .now()) }
-        let catalog = try Project.catalog(options.project)
+        let catalog = try Project.presentCatalog(options.project)
         let found = catalog.isThere ? try catalog.list() : RunListing()
         var (runs, broken) = (found.runs, found.broken + found.copies)
         let unfinished = wanted.isAll ? try catalog.unfinishedPlans() : []
