@@ -204,15 +204,12 @@ public final class ScheduleDaemon {
     private func inspect() {
         let before = Set(obstacles)
         obstacles = inspection.obstacles()
-        let now = Timestamp.now()
         let campaigns = scheduler.campaigns.values.sorted { $0.file < $1.file }.map { campaign in
             var file = CampaignFile(campaign.file, in: files.choice)
             file.isConfined = work.confines(campaign.file)
             return file
         }
-        obstacles += campaignInspection.obstacles(to: campaigns, now: now).filter { mistake in
-            !obstacles.contains { $0.file != nil && $0.file == mistake.file }
-        }
+        obstacles += campaignInspection.obstacles(to: campaigns, besides: obstacles, now: .now())
         for obstacle in obstacles where !before.contains(obstacle) { observer(.obstructed(obstacle)) }
     }
 

@@ -93,10 +93,11 @@ public struct CampaignInspection {
     public init() {}
 
     /// Mistakes of campaigns, as warnings. One that several have, such as in an app's export, is among them once.
-    public mutating func obstacles(to campaigns: [CampaignFile], now: Timestamp) -> [Diagnostic] {
+    /// - Parameter known: what is said anyway; no other mistake is said of a file as a whole that is among it.
+    public mutating func obstacles(to campaigns: [CampaignFile], besides known: [Diagnostic] = [], now: Timestamp) -> [Diagnostic] {
         var (next, found): ([String: Known], [Diagnostic]) = ([:], [])
         for campaign in campaigns {
-            let last = known[campaign.path].flatMap { last in
+            let last = self.known[campaign.path].flatMap { last in
                 let isSame = last.mistakes.isEmpty && now < last.until && last.stamps.allSatisfy { FileStamp(path: $0.key) == $0.value }
                 return isSame ? last : nil
             }
@@ -104,8 +105,9 @@ public struct CampaignInspection {
             next[campaign.path] = present
             for mistake in present.mistakes where !found.contains(mistake) { found.append(mistake) }
         }
-        known = next
-        return found
+        self.known = next
+        let files = Set(known.filter { $0.position == nil }.compactMap(\.file))
+        return found.filter { $0.position != nil || !($0.file.map(files.contains) ?? false) }
     }
 
     private static func look(at campaign: CampaignFile, now: Timestamp) -> Known {

@@ -64,5 +64,9 @@ struct CampaignInspectionTests {
         #expect(messages() == [])
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("devices.csv"))
         #expect(messages().count == 1, "\(messages())")
+        // A mistake elsewhere in the same file hides nothing; one of a whole file is said once.
+        let (hook, whole) = (Diagnostic("no hook", file: "volley.yaml"), Diagnostic("not readable", file: folder.url.path + "/devices.csv"))
+        let said = inspection.obstacles(to: [file("c.yaml", folder)], besides: [hook, whole], now: .now())
+        #expect(said.count == 1 && said[0].position?.file.hasSuffix("volley.yaml") == true, "\(said)")
     }
 }

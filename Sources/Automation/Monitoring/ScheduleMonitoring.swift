@@ -117,7 +117,9 @@ final class ScheduleMonitoring {
             problem(nil, file: trouble.file ?? "", message: "volley schedule \(what): \(trouble.message)")
         }
         for obstacle in status.obstacles {
-            problem(nil, file: obstacle.file ?? "", message: obstacle.message + (obstacle.remedy.map { ". \($0)" } ?? ""))
+            problem(
+                nil, file: obstacle.file ?? obstacle.position?.file ?? "",
+                message: obstacle.message + (obstacle.remedy.map { ". \($0)" } ?? ""))
         }
         for silence in status.silentJobs {
             let scheduledRun = status.open.first { $0.key == silence.job.key }

@@ -86,9 +86,8 @@ public enum DoctorCommand {
         let found = inspection.obstacles()
         // Which campaigns `volley schedule` was started with is in its record.
         let campaigns = ((try? catalog.schedule.read().campaigns) ?? []).map(\.file).filter(FilePaths.exists).sorted()
-        let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, now: .now())
-        let steps = (found + mistakes.filter { mistake in !found.contains { $0.file != nil && $0.file == mistake.file } })
-            .map { CheckStep.failed("file", $0) }
+        let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, besides: found, now: .now())
+        let steps = (found + mistakes).map { CheckStep.failed("file", $0) }
         if !steps.isEmpty, !options.isJSON {
             try console.out(StepsText.text("Files, as \(FileAccess.name(ofUser: geteuid())) finds them", steps, console))
         }
