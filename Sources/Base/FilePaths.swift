@@ -2,17 +2,20 @@ public import Glibc
 
 /// Paths in campaigns and volley.yaml are relative to the file that names them.
 public enum FilePaths {
-    /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~/` is the home folder.
+    /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~` is the home folder; readers refuse the paths of
+    /// `homeMistake`, which would lead to another folder with each folder that a command is started in.
     public static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
-        if path.hasPrefix("~/"), let home { return home + path.dropFirst() }
+        if path == "~" || path.hasPrefix("~/"), let home { return home + path.dropFirst() }
         let folder = folder(of: file)
         return folder == "." ? path : folder + "/" + path
     }
 
-    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without one.
-    public static var home: String? {
-        if let named = variable("HOME") { return named }
+    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without an absolute one.
+    public static var home: String? { (variable("HOME") ?? accountHome).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+    /// The home folder of the account; nil if this user has none, as in many containers.
+    public static var accountHome: String? {
         var entry = passwd(), found: UnsafeMutablePointer<passwd>?
         var texts = [CChar](repeating: 0, count: 16_384)
         return texts.withUnsafeMutableBufferPointer { texts in
@@ -23,12 +26,36 @@ public enum FilePaths {
         }
     }
 
+    /// Why it is not known what `~` means in a path; nil if it is, or if the path does not begin with it.
+    /// - Parameters:
+    ///   - variable: the value of `HOME`; nil if it is not set or blank.
+    ///   - account: the home folder of the account; nil without one.
+    public static func homeMistake(
+        _ path: String, variable: String? = variable("HOME"), account: String? = accountHome
+    ) -> Mistake? {
+        guard path.hasPrefix("~") else { return nil }
+        guard path == "~" || path.hasPrefix("~/") else {
+            return Mistake(
+                "'~' with a name is not read as the home folder of a user",
+                remedy: "Write the whole path. If a file or folder has this name, write ./ before it.")
+        }
+        let remedy = "Write the whole path, or set HOME to the home folder where you start volley."
+        if let variable {
+            if variable.hasPrefix("/") { return nil }
+            return Mistake(
+                "it is not known what '~' means: HOME is \(TextFormat.inLine(variable)), which does not begin with /", remedy: remedy)
+        }
+        if account?.hasPrefix("/") ?? false { return nil }
+        let user = FileAccess.name(ofUser: geteuid())
+        return Mistake("it is not known what '~' means: HOME is not set, and \(user) has no home folder", remedy: remedy)
+    }
+
     /// Where temporary files may be, in the order in which to try: `TMPDIR` alone if it is set and not blank, otherwise /var/tmp and /tmp. SQLite
     /// uses the same.
     public static var temporaryFolders: [String] { variable("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"] }
 
     /// The value of an environment variable; nil if it is not set or blank.
-    private static func variable(_ name: String) -> String? {
+    public static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 

@@ -35,6 +35,12 @@ public struct PostgresAddress: Sendable {
         _ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds, _ environment: (String) -> String?
     ) throws(PostgresError) {
         guard var given = Self.parsed(text) else { throw Self.flaw(of: text, variable) ?? Self.unreadable(variable) }
+        if let home = environment("HOME"), !home.isEmpty, !home.hasPrefix("/") {
+            throw PostgresError(
+                .address,
+                "HOME is \(TextFormat.inLine(home)), which does not begin with /, so PostgreSQL's client would look for passwords and authorities in whatever folder volley is started in",
+                remedy: "Set HOME to the home folder where you start volley, or leave it unset.")
+        }
         try Self.checkParts(given, of: variable, isURL: text.contains("://"))
         try Self.checkValues(given, of: variable)
         if !Self.isLocal(given, environment) {
@@ -102,7 +108,8 @@ public struct PostgresAddress: Sendable {
     private static func lacksAuthorities(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
         guard given["sslrootcert"] == nil, given["service"] == nil else { return false }
         let named = ["PGSSLROOTCERT", "PGSERVICE"].contains { environment($0) != nil }
-        return !named && access("\(environment("HOME") ?? FilePaths.home ?? "")/.postgresql/root.crt", R_OK) != 0
+        let home = environment("HOME").flatMap { $0.isEmpty ? nil : $0 } ?? FilePaths.accountHome
+        return !named && home.map { access("\($0)/.postgresql/root.crt", R_OK) != 0 } ?? true
     }
 
     private static func unreadable(_ variable: String) -> PostgresError {

@@ -148,6 +148,13 @@ final class BackupFilesTests {
         #expect(made.manifest.files.contains { $0.path == "project/w.yaml" } && left(made, .unreadable).isEmpty)
     }
 
+    @Test("a list behind a ~ whose folder is not known is named")
+    func unknownHome() throws {
+        try write("w.yaml", "name: w\napp: shop\naudience: {devices: d.csv, aliases: {file: ~x/l.txt}}\ncontent: {title: A, body: B}\n")
+        let made = try backUp()
+        #expect(made.problems.map(\.position?.line) == [3] && made.problems[0].message.contains("'~'"), "\(made.problems)")
+    }
+
     @Test("what may be a campaign and cannot be read is named; a link to nothing is nothing")
     func unreadableCampaign() throws {
         try link("circle.yaml", to: "circle.yaml")

@@ -24,4 +24,22 @@ struct FolderTests {
 
     @Test("the home folder is known even where HOME does not say it")
     func home() { #expect(FilePaths.home?.hasPrefix("/") == true) }
+
+    @Test("a path with ~ is refused where the folder that it means is not known, and never is one below the current folder")
+    func homeUnknown() {
+        func message(_ path: String, _ variable: String?, _ account: String?) -> String? {
+            FilePaths.homeMistake(path, variable: variable, account: account)?.message
+        }
+        for path in ["~/runs", "~"] {
+            #expect(message(path, "/home/a", nil) == nil && message(path, nil, "/home/a") == nil)
+            #expect(message(path, "h", "/home/a") == "it is not known what '~' means: HOME is h, which does not begin with /")
+            for account in [nil, "", "home"] {
+                #expect(message(path, nil, account)?.hasPrefix("it is not known what '~' means: HOME is not set, and ") == true)
+            }
+        }
+        for path in ["~deploy/runs", "~deploy"] {
+            #expect(message(path, "/home/a", "/home/a") == "'~' with a name is not read as the home folder of a user")
+        }
+        for path in ["runs", "./~deploy/runs", "a/~", "/~"] { #expect(message(path, nil, nil) == nil) }
+    }
 }

@@ -10,6 +10,23 @@ struct MistakesInProjectTests {
         #expect(found { () throws(Diagnostics) in try readProject(mistake.yaml) } == mistake.expected)
     }
 
+    @Test(
+        "a ~ whose folder is not known is a mistake wherever volley.yaml names a path",
+        arguments: [
+            "runs: ~x/runs\napps: {shop: {topic: a.b, environment: simulator}}\n",
+            "apps: {shop: {topic: a.b, environment: simulator, devices: [~x/devices.csv]}}\n",
+            "apps: {shop: {topic: a.b, environment: sandbox, key: {file: ~x/a.p8, id: ABC123DEFG, team: DEF123GHIJ}}}\n",
+            "apps: {shop: {topic: a.b, environment: {url: \"https://localhost:1\", ca: ~x/ca.pem}}}\n",
+            "monitoring: {health: ~x/h.json}\napps: {shop: {topic: a.b, environment: simulator}}\n",
+            "console: {roots: [~x/campaigns]}\napps: {shop: {topic: a.b, environment: simulator}}\n",
+            "notices: [{command: [~x/hook.sh]}]\napps: {shop: {topic: a.b, environment: simulator}}\n",
+            "notices: [{webhook: \"https://example.com/a\", ca: ~x/ca.pem}]\napps: {shop: {topic: a.b, environment: simulator}}\n",
+        ])
+    func homes(yaml: String) {
+        let words = found { () throws(Diagnostics) in try readProject(yaml) }
+        #expect(words.contains(": '~' with a name is not read as the home folder of a user. Write the whole path."), "\(words)")
+    }
+
     private static let shop = "apps: {shop: {topic: com.example.shop, environment: simulator"
 
     static let mistakes: [MistakeCase] = [

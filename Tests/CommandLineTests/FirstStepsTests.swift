@@ -23,6 +23,18 @@ struct FirstStepsTests {
         }
     }
 
+    @Test(
+        "a ~ that the shell left as it is never becomes a folder of runs of that name",
+        arguments: ["--runs=~/runs", "--config=~/volley.yaml"])
+    func unexpandedHome(option: String) throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let result = try VolleyBinary.run(["plan", "campaign.yaml", option], in: folder.url)
+        #expect(
+            result.status == 2 && result.errors.contains("begins with '~', which the shell or systemd left as it is"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/~"))
+    }
+
     @Test("volley.yaml in place of a campaign is recognised, as when all files of a folder are checked")
     func projectAsCampaign() throws {
         let folder = try ProjectFolder()

@@ -40,6 +40,15 @@ struct BadCampaignTests {
                 head + "audience:\n  devices: devices.csv\n  aliases: {file: nobody.txt}\ncontent:\n  title: Hi\n", "campaign.yaml:5:",
                 "nobody.txt"
             ),
+            (head + "audience:\n  devices: ~x/a.csv\n  everyone: true\ncontent:\n  title: Hi\n", "campaign.yaml:4:12: ", "'~'"),
+            (
+                head + "audience:\n  devices: devices.csv\n  everyone: true\n  exclude: {devices: ~x/a.csv}\ncontent:\n  title: Hi\n",
+                "campaign.yaml:6:22: ", "'~'"
+            ),
+            (
+                head + "audience:\n  devices: devices.csv\n  aliases: {file: ~x/a.txt}\ncontent:\n  title: Hi\n", "campaign.yaml:5:19: ",
+                "'~'"
+            ),
             (head + tail + "  image: http://example.com/a.png\n", "campaign.yaml:8:10: ", "https"),
             (
                 head + "audience:\n  devices: devices.csv\n  everyone: true\n  where: {colour: red}\ncontent:\n  title: Hi\n",

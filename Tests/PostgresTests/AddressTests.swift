@@ -53,6 +53,17 @@ import Testing
         #expect(try PostgresAddress(text, of: "WAREHOUSE_URL") { environment[$0] }.parameters["sslmode"] == nil)
     }
 
+    @Test("a HOME that is no whole path is refused: libpq would look for passwords and authorities in the current folder")
+    func relativeHome() throws {
+        for text in ["host=localhost", "host=db.example.com"] {
+            let error = #expect(throws: PostgresError.self) {
+                try PostgresAddress(text, of: "WAREHOUSE_URL") { ["HOME": "h"][$0] }
+            }
+            #expect(error.map { "\($0)" }?.contains("HOME is h, which does not begin with /") == true)
+            for home in ["", "/home/a"] { _ = try PostgresAddress(text, of: "WAREHOUSE_URL") { ["HOME": home][$0] } }
+        }
+    }
+
     @Test(
         "a mode that verifies less is refused",
         arguments: ["disable", "allow", "prefer", "require", "verify-ca"])

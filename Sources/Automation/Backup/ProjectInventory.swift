@@ -162,6 +162,7 @@ struct ProjectInventory {
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
+            if let mistake = FilePaths.homeMistake(named.value) { problems.append(Diagnostic(mistake, at: named.position)) }
             for file in DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
                 add(FilePaths.named(file), namedBy: path)
             }

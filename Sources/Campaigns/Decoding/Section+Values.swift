@@ -37,11 +37,20 @@ extension Section {
     func path(
         _ text: SourceText, subject: String, kind: String = "a file", instead secret: String = "address or secret", example: String
     ) -> SourceText? {
+        if !checkHome(of: text) { return nil }
         guard SecretText.isNoPath(text.value) else { return text }
         findings.error(
             "\(subject) must be the path of \(kind)", at: text.position,
             remedy: "Keep the \(secret) itself out of this file; write, for example: \(example).")
         return nil
+    }
+
+    /// Reports a path of volley.yaml that begins with a `~` whose folder is not known. Of a campaign it is judged when the path is used: the
+    /// campaign of a run is also read where that folder is another, or none.
+    func checkHome(of path: SourceText) -> Bool {
+        guard let mistake = FilePaths.homeMistake(path.value) else { return true }
+        findings.error(mistake, at: path.position)
+        return false
     }
 
     /// `true` or `false`; nil when absent, or reported.

@@ -104,6 +104,10 @@ struct AudienceCompiler {
         var files: [String] = []
         let dates = DatedPath(now: now, zone: zone)
         for path in paths {
+            if let mistake = FilePaths.homeMistake(path.value) {
+                mistakes.append(Diagnostic(mistake, at: path.position))
+                continue
+            }
             do {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])
                 for missing in found where !FilePaths.exists(missing) {
@@ -134,6 +138,10 @@ struct AudienceCompiler {
     ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
+        if let mistake = FilePaths.homeMistake(list.value) {
+            mistakes.append(Diagnostic(mistake, at: list.position))
+            return names
+        }
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
             mistakes += lists.add(listed, key: key, isChosen: isChosen)

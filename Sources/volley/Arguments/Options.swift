@@ -20,6 +20,16 @@ struct SharedOptions: ParsableArguments {
     @Flag(name: .long, help: "Say more about what happens.")
     var verbose = false
 
+    /// Shells leave `~` as it is in `--runs=~/runs`, and systemd always does: the runs would be in a folder of that name.
+    func validate() throws {
+        for (option, path) in [("--config", config), ("--runs", runs)] {
+            guard let path, path == "~" || path.hasPrefix("~/") else { continue }
+            throw ValidationError(
+                "\(option) begins with '~', which the shell or systemd left as it is. Write the whole path, or in a shell \(option) \(path)."
+            )
+        }
+    }
+
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
     /// - Parameter hasProgress: whether a line may show progress; false if several things happen at once.
