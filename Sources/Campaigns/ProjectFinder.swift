@@ -5,7 +5,7 @@ extension Project {
     public static let fileName = "volley.yaml"
 
     /// The other ending of YAML files counts where there is no file with the first name: a file further up is not meant for this folder.
-    private static let fileNames = [fileName, "volley.yml"]
+    public static let fileNames = [fileName, "volley.yml"]
 
     /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest one counts, even when it is a broken link,
     /// a folder, or not accessible: a file further up is not meant for this folder. Reading it reports what is wrong with it.

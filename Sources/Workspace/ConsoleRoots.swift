@@ -12,7 +12,8 @@ public struct ConsoleRoots: Sendable {
     public enum Objection: Hashable, Sendable {
         /// It lies below none of the roots.
         case outside
-        /// It is Volley's own, or volley.yaml names it for another purpose: a key, a run, a backup, a campaign.
+        /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a backup, a campaign. That may be the volley.yaml of
+        /// another project, in any folder below the roots or above them; one with mistakes closes its folder.
         case closed
     }
 
@@ -48,7 +49,8 @@ public struct ConsoleRoots: Sendable {
             (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }) + (other.map { [$0] } ?? [])
         folders = names.compactMap { Self.real(FilePaths.anchored($0)) }
         let runs = [FilePaths.resolve(project.runs, besideFile: project.file), project.catalog(choice).place]
-        let places = (project.closedFiles + runs).map(FilePaths.anchored)
+        let others = OtherProjects(besides: project, around: folders, runs: runs[1])
+        let places = (project.closedFiles + runs + others.closedFiles).map(FilePaths.anchored)
         closedPaths = Set(places.compactMap(Self.destination))
         closed = Set(places.compactMap(Identity.init))
     }

@@ -85,6 +85,32 @@ final class BackupFilesTests {
         #expect(texts.count == 3 && !texts.contains { $0.contains("PRIVATE KEY") })
     }
 
+    @Test("secrets and records of another project below are in no backup, whatever campaign names them", arguments: [false, true])
+    func otherProject(keys: Bool) throws {
+        try write(
+            "staging/volley.yaml",
+            """
+            runs: sruns
+            apps:
+              shop:
+                services:
+                  jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: jp.txt}}
+
+            """)
+        try write("staging/jp.txt", Self.secret)
+        try write("staging/sruns/sent.db", Self.secret)
+        try write("staging/vip.txt", "user1\n")
+        for (name, list) in [("s", "jp.txt"), ("t", "sruns/sent.db"), ("v", "vip.txt")] {
+            try write(
+                "\(name).yaml",
+                "name: \(name)\napp: shop\naudience: {devices: d.csv, aliases: {file: staging/\(list)}}\ncontent: {title: A, body: B}\n")
+        }
+        let made = try backUp(keys: keys), files = made.manifest.files.map(\.path)
+        #expect(
+            files.contains("project/staging/vip.txt") && !files.contains { $0.hasSuffix("jp.txt") || $0.hasSuffix("sent.db") }, "\(files)")
+        #expect(left(made, .keys).contains("\(root)/staging/jp.txt") && left(made, .keys).contains("\(root)/staging/sruns/sent.db"))
+    }
+
     @Test("with keys they are there, and lists that are links within the project are, too")
     func links() throws {
         try write("lists/vip.txt", "user1\n")

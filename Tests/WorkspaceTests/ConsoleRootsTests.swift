@@ -152,6 +152,49 @@ struct ConsoleRootsTests {
         #expect(moved.objection(to: "\(house)/exports/a.csv") == .closed, "where --runs names them")
     }
 
+    @Test(
+        "what the volley.yaml of another project names is closed, too: below the roots, above them, or with mistakes",
+        arguments: ["house/staging", "house/.staging", "house/a/b/c", "."])
+    func otherProjects(place: String) throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        _ = try Self.house(base)
+        let other = place == "." ? base : "\(base)/\(place)", lists = "\(base)/house/lists"
+        for folder in [other, "\(other)/sruns", lists] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        for file in ["\(other)/sruns/reached-x.csv", "\(lists)/jp.txt", "\(lists)/ca.txt", "\(lists)/hook.txt", "\(lists)/vip.txt"] {
+            try FilePaths.create(file, bytes: Array("x".utf8))
+        }
+        #expect(mkfifo("\(lists)/pipe", 0o600) == 0)
+        func roots() throws -> ConsoleRoots { ConsoleRoots(try Project.read(file: "\(base)/house/volley.yaml").0) }
+        #expect(try roots().objection(to: "\(lists)/jp.txt") == nil)
+        let text = """
+            runs: sruns
+            monitoring: {health: \(lists)/health.json}
+            notices: [{command: [sh, \(lists)/hook.txt]}, {webhook: "https://example.com/x", ca: \(lists)/ca.txt}]
+            apps:
+              shop:
+                services:
+                  jpush: {app_key: 0123456789abcdef01234567, environment: simulator, master_secret: {file: \(lists)/jp.txt}}
+
+            """
+        for name in ["volley.yaml", "volley.yml"] {
+            try FilePaths.create("\(other)/\(name)", bytes: Array(text.utf8))
+            let roots = try roots()
+            for file in ["jp.txt", "ca.txt", "hook.txt", "health.json"] {
+                #expect(roots.objection(to: "\(lists)/\(file)") == .closed, "\(file)")
+            }
+            #expect(link("\(lists)/jp.txt", "\(lists)/hard.txt") == 0)
+            #expect(roots.objection(to: "\(lists)/hard.txt") == .closed && roots.objection(to: "\(lists)/vip.txt") == nil)
+            #expect(roots.objection(to: "\(other)/sruns/reached-x.csv") == (place == "." ? .outside : .closed))
+            for file in ["\(lists)/hard.txt", "\(other)/\(name)"] { try FileManager.default.removeItem(atPath: file) }
+        }
+        try FilePaths.create("\(other)/volley.yaml", bytes: Array("apps: {".utf8))
+        try FilePaths.create("\(other)/x.txt", bytes: Array("x".utf8))
+        #expect(try roots().objection(to: "\(other)/x.txt") == (place == "." ? .outside : .closed), "it is not known what it names")
+    }
+
     @Test("an open file is judged by what was opened, whatever its path leads to by then")
     func opened() throws {
         let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path

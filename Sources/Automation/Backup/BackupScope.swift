@@ -10,7 +10,7 @@ import Workspace
 struct BackupScope {
     /// Why a file is left out.
     enum Objection: Hashable {
-        /// volley.yaml names it as a key, a certificate or a secret, or it is one of Volley's databases.
+        /// volley.yaml, or that of another project below or above, names it as a key or a secret, or it is one of Volley's databases.
         case secret
         /// It lies in none of the folders that are copied.
         case outside
@@ -35,9 +35,12 @@ struct BackupScope {
     init(_ project: Project, _ folders: [String], runs: String, includesKeys: Bool) {
         self.folders = folders.map(FilePaths.absolute)
         self.runs = FilePaths.absolute(runs)
-        let databases = ((try? Folder.names(in: runs)) ?? []).filter { !Self.isList($0) }.map { FilePaths.join(runs, name: $0) }
-        let files =
-            [Project.environmentFile, AccountStore.path(beside: runs)] + databases + (includesKeys ? [] : project.secretFiles)
+        let others = OtherProjects(besides: project, around: self.folders, runs: runs)
+        let databases = ([runs] + others.runs).flatMap { runs in
+            [AccountStore.path(beside: runs)]
+                + ((try? Folder.names(in: runs)) ?? []).filter { !Self.isList($0) }.map { FilePaths.join(runs, name: $0) }
+        }
+        let files = [Project.environmentFile] + databases + others.secretFiles + (includesKeys ? [] : project.secretFiles)
         secretPaths = Set(files.map { FilePaths.absolute(FilePaths.anchored($0)) })
         secrets = Set(files.compactMap { FileStamp(path: $0).map(Identity.init) })
     }
