@@ -104,6 +104,9 @@ public enum SecretText {
         return !joined.contains("/") || hasAll && joined.utf8.count >= 40
     }
 
+    /// Whether a name holds an address or a password: names are shown wherever what has them is meant.
+    public static func isNoName(_ name: String) -> Bool { name.contains("://") || withoutPasswords(name) != name }
+
     /// The program of a command, as it may be shown: people write a whole command line as one word, with what is secret of it.
     public static func program(_ word: String) -> String {
         let name = word.prefix { !$0.isWhitespace }

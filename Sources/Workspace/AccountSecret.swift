@@ -29,7 +29,7 @@ package struct AccountSecret {
         if let named = key.topic, service.topic(named, for: settings.pushType) != settings.firstService.topic {
             let topic = service.account.topic
             throw document.mistake(
-                "the \(form.noun) is for the \(topic.noun) '\(named)', but the app names '\(settings.firstService.topic)'",
+                "the \(form.noun) is for the \(topic.noun) '\(named)', but the app names '\(SecretText.hidden(in: settings.firstService.topic))'",
                 remedy: "Name the \(form.noun) of this app in volley.yaml, or correct its \(topic.key).")
         }
         return key

@@ -93,6 +93,24 @@ struct PastedSecretTests {
     }
 
     @Test(
+        "is refused as a name, which all messages show: of an app and of a database, also if the rest of the file is right",
+        arguments: ["postgres://u:SECRET@h/db", "https://hooks.example.com/SECRET", "host=db password=SECRET"])
+    func names(name: String) {
+        let name = name.replacing("SECRET", with: Self.address), app = "topic: a.b, environment: simulator"
+        for (yaml, thing) in [
+            ("apps: {\"\(name)\": {\(app)}}\n", "an app"),
+            ("databases: {\"\(name)\": {url_env: X}}\napps: {shop: {\(app), devices: {database: \"\(name)\", query: q}}}\n", "a database"),
+        ] {
+            let words = found { () throws(Diagnostics) in try readProject(yaml) }
+            #expect(words.contains("the name of \(thing) must not be an address or a password"), "\(words)")
+            #expect(!words.contains(Self.address))
+        }
+        for name in ["shop", "com.example.shop", "0123456789abcdef01234567", "my secret shop", "warehouse: main"] {
+            #expect(!SecretText.isNoName(name), "\(name)")
+        }
+    }
+
+    @Test(
         "leaves ordinary words, names and addresses as they are",
         arguments: [
             "keys/AuthKey_8Y3N2K7QWX.p8", "keys/shop-firebase-adminsdk-x7k2p-3f9a1b2c4d.json", "exports/Campaign2026/Devices2026final",

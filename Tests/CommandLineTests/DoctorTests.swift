@@ -46,6 +46,17 @@ struct DoctorTests {
         #expect(try folder.volley("doctor", "shpo").errors.contains("Did you mean 'shop'?"))
     }
 
+    @Test("shows at most four characters at either end of an app key, which may be a secret in a wrong place")
+    func topics() throws {
+        let folder = try ProjectFolder()
+        try folder.write(
+            "volley.yaml", "apps: {shop: {service: jpush, app_key: 0f8fad5bd9cb469fa1657086, environment: simulator}}\n")
+        for arguments in [[], ["--json"]] {
+            let output = try VolleyBinary.run(["doctor"] + arguments, in: folder.url).output
+            #expect(output.contains("7086") && !output.contains("0f8fad"), "\(output)")
+        }
+    }
+
     @Test("a server gets one question and no push; another key is told apart from all else")
     func anotherKey() throws {
         let server = try LedgeredServer(devices: 1)

@@ -53,6 +53,14 @@ extension Section {
         return false
     }
 
+    /// Reports, without repeating it, a name of volley.yaml that is rather an address or a password: all messages show names whole.
+    func checkName(_ name: SourceText, of thing: String, example: String) {
+        guard SecretText.isNoName(name.value) else { return }
+        findings.error(
+            "the name of \(thing) must not be an address or a password", at: name.position,
+            remedy: "Keep the address or password itself out of this file, and choose a short name, for example: \(example).")
+    }
+
     /// `true` or `false`; nil when absent, or reported.
     func truth(_ key: String) -> Bool? {
         guard let node = node(key) else { return nil }

@@ -17,6 +17,7 @@ struct DatabaseReader {
         if entries.isEmpty {
             root.findings.error("'\(Self.key)' is empty", at: node.position, remedy: "Remove it, or write, for example: \(Self.example).")
         }
+        for database in entries { root.checkName(database.key, of: "a database", example: Self.example) }
         return entries.map(database)
     }
 

@@ -23,6 +23,7 @@ struct ProjectReader {
         }
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
+        for app in entries { root.checkName(app.key, of: "an app", example: "apps: {\(Self.appExample)}") }
         checkDatabases(of: apps, databases)
         return Project(
             file: file, runs: runs?.value ?? "runs", databases: databases, store: store, apps: apps, proxy: proxy,

@@ -31,7 +31,7 @@ public enum DoctorCommand {
                 documents.append(
                     .object(pairs: [
                         ("app", .string(app.name.value)), ("service", .string(account.service.name)),
-                        ("environment", .string(account.destination)), ("topic", .string(account.topic.value)),
+                        ("environment", .string(account.destination)), ("topic", .string(SecretText.hidden(in: account.topic.value))),
                         ("ok", .bool(failed == 0)), ("steps", .array(steps.map(\.json))),
                     ]))
             } else {
@@ -109,7 +109,7 @@ public enum DoctorCommand {
         let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
         let well = "No step failed; nothing was sent."
         return StepsText.text(
-            "\(app.name.value): \(service)\(account.topic.value), \(account.destination)", steps, console,
+            "\(app.name.value): \(service)\(SecretText.hidden(in: account.topic.value)), \(account.destination)", steps, console,
             end: failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.")
     }
 }

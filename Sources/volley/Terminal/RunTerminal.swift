@@ -43,7 +43,7 @@ final class RunTerminal: Sendable {
                 "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (a minute at most)")
         case .destination(let to):
             console.detail(
-                "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").",
+                "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(SecretText.hidden(in: to.topic)), at most \(to.pace?.description ?? "as fast as it goes").",
                 about: run)
         case .wave(let devices, let time):
             console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).", about: run)
