@@ -38,10 +38,9 @@ public enum FileAccess {
                 "\(user) may not \(doing) this \(thing)\(purpose), although it is the owner", file: path,
                 remedy: "Run `chmod u+rw\(isFolder ? "x" : "") \(file)`.")
         case EACCES where status != nil:
-            let change = need == .reading ? "chown \(user) \(file)" : "chown \(user): \(file)"
             return Diagnostic(
                 "\(user) may not \(doing) this \(thing)\(purpose); it belongs to \(owner)", file: path,
-                remedy: "Run `\(change)` as root, or run volley as \(owner).")
+                remedy: remedy(path, need, owner: status?.st_uid ?? 0, user: geteuid(), group: getegid()))
         case EACCES:
             return Diagnostic(
                 "\(user) may not look up this file\(purpose)", file: path,
@@ -50,12 +49,23 @@ public enum FileAccess {
         }
     }
 
-    /// A user's name, or its number if it has none.
-    public static func name(ofUser number: uid_t) -> String {
+    /// What gives a file to the user that runs this process. As root volley would leave more files of root.
+    static func remedy(_ path: String, _ need: Need, owner: uid_t, user: uid_t, group: gid_t) -> String {
+        // chown(1) finds the group of a name, and not that of a number.
+        let account = account(ofUser: user)
+        let changed = need == .reading ? account ?? "\(user)" : account.map { "\($0):" } ?? "\(user):\(group)"
+        let otherwise = owner == 0 ? "" : ", or run volley as \(name(ofUser: owner))"
+        return "Run `chown \(changed) \(FilePaths.inShell(path))` as root\(otherwise)."
+    }
+
+    /// A user's name, or `user 12345` if it has none.
+    public static func name(ofUser number: uid_t) -> String { account(ofUser: number) ?? "user \(number)" }
+
+    private static func account(ofUser number: uid_t) -> String? {
         var entry = passwd(), found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)
         guard getpwuid_r(number, &entry, &buffer, buffer.count, &found) == 0, found != nil, let name = entry.pw_name else {
-            return "user \(number)"
+            return nil
         }
         return String(cString: name)
     }

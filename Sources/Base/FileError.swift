@@ -88,6 +88,10 @@ public enum SystemError {
         ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
         ETXTBSY: ("a program is being written, or is running", "Try again once that has ended."),
         EIO: ("its disk or device reports an error", "Check the disk and its file system."),
+        ENODEV: (
+            "this name has no terminal or other device behind it",
+            "Name a file; processes without a terminal, such as services, have no /dev/tty."
+        ),
         ENXIO: ("nothing is at its other end", "Start the program that reads it first."),
         EPIPE: ("the program at the other end has closed it", "Start that program again."),
         EAGAIN: ("the other end does not take it in time", "Check the program at the other end, then try again."),

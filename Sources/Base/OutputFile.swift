@@ -13,7 +13,7 @@ public final class OutputFile {
     /// - Parameters:
     ///   - mode: permissions of a new file, before the umask.
     ///   - isPrivate: only the owner has access to a new file, whatever the umask.
-    /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader.
+    /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader, `ENODEV` of a device that is not there.
     public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ patience: OutputPatience) throws(FileError) {
         switch place {
         case .file(let path): target = .whole(try AtomicFile(path, mode: mode, isPrivate: isPrivate))
@@ -88,6 +88,8 @@ public final class StreamOutput {
             let descriptor = Glibc.open(path, flags)
             if descriptor >= 0 { return descriptor }
             let code = errno
+            // Of a device this says that there is none, and none will come: /dev/tty without a terminal.
+            if code == ENXIO, FileKind(path: path) == .device { throw .system(ENODEV) }
             guard code == ENXIO || code == EINTR, retries.pause() else { throw .system(code) }
         }
     }

@@ -1,6 +1,7 @@
-import Base
 import Foundation
 import Testing
+
+@testable import Base
 
 /// Where outputs go whose names people give.
 @Suite("Places of outputs")
@@ -21,6 +22,36 @@ final class OutputPlaceTests {
         do throws(Diagnostic) {
             return "no refusal: \(try OutputPlace(path(name)))"
         } catch { return error.description }
+    }
+
+    @Test("a device that is not there is said at once, and not taken for a pipe whose reader is still to come")
+    func noDevice() {
+        let node = path("device")
+        // The numbers 60 to 63 have no driver: admin-guide/devices.txt of Linux. Only root may make the name.
+        _ = mknod(node, S_IFCHR | 0o600, 60 << 8)
+        for name in [node, "/dev/tty"] {
+            let descriptor = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+            let code = errno
+            close(descriptor)
+            guard descriptor < 0, code == ENXIO else { continue }
+            for patience in [OutputPatience.command, .service, .none] {
+                let start = ContinuousClock.now
+                #expect(throws: FileError.system(ENODEV)) { try OutputFile(try OutputPlace(name), patience) }
+                #expect(start.duration(to: .now) < .seconds(10))
+            }
+        }
+        #expect(SystemError.remedy(ENODEV).hasPrefix("Name a file;"))
+    }
+
+    @Test("a file is given to the user that needs it by a command that works, also if the user has no name")
+    func ownership() {
+        let unnamed: uid_t = 3_999_999_999
+        func remedy(_ need: FileAccess.Need, owner: uid_t, user: uid_t) -> String {
+            FileAccess.remedy("/a b", need, owner: owner, user: user, group: 77)
+        }
+        #expect(remedy(.writing, owner: 0, user: unnamed) == "Run `chown \(unnamed):77 '/a b'` as root.")
+        #expect(remedy(.reading, owner: 0, user: unnamed) == "Run `chown \(unnamed) '/a b'` as root.")
+        #expect(remedy(.writing, owner: unnamed, user: 0) == "Run `chown root: '/a b'` as root, or run volley as user \(unnamed).")
     }
 
     @Test("a file and a free name are replaced; a link leads to its file and stays, also where the file is still to be made")
