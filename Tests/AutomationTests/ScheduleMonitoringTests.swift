@@ -6,6 +6,7 @@ import PushServices
 import Runs
 import Scheduling
 import Testing
+import Workspace
 
 @testable import Automation
 @testable import Sending
@@ -179,6 +180,25 @@ struct ScheduleMonitoringTests {
         for file in [victim, victim + ".sqlite"] { #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!names.contains { $0.hasPrefix(".") })
+    }
+
+    @Test("a missing folder of monitoring is a warning with what to do, and refuses no work; what a link leads to is refused")
+    func missingFolder() throws {
+        func written(_ health: String) throws -> Project {
+            _ = try monitoring("monitoring: {health: \(health)}")
+            return try Project.read(file: folder.appendingPathComponent("volley.yaml").path).0
+        }
+        let project = try written("gone/health.json"), catalog = RunFolder(folder.path)
+        try ScheduleMonitoring.check(project, catalog)
+        var inspection = ProjectInspection(project, catalog)
+        let obstacles = inspection.obstacles()
+        #expect(obstacles.map(\.severity) == [.warning], "\(obstacles)")
+        #expect(
+            obstacles.first?.message.hasSuffix("gone does not exist") == true
+                && obstacles.first?.remedy?.hasPrefix("Make the folder") == true)
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/link.json", withDestinationPath: "gone/health.json")
+        let refused = try written("link.json")
+        #expect(throws: Diagnostic.self) { try ScheduleMonitoring.check(refused, catalog) }
     }
 
     @Test("a link of ours leads to its file, which is replaced, and stays")
