@@ -169,13 +169,20 @@ public enum FilePaths {
 
     /// Makes a folder and its parent folders.
     /// - Parameter mode: the folder's permissions, before the umask; its parents have the usual ones.
-    public static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Diagnostic) {
-        if path.isEmpty || exists(path) { return }
-        try makeFolder(path.contains("/") ? folder(of: path) : "")
-        guard mkdir(path, mode) == 0 || errno == EEXIST else {
-            throw FileError.system(errno).diagnostic("the folder cannot be made", file: path)
-        }
+    /// - Returns: those that were made, for `removeFolders` if the work for which they were made fails. On an error none of them is left.
+    @discardableResult
+    public static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Diagnostic) -> [String] {
+        if path.isEmpty || exists(path) { return [] }
+        let above = try makeFolder(path.contains("/") ? folder(of: path) : "")
+        if mkdir(path, mode) == 0 { return above + [path] }
+        let code = errno
+        if code == EEXIST { return above }
+        removeFolders(above)
+        throw FileError.system(code).diagnostic("the folder cannot be made", file: path)
     }
+
+    /// Removes folders that are empty, the last first.
+    public static func removeFolders(_ paths: [String]) { for path in paths.reversed() { rmdir(path) } }
 
     /// Writes a complete new file; refuses to overwrite one, and follows no link.
     /// - Parameter mode: permissions, before the umask.

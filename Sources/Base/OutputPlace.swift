@@ -27,6 +27,7 @@ public enum OutputPlace: Hashable, Sendable {
                 guard errno == ENOENT, path == name || FileKind(path: FilePaths.folder(of: path)) == .folder else {
                     throw Self.unknown(name, leadsTo: path, errno)
                 }
+                try Self.refuseKernel(path, name)
                 self = .file(path)
                 return
             }
@@ -57,11 +58,23 @@ public enum OutputPlace: Hashable, Sendable {
         let remedy = "Name a file, a named pipe or a terminal."
         let leads = path == name ? "this is" : "this leads to"
         switch status.st_mode & S_IFMT {
-        case S_IFREG: return isOfAnotherProcess(path) ? .stream(path) : .file(path)
+        case S_IFREG:
+            if isOfAnotherProcess(path) { return .stream(path) }
+            try refuseKernel(path, name)
+            return .file(path)
         case S_IFIFO, S_IFCHR: return .stream(path)
         case S_IFBLK: throw Diagnostic("\(leads) a disk, and writing to it would destroy its content", file: name, remedy: remedy)
         default: throw Diagnostic("\(leads) \(FileKind(mode: status.st_mode).text), not a file", file: name, remedy: remedy)
         }
+    }
+
+    /// Refuses what proc(5) and sysfs(5) show: no file can be made or replaced there.
+    private static func refuseKernel(_ path: String, _ name: String) throws(Diagnostic) {
+        let folder = FilePaths.absolute(FilePaths.folder(of: path)) + "/"
+        guard let system = ["/proc/", "/sys/"].first(where: folder.hasPrefix) else { return }
+        throw Diagnostic(
+            "\(path == name ? "this is" : "this leads to") a place below \(system.dropLast()), where the kernel lets no file be made or replaced",
+            file: name, remedy: "Name a file in another folder.")
     }
 
     // MARK: - Links

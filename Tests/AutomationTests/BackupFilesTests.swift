@@ -174,6 +174,18 @@ final class BackupFilesTests {
         #expect(made.manifest.files.contains { $0.path == "project/w.yaml" } && left(made, .unreadable).isEmpty)
     }
 
+    @Test("a backup that fails leaves no folder that was made for it")
+    func failedFolders() throws {
+        do {
+            let staged = try StagedFolder(folder.path + "/new/deep/backup", kind: "backup")
+            #expect(FilePaths.exists(staged.path))
+        }
+        #expect(!FilePaths.exists(folder.path + "/new"))
+        let kept = try StagedFolder(folder.path + "/new/deep/backup", kind: "backup")
+        try kept.finish()
+        #expect(FilePaths.exists(folder.path + "/new/deep/backup"))
+    }
+
     @Test("a list behind a ~ whose folder is not known is named")
     func unknownHome() throws {
         try write("w.yaml", "name: w\napp: shop\naudience: {devices: d.csv, aliases: {file: ~x/l.txt}}\ncontent: {title: A, body: B}\n")

@@ -81,6 +81,10 @@ final class OutputPlaceTests {
         #expect(refusal("folder").hasSuffix("this is a folder, not a file. Name a file, a named pipe or a terminal."))
         #expect(refusal("indirect").contains("this leads to a folder"))
         #expect(refusal("socket").contains("this is a socket"))
+        link("kernel", to: "/proc/self/comm")
+        link("new", to: "/proc/self/new")
+        for name in ["kernel", "new"] { #expect(refusal(name).contains("below /proc, where the kernel lets no file be made or replaced")) }
+        #expect(throws: Diagnostic.self) { try OutputPlace("/sys/kernel/uevent_helper.txt") }
         #expect(refusal("circle").contains("links lead in a circle"))
         #expect(refusal("lost").contains("a link to \(path("nowhere/file")), whose folder does not exist. Make that folder"))
     }

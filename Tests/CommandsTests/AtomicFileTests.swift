@@ -30,6 +30,26 @@ struct AtomicFileTests {
         }
     }
 
+    @Test(
+        "init leaves nothing when a file cannot be written, so that it can be repeated", arguments: ["welcome.yaml", "exports/devices.csv"])
+    func halfProject(name: String) throws {
+        // The name is taken by a link that leads nowhere; a full disk fails at the same place.
+        let blocked = path("p/\(name)"), present = name.contains("/") ? ["p", "p/exports"] : ["p"]
+        for folder in present { #expect(mkdir(path(folder), 0o755) == 0) }
+        #expect(symlink("/no/such/file", blocked) == 0)
+        #expect(throws: Diagnostic.self) { try InitCommand.run(folder: path("p"), options: CommonOptions(), console: Console()) }
+        let left = FileManager.default.enumerator(atPath: path("p"))?.compactMap { $0 as? String }.sorted()
+        #expect(left == (name.contains("/") ? ["exports", name] : [name]))
+    }
+
+    @Test("folders that were made for a file are removed again when one of them cannot be made")
+    func halfFolders() throws {
+        #expect(throws: Diagnostic.self) { try FilePaths.makeFolder(path("a/b/\(String(repeating: "x", count: 300))")) }
+        #expect(names.isEmpty)
+        FilePaths.removeFolders(try FilePaths.makeFolder(path("a/b/c")))
+        #expect(names.isEmpty)
+    }
+
     @Test("what cannot get its name is gone, and says why")
     func failure() throws {
         #expect(throws: FileError.self) { try AtomicFile(path("nowhere/a")) }

@@ -10,6 +10,8 @@ final class StagedFolder {
     private(set) var name: String
     /// Holds the lock: the folder itself.
     private let owner: Int32
+    /// Folders above it that were made for it.
+    private let above: [String]
     private var isFinished = false
 
     /// Another process that looks for abandoned folders may find this one before it is locked.
@@ -21,7 +23,7 @@ final class StagedFolder {
     init(_ name: String, kind: String) throws(Diagnostic) {
         self.name = name
         let above = FilePaths.folder(of: name)
-        try FilePaths.makeFolder(above, mode: 0o700)
+        self.above = try FilePaths.makeFolder(above, mode: 0o700)
         Self.removeAbandoned(in: above, kind: kind)
         for _ in 1..<Self.mostTries {
             if let (path, owner) = try? Self.make(in: above, kind: kind) {
@@ -29,7 +31,10 @@ final class StagedFolder {
                 return
             }
         }
-        (path, owner) = try Self.make(in: above, kind: kind)
+        do throws(Diagnostic) { (path, owner) = try Self.make(in: above, kind: kind) } catch {
+            FilePaths.removeFolders(self.above)
+            throw error
+        }
     }
 
     /// Makes a folder that is locked, and still there.
@@ -45,7 +50,10 @@ final class StagedFolder {
     }
 
     deinit {
-        if !isFinished { FolderTree.remove(path) }
+        if !isFinished {
+            FolderTree.remove(path)
+            FilePaths.removeFolders(above)
+        }
         if owner >= 0 { close(owner) }
     }
 

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Glibc
 public import PushServices
 
 /// `volley init`: writes a folder that works with the simulator without changes.
@@ -22,8 +23,7 @@ public enum InitCommand {
                 "\(present.joined(separator: ", ")) \(are) there already, so nothing was written",
                 remedy: "Choose another folder: volley init DIR.")
         }
-        for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
-        for (path, text) in files { try FilePaths.create(path, bytes: Array(text.utf8)) }
+        try write(files)
         let answer = JSONValue.object(pairs: [("files", .array(files.map { .string($0.0) }))])
         let campaign = files[1].0
         let text = """
@@ -36,6 +36,22 @@ public enum InitCommand {
             """
         return console.answer(
             options.isJSON ? answer.indentedText : text, done: "Volley wrote \(files.map(\.0).joined(separator: ", ")).")
+    }
+
+    /// Writes all files, or leaves nothing: after half a project, another `volley init` would refuse.
+    private static func write(_ files: [(path: String, text: String)]) throws(Diagnostic) {
+        var folders: [String] = [], written: [String] = []
+        do throws(Diagnostic) {
+            for (path, text) in files {
+                if path.contains("/") { folders += try FilePaths.makeFolder(FilePaths.folder(of: path)) }
+                try FilePaths.create(path, bytes: Array(text.utf8))
+                written.append(path)
+            }
+        } catch {
+            written.forEach { unlink($0) }
+            FilePaths.removeFolders(folders)
+            throw error
+        }
     }
 }
 
