@@ -178,7 +178,7 @@ final class BackupFilesTests {
     func failedFolders() throws {
         do {
             let staged = try StagedFolder(folder.path + "/new/deep/backup", kind: "backup")
-            #expect(FilePaths.exists(staged.path))
+            withExtendedLifetime(staged) { #expect(FilePaths.exists(staged.path)) }
         }
         #expect(!FilePaths.exists(folder.path + "/new"))
         let kept = try StagedFolder(folder.path + "/new/deep/backup", kind: "backup")

@@ -166,7 +166,6 @@ struct ConsoleRootsTests {
         for file in ["\(other)/sruns/reached-x.csv", "\(lists)/jp.txt", "\(lists)/ca.txt", "\(lists)/hook.txt", "\(lists)/vip.txt"] {
             try FilePaths.create(file, bytes: Array("x".utf8))
         }
-        #expect(mkfifo("\(lists)/pipe", 0o600) == 0)
         func roots() throws -> ConsoleRoots { ConsoleRoots(try Project.read(file: "\(base)/house/volley.yaml").0) }
         #expect(try roots().objection(to: "\(lists)/jp.txt") == nil)
         let text = """
