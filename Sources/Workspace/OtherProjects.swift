@@ -8,6 +8,7 @@ import Runs
 ///
 /// Comes in: folders without links. Looked through are these, all below them, and those above them. Nothing that is named is opened.
 public struct OtherProjects {
+    /// Those whose volley.yaml can be read.
     public private(set) var projects: [Project] = []
     /// Folders whose volley.yaml has mistakes, so that it is not known what it names, and those after `mostNames`.
     private var unclear: [String] = []
