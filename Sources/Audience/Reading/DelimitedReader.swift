@@ -167,8 +167,18 @@ struct DelimitedReader: RowReader, ~Copyable {
                 "the first line only tells a spreadsheet program the separator", at: position,
                 remedy: "Remove that line: the first line must name the columns.")
         }
+        try readAhead()
         if let mistake = foreignForm(at: position) ?? title(at: position) { throw mistake }
         state = .record
+    }
+
+    /// Reads on until the lines below the header are in memory, which tell whether it is one, however small the parts are that a file comes in.
+    private mutating func readAhead() throws(Diagnostic) {
+        while !buffer.isAtEnd, buffer.end - buffer.start < min(HeaderLine.mostBytes, buffer.limits.maximumRecordSize) {
+            let rest = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
+            if rest.count(where: { $0 == Self.lineFeed }) >= Self.mostTitleLines { return }
+            try refill()
+        }
     }
 
     private func foreignForm(at position: SourcePosition) -> Diagnostic? {

@@ -22,7 +22,7 @@ struct RecordBuffer: ~Copyable {
     /// The path as the caller named it.
     let file: String
     private var capacity: Int
-    private let limits: ReadingLimits
+    let limits: ReadingLimits
     /// nil when it looks at blocks.
     private var source: ByteSource?
     private let ownsMemory: Bool
