@@ -19,7 +19,7 @@ final class MachineDatabase {
     private var disk: SmallDisk?
 
     /// For all histories in which the database does not fail.
-    private static let calm = Result { try PostgresServer(settings: "max_connections = 400") }
+    private static let calm = Result { try PostgresServer(settings: "max_connections = 400").endingWithProcess() }
 
     /// - Parameters:
     ///   - isOwn: whether it has a server of its own.

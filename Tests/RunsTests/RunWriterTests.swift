@@ -146,7 +146,7 @@ import Testing
         let disk = folder.path + "/disk"
         let mounted = shell("mkdir '\(disk)' && mount -t tmpfs -o size=300k tmpfs '\(disk)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount a small disk here")
-        defer { _ = shell("umount '\(disk)'") }
+        defer { _ = shell("umount -l '\(disk)'") }
         var writer: RunWriter? = try RunWriter(folder: disk, id: "run")
         let problem = diagnostic { for slot in 0..<20_000 { try writer?.put(recipient(slot), at: slot) } }
         #expect(problem?.description == "the disk is full under \(disk). Free space; nothing was sent.")

@@ -345,7 +345,7 @@ import Testing
         try run.closeIntoOneFile()
         let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount here")
-        defer { _ = shell("umount '\(folder.path)'") }
+        defer { _ = shell("umount -l '\(folder.path)'") }
         let reader = try SQLiteRun(path: run.path, readOnly: true)
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
@@ -359,7 +359,7 @@ import Testing
         let disk = folder.path + "/disk"
         let mounted = shell("mkdir '\(disk)' && mount -t tmpfs -o size=1m tmpfs '\(disk)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount a small disk here")
-        defer { _ = shell("umount '\(disk)'") }
+        defer { _ = shell("umount -l '\(disk)'") }
         let writer = try RunWriter(folder: disk, id: "run")
         for number in 0..<2000 { try writer.put(recipient(number), at: number) }
         let run = try writer.finish(plan("run", audience: 2000))

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A PostgreSQL server with a cluster of its own in a temporary folder, on a Unix socket and, with TLS, on 127.0.0.1 (certificate for
 /// `localhost` alone). Gone with this value. The superuser is `postgres`; `volley` may connect by a socket without a password and by TLS with
@@ -46,10 +47,16 @@ public final class PostgresServer: @unchecked Sendable {
     }()
 
     /// One for all tests of a process that neither stop nor freeze it; it ends with the process.
-    public static let shared: Result<PostgresServer, any Error> = Result {
-        let server = try PostgresServer()
-        atexit { if case .success(let server) = PostgresServer.shared { server.remove() } }
-        return server
+    public static let shared: Result<PostgresServer, any Error> = Result { try PostgresServer().endingWithProcess() }
+
+    private static let ending = Mutex<[PostgresServer]>([])
+    private static let atEnd: Void = { _ = atexit { PostgresServer.ending.withLock { $0 }.forEach { $0.remove() } } }()
+
+    /// Has it end with the process, for one that stands in a static variable: those are never released.
+    public func endingWithProcess() -> PostgresServer {
+        _ = Self.atEnd
+        Self.ending.withLock { $0.append(self) }
+        return self
     }
 
     /// Makes a cluster, and starts its server.
