@@ -163,7 +163,7 @@ public final class ScheduleDaemon {
             }
         }
         finishOrders()
-        notices.finish(withinSeconds: Notices.longestFlushSeconds)
+        notices.finish(until: cancellation)
         watchdog.end()
         watcher.join()
         report(isUp: false, end: failure.map { Diagnostic(explaining: $0) })

@@ -11,6 +11,9 @@ public final class Cancellation: Sendable {
     /// - Throws: a `Diagnostic` if no more files can be opened.
     public init() throws(Diagnostic) { wakeup = try Wakeup() }
 
+    /// Can be read from the request on.
+    public var descriptor: Int32 { wakeup.descriptor }
+
     /// Whether the work should end.
     public var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
 

@@ -14,7 +14,12 @@ struct NoticesTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-notices-\(UUID().uuidString)")
     private let quick = Notices.RetrySchedule(firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, totalSeconds: 5)
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    private let cancellation: Cancellation
+
+    init() throws {
+        cancellation = try Cancellation()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
 
     private func project(_ notices: String, file: String = "volley.yaml") throws -> Project {
         let path = folder.appendingPathComponent(file).path
@@ -50,7 +55,7 @@ struct NoticesTests {
             try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), patience: quick, .silent)
         let notice = notice()
         notices.post(notice)
-        notices.finish(withinSeconds: 30)
+        notices.finish(until: cancellation)
         let requests = server.requests
         #expect(requests.count == 4)
         #expect(
@@ -69,7 +74,7 @@ struct NoticesTests {
         let server = try TestWebhook(answers: [answer])
         let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), patience: quick, .silent)
         notices.post(notice())
-        notices.finish(withinSeconds: 30)
+        notices.finish(until: cancellation)
         #expect(server.requests.map(\.line) == ["POST /hook HTTP/1.1"])
         #expect(server.requests[0].headers["volley-signature"] == nil)
     }
@@ -81,13 +86,13 @@ struct NoticesTests {
         let short = Notices(
             project, patience: .init(firstPauseSeconds: 0.001, longestPauseSeconds: 0.001, totalSeconds: 0), .silent)
         short.post(notice())
-        short.finish(withinSeconds: 30)
+        short.finish(until: cancellation)
         #expect(server.requests.count == 1)
         let endless = Notices(
             project, patience: .init(firstPauseSeconds: 1_000, longestPauseSeconds: 1_000, totalSeconds: 1e6), .silent)
         endless.post(notice())
         while server.requests.count < 2 { usleep(1_000) }
-        endless.finish(withinSeconds: 0)
+        endless.finish(withinSeconds: 0, until: cancellation)
         #expect(server.requests.count == 2)
     }
 
@@ -113,7 +118,7 @@ struct NoticesTests {
         try Data(yaml.utf8).write(to: path)
         let notices = Notices(try Project.read(file: path.path).0, patience: quick, .silent)
         for event in [NoticeEvent.started, .finished] { notices.post(notice(event)) }
-        notices.finish(withinSeconds: 30)
+        notices.finish(until: cancellation)
         #expect(servers.map { $0.requests.compactMap { $0.headers["volley-event"] } } == [["finished"], ["started", "finished"], []])
     }
 
@@ -127,7 +132,7 @@ struct NoticesTests {
                   - {webhook: "\(server.url("/b"))"}
                 """), patience: quick, .silent)
         notices.post(notice())
-        notices.finish(withinSeconds: 30)
+        notices.finish(until: cancellation)
         #expect(server.requests.map(\.line) == ["POST /b HTTP/1.1"])
     }
 
@@ -195,7 +200,7 @@ struct NoticesTests {
     func command() throws {
         let notice = notice()
         let (hook, log) = hook("echo $VOLLEY_EVENT $VOLLEY_RUN; cat; printf end >&2; ls /proc/self/fd | wc -w")
-        #expect(hook.run(notice) == nil)
+        #expect(hook.run(notice, until: cancellation) == nil)
         #expect(log.all.prefix(2) == ["finished \(notice.run ?? "")", notice.json.text])
         // Standard input, output and error, and the folder that is being listed.
         #expect(log.all.last == "end4")
@@ -206,17 +211,17 @@ struct NoticesTests {
         var notice = notice()
         notice.reason = String(repeating: "x", count: 300_000)
         let (reader, log) = hook("wc -c")
-        #expect(reader.run(notice) == nil)
+        #expect(reader.run(notice, until: cancellation) == nil)
         #expect(log.all == ["\(notice.json.text.utf8.count + 1)"])
-        #expect(hook("exit 0").hook.run(notice) == nil)
+        #expect(hook("exit 0").hook.run(notice, until: cancellation) == nil)
     }
 
     @Test("an exit code, a signal and a missing program are failures in words")
     func failures() {
-        #expect(hook("exit 3").hook.run(notice()) == "it ended with exit code 3")
-        #expect(hook("kill -TERM $$").hook.run(notice()) == "it was ended by signal 15")
+        #expect(hook("exit 3").hook.run(notice(), until: cancellation) == "it ended with exit code 3")
+        #expect(hook("kill -TERM $$").hook.run(notice(), until: cancellation) == "it was ended by signal 15")
         let missing = CommandHook(arguments: ["/no/such/program"], say: { _, _ in })
-        #expect(missing.run(notice())?.hasPrefix("it cannot be started: there is no such program. ") == true)
+        #expect(missing.run(notice(), until: cancellation)?.hasPrefix("it cannot be started: there is no such program. ") == true)
     }
 
     @Test(
@@ -228,14 +233,19 @@ struct NoticesTests {
         let file = folder.appendingPathComponent("hook")
         try Data(content.utf8).write(to: file)
         chmod(file.path, 0o755)
-        #expect(CommandHook(arguments: [file.path], say: { _, _ in }).run(notice())?.contains(words) == true)
+        #expect(CommandHook(arguments: [file.path], say: { _, _ in }).run(notice(), until: cancellation)?.contains(words) == true)
     }
 
     @Test("a command that takes too long is ended, with what it started")
     func tooLong() throws {
         let pids = folder.appendingPathComponent("pid").path
         let (hook, _) = hook("sleep 1000 & echo $! > \(pids); wait", limit: 0.5)
-        #expect(hook.run(notice())?.contains("took longer") == true)
+        #expect(hook.run(notice(), until: cancellation)?.contains("took longer") == true)
+        #expect(try hasEnded(pids))
+    }
+
+    /// Whether the process whose number a file holds ends.
+    private func hasEnded(_ pids: String) throws -> Bool {
         let child = try #require(Int32(try String(contentsOfFile: pids, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
         // It got its signal, and ends once it gets a processor; the process that adopts it may need a moment to reap it.
         var state: Substring?
@@ -244,6 +254,31 @@ struct NoticesTests {
             if state == nil || state == "Z" { break }
             usleep(10_000)
         }
-        #expect(state == nil || state == "Z")
+        return state == nil || state == "Z"
+    }
+
+    @Test(
+        "when Volley ends, a command that runs on is killed with what it started, also if it was asked to end meanwhile",
+        arguments: [false, true])
+    func ending(isInterrupted: Bool) throws {
+        let pids = folder.appendingPathComponent("pid").path
+        let lines = LineLog()
+        let notices = Notices(
+            try project("  - {command: [/bin/sh, -c, \"trap '' TERM; sleep 1000 & echo $! > \(pids); wait\"]}"), patience: quick,
+            NoticeObserver { lines.add($0.text) })
+        notices.post(notice())
+        notices.post(notice())
+        while (try? String(contentsOfFile: pids, encoding: .utf8))?.hasSuffix("\n") != true { usleep(1_000) }
+        let asking = Thread { [cancellation] in
+            usleep(50_000)
+            cancellation.request()
+        }
+        if isInterrupted { asking.start() }
+        let clock = ContinuousClock()
+        let took = clock.measure { notices.finish(withinSeconds: isInterrupted ? 1000 : 0, until: cancellation) }
+        #expect(took < .seconds(60))
+        #expect(try hasEnded(pids))
+        #expect(lines.all.map { $0.hasSuffix("Volley ended and killed it") } == [true, false], "\(lines.all)")
+        #expect(lines.all.last?.hasSuffix("Volley ended before") == true)
     }
 }

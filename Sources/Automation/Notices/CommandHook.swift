@@ -3,6 +3,7 @@ import CLinux
 import Campaigns
 import Glibc
 import Runs
+import Synchronization
 import Workspace
 
 /// A program that receives notices. It gets each notice as JSON on standard input, and the main parts of it in environment variables. What
@@ -25,15 +26,19 @@ struct CommandHook: Sendable {
     private static let longestLine = 1_000
 
     /// Runs the program to its end.
+    /// - Parameter cancellation: when it is requested, the program is killed at once, with everything that it started: it must not outlive this
+    ///   process.
     /// - Returns: what went wrong; nil if the program ended with exit code 0.
-    func run(_ notice: Notice) -> String? {
+    func run(_ notice: Notice, until cancellation: Cancellation) -> String? {
         let child: Child
         switch spawn(notice) {
         case .success(let started): child = started
         case .failure(let failure): return failure.message
         }
+        RunningHooks.add(child.process)
+        defer { RunningHooks.remove(child.process) }
         return withPipeSignalBlocked {
-            follow(child, document: Array((notice.json.text + "\n").utf8)) { say($0, notice) }
+            follow(child, document: Array((notice.json.text + "\n").utf8), cancellation) { say($0, notice) }
         }
     }
 
@@ -81,7 +86,7 @@ struct CommandHook: Sendable {
         return values + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
     }
 
-    private func follow(_ child: Child, document: [UInt8], say: (String) -> Void) -> String? {
+    private func follow(_ child: Child, document: [UInt8], _ cancellation: Cancellation, say: (String) -> Void) -> String? {
         _ = fcntl(child.input, F_SETFL, O_NONBLOCK)
         _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
         let clock = ContinuousClock()
@@ -90,7 +95,8 @@ struct CommandHook: Sendable {
         var input = child.input
         var lines = LineCutter(limit: Self.longestLine)
         var status: Int32?
-        var isTooLate = false, isOutputOpen = true
+        var isOutputOpen = true
+        var reason: String?
         let ended = volley_open_process(child.process)
         defer { if ended >= 0 { close(ended) } }
         while isOutputOpen || status == nil {
@@ -99,9 +105,10 @@ struct CommandHook: Sendable {
                 pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
                 // It stays readable once the process has ended.
                 pollfd(fd: status == nil ? ended : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: status == nil ? cancellation.descriptor : -1, events: Int16(POLLIN), revents: 0),
             ]
             let left = clock.now.duration(to: end) / .seconds(1)
-            _ = poll(&polled, 3, pollTimeout(status == nil && ended < 0 ? min(left, Self.secondsPerLook) : left))
+            _ = poll(&polled, nfds_t(polled.count), pollTimeout(status == nil && ended < 0 ? min(left, Self.secondsPerLook) : left))
             if polled[1].revents != 0, !Self.write(&rest, to: input) {
                 close(input)
                 input = -1
@@ -112,9 +119,12 @@ struct CommandHook: Sendable {
                 status = code
                 end = min(end, clock.now + .seconds(Self.lingeringSeconds))
             }
-            guard clock.now >= end else { continue }
+            let isUnwanted = status == nil && cancellation.isRequested
+            guard isUnwanted || clock.now >= end else { continue }
             if status != nil { break }
-            isTooLate = true
+            reason =
+                isUnwanted
+                ? "Volley ended and killed it" : "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed"
             kill(-child.process, SIGKILL)
             end = clock.now + .seconds(Self.lingeringSeconds)
             // The process was killed, so this does not take long.
@@ -124,7 +134,7 @@ struct CommandHook: Sendable {
         if input >= 0 { close(input) }
         close(child.output)
         lines.rest.map(say)
-        if isTooLate { return "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed" }
+        if let reason { return reason }
         guard let failure = Self.failure(status ?? 0) else { return nil }
         // env and shells end with an exit code when they cannot start what the first line names.
         guard let flaw else { return failure }
@@ -158,6 +168,31 @@ struct CommandHook: Sendable {
         if signal != 0 { return "it was ended by signal \(signal)" }
         let code = status >> 8 & 0xFF
         return code == 0 ? nil : "it ended with exit code \(code)"
+    }
+}
+
+/// The programs that run now. They are in process groups of their own and would run on, so a process that a signal handler ends at once kills
+/// them first.
+public enum RunningHooks {
+    private final class Place: Sendable { let group = Atomic<pid_t>(0) }
+
+    /// More than volley.yaml is likely to name; further programs are not noted.
+    private static let places = (0..<64).map { _ in Place() }
+
+    static func add(_ group: pid_t) {
+        for place in places where place.group.compareExchange(expected: 0, desired: group, ordering: .relaxed).exchanged { return }
+    }
+
+    static func remove(_ group: pid_t) {
+        for place in places { _ = place.group.compareExchange(expected: group, desired: 0, ordering: .relaxed) }
+    }
+
+    /// Kills all of them, with everything that they started. Safe in a signal handler if it was called before, when there were none.
+    public static func kill() {
+        for place in places {
+            let group = place.group.load(ordering: .relaxed)
+            if group > 0 { _ = Glibc.kill(-group, SIGKILL) }
+        }
     }
 }
 

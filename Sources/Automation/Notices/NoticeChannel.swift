@@ -69,10 +69,12 @@ public struct NoticeChannel: Sendable {
     }
 
     /// Tries once to deliver a notice, and blocks the calling thread: about ten seconds at most for a webhook.
-    /// - Parameter now: the time that goes into the signature.
-    public func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
+    /// - Parameters:
+    ///   - now: the time that goes into the signature.
+    ///   - cancellation: when it is requested, a command is killed.
+    public func attempt(_ notice: Notice, now: Timestamp, until cancellation: Cancellation) -> Attempt {
         switch kind {
-        case .command(let hook): return hook.run(notice).map(Attempt.refused) ?? .delivered
+        case .command(let hook): return hook.run(notice, until: cancellation).map(Attempt.refused) ?? .delivered
         case .webhook(let url, let secret, let authority, let proxy):
             // Read anew for each attempt, so that a file that is put right is used at once.
             if let authority {

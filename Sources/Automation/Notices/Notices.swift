@@ -42,6 +42,10 @@ public final class Notices: Sendable {
 
     /// How long a command waits at its end for notices that are not delivered yet.
     public static let longestFlushSeconds = 30.0
+    /// How long it waits once it was asked to end.
+    package static let interruptedFlushSeconds = 5.0
+    /// How long it then waits until commands are killed.
+    private static let endingSeconds = 2.0
 
     /// The notices that wait for one receiver; further ones are dropped. A receiver that is unreachable for that long has a larger problem.
     private static let longestQueue = 1_000
@@ -102,20 +106,34 @@ public final class Notices: Sendable {
         }
     }
 
-    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after `limit` seconds.
-    public func finish(withinSeconds limit: Double) {
+    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after `limit` seconds, and kills
+    /// commands that still run.
+    /// - Parameter cancellation: once it is requested, five more seconds are the limit.
+    public func finish(withinSeconds limit: Double = longestFlushSeconds, until cancellation: Cancellation) {
         let channels = channels.withLock { channels in
             defer { channels = [] }
             return channels
         }
         for channel in channels { channel.queue.close() }
+        guard let signals else { return }
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(limit)
-        while case let now = clock.now, now < end, channels.contains(where: { !$0.thread.isFinished }) {
-            signals?.ended.wait(atMost: now.duration(to: end) / .seconds(1))
+        var end = clock.now + .seconds(limit)
+        var isInterrupted = false
+        func wait() {
+            while case let now = clock.now, now < end, channels.contains(where: { !$0.thread.isFinished }) {
+                if cancellation.isRequested, !isInterrupted {
+                    isInterrupted = true
+                    end = min(end, now + .seconds(Self.interruptedFlushSeconds))
+                }
+                let milliseconds = pollTimeout(now.duration(to: end) / .seconds(1))
+                if cancellation.wait(milliseconds: Int(milliseconds), orUntil: signals.ended) { signals.ended.clear() }
+            }
         }
-        // A pause between two attempts ends at once. An attempt ends at its time limit; the process may end before that.
-        signals?.givingUp.request()
+        wait()
+        // A pause between two attempts ends at once, and so does a command. A webhook ends at its time limit; the process may end before that.
+        signals.givingUp.request()
+        end = clock.now + .seconds(Self.endingSeconds)
+        wait()
         for channel in channels where channel.thread.isFinished { channel.thread.join() }
     }
 
@@ -138,7 +156,8 @@ public final class Notices: Sendable {
         let end = posted.at + .seconds(patience.totalSeconds)
         var failures = 0
         while true {
-            switch way.attempt(posted.notice, now: .now()) {
+            if givingUp.isRequested { return "Volley ended before" }
+            switch way.attempt(posted.notice, now: .now(), until: givingUp) {
             case .delivered: return nil
             case .refused(let failure): return failure
             case .failed(let failure, let asked):
@@ -166,9 +185,12 @@ extension Notices {
     }
 
     /// Delivers a single notice about a run, and waits for it. For commands that end afterwards.
-    public static func notify(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
+    /// - Parameter cancellation: as for `finish`.
+    public static func notify(
+        _ event: NoticeEvent, of run: any RecordedRun, _ project: Project, until cancellation: Cancellation, _ observer: NoticeObserver
+    ) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
-        notices.finish(withinSeconds: longestFlushSeconds)
+        notices.finish(until: cancellation)
     }
 }

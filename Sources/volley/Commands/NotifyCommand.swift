@@ -19,9 +19,10 @@ public enum NotifyCommand {
                 "there are no notices to send", file: project.file,
                 remedy: "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}].")
         }
+        Interruption.install()
         var documents: [JSONValue] = []
         var isWell = true, isShown = true
-        for (app, target) in targets {
+        for (app, target) in targets where !Interruption.process.isRequested {
             var notice = Notice(.test)
             notice.app = app?.name.value ?? wanted
             let (way, failure) = tell(notice, target, project, app, console)
@@ -38,6 +39,7 @@ public enum NotifyCommand {
             let answer = JSONValue.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])
             isShown = console.answer(answer.indentedText, done: isWell ? "All notices arrived." : "Not all notices arrived.") == .done
         }
+        if Interruption.process.isRequested { return .interrupted }
         return !isWell ? .wrong : isShown ? .done : .doneWithFailures
     }
 
@@ -46,7 +48,7 @@ public enum NotifyCommand {
     ) -> (way: String, failure: String?) {
         do {
             let way = try NoticeChannel(target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console.noticeObserver)
-            switch way.attempt(notice, now: .now()) {
+            switch way.attempt(notice, now: .now(), until: Interruption.process) {
             case .delivered: return (way.name, nil)
             case .failed(let failure, _), .refused(let failure): return (way.name, failure)
             }

@@ -28,7 +28,7 @@ public enum PlanCommand {
             answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
         }
         let status = console.answer(answer, done: "\(done).")
-        if needsApproval { Notices.notify(.approvalNeeded, of: run, planned.project, console.noticeObserver) }
+        if needsApproval { Notices.notify(.approvalNeeded, of: run, planned.project, until: Interruption.process, console.noticeObserver) }
         return status
     }
 }

@@ -88,7 +88,7 @@ public enum SendCommand {
         } catch {
             // Nothing was sent. A plan that waits for approval is kept.
             if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
-                Notices.notify(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
+                Notices.notify(.approvalNeeded, of: planned.run, planned.project, until: Interruption.process, console.noticeObserver)
             } else {
                 _ = try? discard(planned.run)
             }

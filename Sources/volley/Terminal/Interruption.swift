@@ -1,3 +1,4 @@
+import Automation
 import Base
 import Glibc
 
@@ -24,18 +25,21 @@ enum Interruption {
     /// expected (`Hangup`) ends nothing.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
-        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing)
+        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing, RunningHooks.kill())
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // SIGXCPU repeats with every second of processor time, until SIGKILL follows.
             if number == SIGXCPU || number == SIGTERM && Supervisor.isThere, Interruption.process.isRequested { return }
-            // Use only what is async-signal-safe: an atomic, _exit and write. The interrupted code may be about to read errno.
+            // Use only what is async-signal-safe: an atomic, kill, _exit and write. The interrupted code may be about to read errno.
             let code = errno
             if number == SIGHUP, Hangup.note() {
                 errno = code
                 return
             }
-            if Interruption.process.request() > 0 { _exit(ExitStatus.interrupted.rawValue) }
+            if Interruption.process.request() > 0 {
+                RunningHooks.kill()
+                _exit(ExitStatus.interrupted.rawValue)
+            }
             errno = code
         }
         // The parent process may have blocked these signals, and children inherit the mask.

@@ -17,7 +17,7 @@ extension Console {
             shown(event)
         }
         let result = try proposal.send(attendance)
-        defer { notices.finish(withinSeconds: Notices.longestFlushSeconds) }
+        defer { notices.finish(until: Interruption.process) }
         return show(result, options)
     }
 
