@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import GRDB
 import Reports
 import Runs
 import Testing
@@ -47,6 +48,30 @@ struct TiedApprovalTests {
         func refusal(_ name: String) -> String? {
             let order = Order(nonce: Secrets.make(), kind: .approve(run: id, digest: run.planDigest), by: name)
             return office.site.rights.refusal(of: order)?.sentence
+        }
+    }
+
+    @Test(
+        "a damaged version of its campaign keeps a plan from being approved, but its page is shown, and it can be rejected",
+        arguments: ["at = 'x'", "digest = x'FF'", "app = x'FF'", "account = 'x'", "name = x'FF'"])
+    func damagedVersion(damage: String) async throws {
+        let scene = try Scene()
+        try await DatabaseQueue(path: scene.office.site.accounts.path).writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF")
+            try $0.execute(sql: "UPDATE version SET \(damage)")
+        }
+        let (ap, root, ed) = try (scene.office.site.enter("ap"), scene.office.site.enter("root"), scene.office.site.enter("ed"))
+        try await TestServer.with(scene.office.site) { server throws in
+            for (name, session) in [("ap", ap), ("root", root), ("ed", ed)] {
+                let page = try server.request("GET", "/runs/\(scene.id)", session: session)
+                #expect(page.status == 200 && page.body.contains("Since it was sent last"), "\(damage), \(name)")
+                #expect(page.body.contains("Who wrote this version cannot be read"), "\(damage), \(name)")
+                #expect(page.body.contains("action=\"/runs/\(scene.id)/reject\"") == (name != "ed"), "\(damage), \(name)")
+                #expect(!page.body.contains("action=\"/runs/\(scene.id)/approve\""), "\(damage), \(name)")
+            }
+            let fields = [("nonce", Secrets.make()), ("digest", scene.run.planDigest)]
+            #expect(try server.form("/runs/\(scene.id)/approve", session: ap, fields).status == 403)
+            #expect(try server.form("/runs/\(scene.id)/reject", session: ap, fields + [("reason", "no")]).status == 303)
         }
     }
 

@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import GRDB
 import Runs
 import Testing
 
@@ -98,6 +99,21 @@ struct TimeApprovalTests {
             let none = "/campaign/ahead?file=daily.yaml&time=2026-01-01T09:01"
             #expect(try server.request("GET", none, session: house.ben).status == 409)
             #expect(try house.orders().isEmpty)
+        }
+    }
+
+    @Test("a damaged version keeps a time from being approved, but its page is shown, and an approval can be withdrawn")
+    func damagedVersion() async throws {
+        let house = try House()
+        try house.site.accounts.keep(version: "name: daily\n", of: "daily.yaml", app: "shop", by: .terminal, at: .now())
+        try await DatabaseQueue(path: house.site.accounts.path).write { try $0.execute(sql: "UPDATE version SET at = 'x'") }
+        try await TestServer.with(house.site) { server throws in
+            let page = try server.request("GET", house.path, session: house.ben)
+            #expect(page.status == 200 && page.body.contains("Who wrote this version cannot be read") && !page.body.contains("Devices at most"))
+            try house.approve("0", most: 10)
+            let given = try server.request("GET", house.path, session: house.ben).body
+            #expect(given.contains("Withdraw it"))
+            #expect(try server.form(house.withdrawal, session: house.ben, Self.fields(given)).status == 303)
         }
     }
 

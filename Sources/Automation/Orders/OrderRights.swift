@@ -102,8 +102,8 @@ public final class AccountRights: Sendable {
 
     /// What is known of a campaign with times before one of them is planned.
     public struct Sight: Sendable {
-        /// The accounts that wrote it since it was sent last.
-        public var writers: Set<String>
+        /// The accounts that wrote it since it was sent last; a failure where the file of accounts is damaged.
+        public var writers: Result<Set<String>, any Error>
         /// Its text as it is now.
         public var text: String
         /// The run that was begun last; nil for a campaign that was not sent before.
@@ -117,7 +117,7 @@ public final class AccountRights: Sendable {
             let text = Campaign.draft(file: file, now: now).campaign?.source
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
-        return Sight(writers: try writers(of: text, in: file, since: earlier), text: text, last: earlier.first?.plan)
+        return Sight(writers: Result { try writers(of: text, in: file, since: earlier) }, text: text, last: earlier.first?.plan)
     }
 
     /// Whether a campaign file may name only files that the console may read: what it holds was written in the console. So it is where that
@@ -133,7 +133,7 @@ public final class AccountRights: Sendable {
 
     /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
     public func fourEyes(_ sight: Sight, approver: String) throws -> OrderRefusal? {
-        try fourEyes(writers: sight.writers, askers: [], approver: approver)
+        try fourEyes(writers: sight.writers.get(), askers: [], approver: approver)
     }
 
     private func fourEyes(writers: Set<String>, askers: Set<String>, approver: String) throws -> OrderRefusal? {

@@ -69,7 +69,12 @@ enum TimeApproval {
     ) throws -> Page {
         let sight = try sight(visit, site)
         let known = try site.rights.sight(ofCampaign: sight.source.campaign)
-        let eyes = try known.flatMap { try site.rights.fourEyes($0, approver: visit.signedIn().account) }
+        let person = try visit.signedIn().account
+        let eyes: OrderRefusal?
+        do { eyes = try known.flatMap { try site.rights.fourEyes($0, approver: person) } } catch {
+            // A damaged record may say that this person wrote it.
+            eyes = .described(Diagnostics(explaining: error).inConsole)
+        }
         let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
         let when: HTML = """
             <p><b>\(DateWords.time(sight.time.occurrence))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
@@ -148,10 +153,6 @@ enum TimeApproval {
 
     /// Who wrote it, and what differs from what was sent last.
     private static func comparison(_ known: AccountRights.Sight) -> HTML {
-        let wrote: HTML =
-            known.writers.isEmpty
-            ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
-            : "<p>Written by <b dir=\"auto\">\(known.writers.sorted().joined(separator: ", "))</b>.</p>"
         let change: HTML =
             known.last.map {
                 """
@@ -159,7 +160,7 @@ enum TimeApproval {
                 \(LineDiff.html(from: $0.campaignSource, to: known.text))
                 """
             } ?? "<p class=\"note\">This campaign was not sent before.</p>"
-        return Words.panel("The campaign", id: "campaign", "\(wrote)\(change)")
+        return Words.panel("The campaign", id: "campaign", "\(PlanPart.written(by: known.writers))\(change)")
     }
 
     // MARK: - Ordering

@@ -14,17 +14,13 @@ enum PlanPart {
         defer { run.close() }
         let plan = run.plan
         let earlier = try site.archive.begun(before: summary)
-        let writers = try site.rights.writers(of: run, since: earlier).sorted()
-        let wrote: HTML =
-            writers.isEmpty
-            ? "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
-            : "<p>Written by <b dir=\"auto\">\(writers.joined(separator: ", "))</b>.</p>"
+        let writers = Result { try site.rights.writers(of: run, since: earlier) }
         let counted: HTML = """
             <details open><summary>As it was counted</summary>\
             <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(plan.previewText))</pre></details>
             """
         let content: HTML = """
-            \(wrote)
+            \(written(by: writers))
             \(warnings(plan))
             \(sentSince(plan, site))
             \(PlannedTextCards.html(of: plan))
@@ -32,6 +28,20 @@ enum PlanPart {
             \(comparison(run, with: earlier.first))
             """
         return Words.panel("The plan", id: "plan", content)
+    }
+
+    /// Who wrote a campaign. What is damaged of that hides nothing else, and nobody can approve it.
+    static func written(by writers: Result<Set<String>, any Error>) -> HTML {
+        switch writers {
+        case .success(let names) where names.isEmpty:
+            "<p class=\"note\">Who wrote this version is not known: it was not saved in the console.</p>"
+        case .success(let names): "<p>Written by <b dir=\"auto\">\(names.sorted().joined(separator: ", "))</b>.</p>"
+        case .failure:
+            """
+            <p class="stop">Who wrote this version cannot be read, as the file of accounts is damaged. It cannot be approved before the accounts \
+            are restored from a backup.</p>
+            """
+        }
     }
 
     /// What was doubtful when it was planned.
