@@ -53,10 +53,12 @@ final class Site: Sendable {
         startedAt = now
     }
 
-    /// Notes what a person did.
+    /// Notes what a person did, after it was done.
     func note(_ kind: ActivityKind, app: String?, subject: String?, _ visit: Visit) throws {
         guard let person = visit.person else { return }
-        try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+        do { try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.sight.client), at: visit.now) } catch {
+            throw Refusal.notNoted(error)
+        }
     }
 
     /// Where runs are kept.

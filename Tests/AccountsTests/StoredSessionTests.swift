@@ -1,4 +1,5 @@
 import Base
+import GRDB
 import Testing
 
 @testable import Accounts
@@ -31,6 +32,29 @@ struct StoredSessionTests {
         }
         #expect(try store.signedIn(SecretToken(), at: noon) == nil)
         #expect(try folder.kinds().contains(.sessionEnded) && folder.kinds().contains(.signedOut))
+    }
+
+    @Test("a session that is signed out while nothing can be written has ended, and leaves the file with the next change; others go on")
+    func unwritable() throws {
+        let folder = try AccountFolder()
+        _ = try folder.account("ben", [])
+        let (token, other) = (try folder.token("ben"), try folder.token("ben"))
+        let database = try DatabaseQueue(path: folder.store.path)
+        try database.write {
+            for deed in ["UPDATE", "DELETE"] {
+                try $0.execute(sql: "CREATE TRIGGER no_\(deed) BEFORE \(deed) ON session BEGIN SELECT RAISE(ABORT, 'full'); END")
+            }
+        }
+        #expect(throws: Diagnostic.self) { try folder.store.signOut(token, from: home, at: noon) }
+        #expect(try folder.store.signedIn(token, at: noon) == nil)
+        // Its use would be written.
+        #expect(try folder.store.signedIn(other, at: after(600)) != nil)
+        #expect(try folder.store.signedIn(other, at: after(7_200)) == nil)
+        // The clock is set back.
+        #expect(try folder.store.signedIn(other, at: after(600)) == nil)
+        try database.write { try $0.execute(sql: "DROP TRIGGER no_UPDATE; DROP TRIGGER no_DELETE") }
+        _ = try folder.token("ben")
+        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM session") } == 1)
     }
 
     @Test("a person sees their own sessions, and ends no other's")

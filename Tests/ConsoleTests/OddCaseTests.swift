@@ -39,6 +39,71 @@ struct OddCaseTests {
         }
     }
 
+    @Test("a form that fails for the server's sake says that nothing was saved, and keeps what was written but no secret")
+    func failedForm() async throws {
+        let folder = try TestFolder()
+        let signIn = FixedSignIn.usual
+        let (anna, reader) = (signIn.begin("anna"), signIn.begin("reader"))
+        let routes = [false, true].map { isSignIn in
+            Route(method: .post, path: isSignIn ? "/in" : "/x", right: .signedIn, changes: true, isSignIn: isSignIn) { _, _ in
+                throw Diagnostic("the disk is full", file: "/srv/accounts.sqlite")
+            }
+        }
+        try await TestServer.with(try folder.site(signIn), routes: routes) { server throws in
+            let written = [
+                ("text", "name: spring <1>"), ("reason", "too loud <1>"), ("display", "Zed <1>"), ("content.title", "Hi <1>"),
+            ]
+            for field in written {
+                let reply = try server.form("/x", session: reader, [field, ("password", "hunter2"), ("device", "abcdef0123")])
+                #expect(reply.status == 500 && reply.body.contains("Nothing was saved, and nothing was ordered."))
+                #expect(reply.body.contains(field.1.replacing("<1>", with: "&lt;1&gt;")), "\(field)")
+                for secret in ["hunter2", "abcdef0123", "/srv", "cannot be read"] { #expect(!reply.body.contains(secret), "\(secret)") }
+            }
+            #expect(try server.form("/x", session: anna).body.lowercased().contains("the disk is full"))
+            #expect(try !server.form("/in", session: anna, [("reason", "typed here")]).body.contains("typed here"))
+        }
+    }
+
+    @Test("where accounts and orders cannot be written, forms say so and keep their text, pages are shown, and who signs out is signed out")
+    func unwritable() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        _ = try office.site.orders.place(Order(nonce: Secrets.make(), kind: .pause(run: Self.id), by: "edith"))
+        let accounts = try DatabaseQueue(path: office.site.accounts.path)
+        let orders = try DatabaseQueue(path: "\(office.folder.runs)/orders.sqlite")
+        try Self.forbid(["session", "version", "activity"], accounts)
+        try Self.forbid(["placed"], orders)
+        let before = try FilePaths.read("\(office.folder.path)/spring-sale.yaml")
+        try await TestServer.with(office.site) { server throws in
+            let text = String(decoding: before, as: UTF8.self) + "# what Edith wrote\n"
+            let saved = try server.form(
+                "/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("digest", ShownFile.digest(of: before))])
+            #expect(saved.status == 500 && saved.body.contains("Nothing was saved") && saved.body.contains("# what Edith wrote"))
+            #expect(try FilePaths.read("\(office.folder.path)/spring-sale.yaml") == before)
+            let page = try server.request("GET", "/campaign?file=spring-sale.yaml", session: edith)
+            let fields = page.body.matches(of: #/<input type="hidden" name="(nonce|digest)" value="([^"]*)">/#).map {
+                (String($0.1), String($0.2))
+            }
+            let planned = try server.form("/campaign/plan?file=spring-sale.yaml", session: edith, Array(fields.prefix(2)))
+            #expect(planned.status == 500 && planned.body.contains("nothing was ordered"), "\(planned.body)")
+            let left = try server.form("/sign-out", session: edith)
+            #expect(left.status == 500 && left.body.contains("You are signed out") && left["set-cookie"]?.contains("Max-Age=0") == true)
+            #expect(try server.request("GET", "/campaigns", session: edith)["location"]?.hasPrefix("/sign-in") == true)
+        }
+    }
+
+    /// As if the disk were full: nothing can be changed.
+    private static func forbid(_ tables: [String], _ database: DatabaseQueue) throws {
+        try database.write { db in
+            for table in tables {
+                for (number, deed) in ["INSERT", "UPDATE", "DELETE"].enumerated() {
+                    try db.execute(
+                        sql: "CREATE TRIGGER \(table)_full\(number) BEFORE \(deed) ON \(table) BEGIN SELECT RAISE(ABORT, 'full'); END")
+                }
+            }
+        }
+    }
+
     @Test("a folder, a pipe or a dead link that is called as a campaign is named, and breaks no page")
     func strangers() async throws {
         let office = try Office()

@@ -109,7 +109,8 @@ struct TimeApprovalTests {
         try await DatabaseQueue(path: house.site.accounts.path).write { try $0.execute(sql: "UPDATE version SET at = 'x'") }
         try await TestServer.with(house.site) { server throws in
             let page = try server.request("GET", house.path, session: house.ben)
-            #expect(page.status == 200 && page.body.contains("Who wrote this version cannot be read") && !page.body.contains("Devices at most"))
+            #expect(
+                page.status == 200 && page.body.contains("Who wrote this version cannot be read") && !page.body.contains("Devices at most"))
             try house.approve("0", most: 10)
             let given = try server.request("GET", house.path, session: house.ben).body
             #expect(given.contains("Withdraw it"))

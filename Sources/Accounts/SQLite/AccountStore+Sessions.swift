@@ -4,7 +4,7 @@ import GRDB
 /// Sessions: who is signed in. They begin in `SignInDesk`.
 extension AccountStore {
     /// Who a request comes from, and notes that the session was used; nil if it has ended. One that has ended stays so, whatever the clock
-    /// says later.
+    /// says later. That it was used, or has ended, need not be written: on a full disk people see their pages, and are signed out the sooner.
     public func signedIn(_ token: SecretToken, at now: Timestamp) throws -> SignedIn? {
         let found = try read { db -> SignedIn? in
             guard let session = try SessionRecords.find(token, db), let account = try AccountRecords.find(session.account, db) else {
@@ -12,16 +12,16 @@ extension AccountStore {
             }
             return SignedIn(session: session, account: account)
         }
-        guard let found else { return nil }
+        guard let found, !isEnded(token) else { return nil }
         var session = found.session
         guard session.isAlive(at: now), found.account.state == .active else {
-            try write { try SessionRecords.end(session.id, $0) }
+            if (try? write({ try SessionRecords.end(session.id, $0) })) == nil { end(unwritten: token) }
             return nil
         }
         guard session.stage == .signedIn else { return nil }
         if session.use(at: now) {
             // Another process may have noted a later use.
-            try write { db in
+            try? write { db in
                 try db.execute(
                     sql: "UPDATE session SET used_at = max(used_at, ?) WHERE id = ?",
                     arguments: [session.usedAt.epochMilliseconds, session.id.number])
@@ -30,12 +30,17 @@ extension AccountStore {
         return SignedIn(session: session, account: found.account)
     }
 
-    /// Signs out. A session that has ended already is no error.
+    /// Signs out. A session that has ended already is no error. Where it cannot be written, the session has ended in this process all the same.
     public func signOut(_ token: SecretToken, from address: IPAddress?, at now: Timestamp) throws {
-        try write { db in
-            guard let session = try SessionRecords.find(token, db) else { return }
-            try SessionRecords.end(session.id, db)
-            try ActivityRecords.add(.signedOut, to: nil, by: Actor(session.account, address: address), at: now, db)
+        do {
+            try write { db in
+                guard let session = try SessionRecords.find(token, db) else { return }
+                try SessionRecords.end(session.id, db)
+                try ActivityRecords.add(.signedOut, to: nil, by: Actor(session.account, address: address), at: now, db)
+            }
+        } catch {
+            end(unwritten: token)
+            throw error
         }
     }
 
@@ -86,7 +91,7 @@ extension AccountStore {
     /// A session that waits for a code, or is signed in, with its account; nil if it has ended.
     func anySession(_ token: SecretToken, at now: Timestamp) throws -> SignedIn? {
         try read { db in
-            guard let session = try SessionRecords.find(token, db), session.isAlive(at: now),
+            guard !isEnded(token), let session = try SessionRecords.find(token, db), session.isAlive(at: now),
                 let account = try AccountRecords.find(session.account, db), account.state == .active
             else { return nil }
             return SignedIn(session: session, account: account)

@@ -1,5 +1,6 @@
 import Base
 import GRDB
+import Synchronization
 
 /// Everything about accounts: `accounts.sqlite`, with people, roles, passwords, sessions, invitations and activities. The console and the
 /// sender use it at the same time; each process needs one store, which any number of threads may share. Every change is on the disk when
@@ -14,6 +15,8 @@ public final class AccountStore: Sendable {
     /// Where the file is, for messages.
     public let path: String
     private let database: DatabasePool
+    /// Hashes of sessions that were ended while nothing could be written, as they are stored: the next change removes them.
+    private let ended = Mutex<Set<String>>([])
 
     /// Opens the file, and creates it if it is missing.
     /// - Parameter folder: exists.
@@ -51,7 +54,19 @@ public final class AccountStore: Sendable {
 
     /// Changes something, as a whole or not at all.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try Self.translating(path) { try database.write(body) }
+        let value = try Self.translating(path) { try database.write(body) }
+        if case let hashes = ended.withLock({ $0 }), !hashes.isEmpty, (try? database.write { try SessionRecords.end(hashes, $0) }) != nil {
+            ended.withLock { $0.subtract(hashes) }
+        }
+        return value
+    }
+
+    /// Ends a session in this process, and in the file as soon as it can be written.
+    func end(unwritten token: SecretToken) { _ = ended.withLock { $0.insert(SecretToken.stored(token)) } }
+
+    /// Whether a session was ended and may still be in the file.
+    func isEnded(_ token: SecretToken) -> Bool {
+        ended.withLock { !$0.isEmpty && $0.contains(SecretToken.stored(token)) }
     }
 
     static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {

@@ -76,6 +76,10 @@ enum SessionRecords {
         return token
     }
 
+    static func end(_ hashes: Set<String>, _ db: Database) throws {
+        for hash in hashes { try db.execute(sql: "DELETE FROM session WHERE hash = ?", arguments: [hash]) }
+    }
+
     static func end(_ session: SessionID, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [session.number])
     }

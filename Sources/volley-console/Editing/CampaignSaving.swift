@@ -144,8 +144,10 @@ final class CampaignSaving: Sendable {
             try accounts.keep(found: Self.text(of: bytes), in: file, app: app, at: visit.now)
             try FilePaths.create(FilePaths.join(archive, name: "\(stamp)-\(file)"), bytes: bytes)
             guard unlink(path) == 0 else { throw FileError.system(errno).diagnostic("the file cannot be removed", file: path) }
-            try accounts.note(
-                .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+            do {
+                try accounts.note(
+                    .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+            } catch { throw Refusal.notNoted(error) }
             return true
         }
     }

@@ -6,16 +6,35 @@ import HTTPTypes
 enum ErrorPage {
     /// Why a request was refused.
     static func page(_ refusal: Refusal) -> Page {
-        let written: HTML =
-            refusal.written.isEmpty
-            ? ""
-            : """
-            <section class="panel" aria-labelledby="written"><h2 id="written">What you had written</h2><p>It was not saved. Copy it from here.</p>\
-            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(refusal.written))</pre></section>
-            """
         let content: HTML =
-            "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p>\(written)<p><a href=\"/\">To the first page</a></p>"
+            "\(Words.head("\(refusal.title)"))<p class=\"lead\">\(refusal.words)</p>\(written(refusal.written))<p><a href=\"/\">To the first page</a></p>"
         return Page(status: refusal.status, title: refusal.title, content: content)
+    }
+
+    /// What a person had written; blank for nothing.
+    private static func written(_ text: String) -> HTML {
+        guard !text.isEmpty else { return "" }
+        return """
+            <section class="panel" aria-labelledby="written"><h2 id="written">What you had written</h2><p>It was not saved. Copy it from here.</p>\
+            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(text))</pre></section>
+            """
+    }
+
+    /// A form could not be done.
+    /// - Parameter visit: of the person that reads it; nil where that is not known.
+    static func page(_ failure: FormFailure, _ visit: Visit?) -> Page {
+        let title = "This could not be done"
+        let why: HTML =
+            visit?.may(.seeSystem, app: nil) == true
+            ? words(failure.mistakes, visit)
+            : "<p>The people who run Volley find the reason in the log of <code>volley serve</code>.</p>"
+        let content: HTML = """
+            \(Words.head("\(title)"))
+            <p class="lead">The server could not do what you asked for. Nothing was saved, and nothing was ordered.</p>
+            \(why)\(written(failure.written))
+            <p><a href="/">To the first page</a></p>
+            """
+        return Page(status: .internalServerError, title: title, content: content)
     }
 
     /// Something is wrong with the files that a page is made from.
@@ -24,7 +43,7 @@ enum ErrorPage {
         let title = "This page cannot be shown"
         let content: HTML = """
             \(Words.head("\(title)"))
-            <p class="lead">Something on the server cannot be read. Sending is not affected by this page.</p>
+            <p class="lead">Something on the server cannot be read or written.</p>
             \(words(mistakes, visit))
             <p><a href="/">To the first page</a></p>
             """

@@ -36,7 +36,18 @@ enum SignInPage {
 
     /// Signs out.
     static func leave(_ visit: Visit, _ site: Site) throws -> Answer {
-        if visit.person != nil, let secret = visit.secret { try site.signIn.end(secret: secret, from: visit.sight.client, at: visit.now) }
+        if visit.person != nil, let secret = visit.secret {
+            do { try site.signIn.end(secret: secret, from: visit.sight.client, at: visit.now) } catch {
+                throw Refusal(
+                    status: .internalServerError, title: "You are signed out",
+                    words: """
+                        The server could not write that down. If it is started again before it can, a copy of this session’s cookie works for up \
+                        to 30 minutes more. Tell the people who run Volley.
+                        """,
+                    headers: [.setCookie: visit.cookies.endSession],
+                    note: "A session that was ended could not be removed: \(Diagnostics(explaining: error))")
+            }
+        }
         return .redirect("/sign-in", cookies: [visit.cookies.endSession])
     }
 

@@ -47,11 +47,16 @@ struct Gate: Sendable {
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
         return try await pool(of: route, visit).run(for: visit.turn) {
-            do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
-            if route.needsFreshSignIn, settled.person?.isFresh != true {
-                return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
+            do {
+                do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
+                if route.needsFreshSignIn, settled.person?.isFresh != true {
+                    return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
+                }
+                return try route.answer(settled, site).laidOut(for: settled, site)
+            } catch let error where route.changes && !(error is Refusal || error is AccountError || error is HTTPError) {
+                let written = route.isSignIn ? "" : Refusal.unreadable.holding(settled.form).written
+                throw FormFailure(mistakes: Diagnostics(explaining: error), written: written)
             }
-            return try route.answer(settled, site).laidOut(for: settled, site)
         }
     }
 

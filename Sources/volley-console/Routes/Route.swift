@@ -137,11 +137,32 @@ struct Refusal: Error {
         status: .badRequest, title: "This request cannot be read", words: "Go back, load the page again, and try once more.")
 }
 
+/// A form that could not be done for a reason that is not the person's: a disk that is full, for example. Whatever it changes is changed as a whole or
+/// not at all.
+struct FormFailure: Error {
+    var mistakes: Diagnostics
+    /// As in a `Refusal`.
+    var written: String
+}
+
 extension Refusal {
-    /// The same, with what a form held that somebody wrote: a source, or the values of a campaign's form.
+    /// The same, with what a form held that somebody wrote: a source, the values of a campaign's form, a name, a reason. No device token is shown
+    /// again, and no password.
     func holding(_ form: [String: String]) -> Refusal {
         var refusal = self
-        refusal.written = form["text"] ?? CampaignForm.written(in: form)
+        let texts = [CampaignForm.written(in: form), form["display"] ?? "", form[OrderForm.reason] ?? ""]
+        refusal.written = form["text"] ?? texts.filter { !$0.isEmpty }.joined(separator: "\n")
         return refusal
+    }
+
+    /// What a person asked for was done, but could not be noted under Activity.
+    static func notNoted(_ error: any Error) -> Refusal {
+        Refusal(
+            status: .internalServerError, title: "This was done, but not noted",
+            words: """
+                What you asked for was done: do not send it again. Only the line about it under Activity could not be written. Tell the people who \
+                run Volley.
+                """,
+            note: "An activity could not be noted: \(Diagnostics(explaining: error))")
     }
 }

@@ -35,6 +35,9 @@ struct Doors: RouterMiddleware {
             return await response(refusal, request, context)
         } catch let error as AccountError {
             return await response(Refusal(error), request, context)
+        } catch let failure as FormFailure {
+            log.error("\(TextFormat.inLine(failure.mistakes.description))")
+            return Answer.response(await document({ ErrorPage.page(failure, $0) }, request, context), .internalServerError)
         } catch let error as HTTPError {
             return await response(error.status == .notFound ? .notFound : .unreadable, request, context)
         } catch {

@@ -65,7 +65,7 @@ protocol SignIn: Sendable {
     /// - Throws: `AccountError`: why the new one does not do, or that the session has ended.
     func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer
 
-    /// Ends a session; does nothing when it ended before.
+    /// Ends a session; does nothing when it ended before. Where that cannot be written it throws, but this process lets the session in no more.
     func end(secret: String, from address: IPAddress?, at now: Timestamp) throws
 
     /// The name to sign in with that a link invites; nil when it works no more, or never did.
