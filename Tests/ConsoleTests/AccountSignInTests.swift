@@ -108,6 +108,8 @@ struct AccountSignInTests {
             Issue.record("the password is not accepted")
             return
         }
+        #expect(signIn.isKnown(credentials("x", own), at: now) && !signIn.isKnown(credentials("x", Secrets.make()), at: now))
+        #expect(!signIn.isKnown(credentials("x", nil), at: now))
         for _ in 0..<4 { _ = try signIn.begin(credentials("x", Secrets.make()), at: now) }
         #expect(signIn.mustWait(credentials(Self.password, nil), at: now) && !signIn.mustWait(credentials(Self.password, own), at: now))
         guard case .begun = try signIn.begin(credentials(Self.password, own), at: now) else {

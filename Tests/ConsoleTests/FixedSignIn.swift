@@ -23,6 +23,8 @@ final class FixedSignIn: SignIn {
 
     func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool { credentials.name == "slow" }
 
+    func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool { credentials.device != nil }
+
     func begin(_ credentials: Credentials, at now: Timestamp) -> SignInAnswer {
         if credentials.name == "slow" { return .slowedDown(seconds: 30) }
         guard let person = people[credentials.name], person.password == credentials.password else { return .refused }

@@ -271,23 +271,29 @@ struct ServerTests {
         }
     }
 
-    @Test("a try to sign in that is refused unseen is answered although all threads that check passwords are busy")
+    @Test("while strangers keep all threads that check passwords busy, known places sign in, and a try that is refused unseen is answered")
     func refusedUnseen() async throws {
         let folder = try TestFolder()
+        let signIn = FixedSignIn.usual
+        let session = signIn.begin("anna")
         let pool = WorkPool(threads: 1, waiting: 0), wakeup = try Wakeup()
         async let busy: Void = pool.run { wakeup.wait() }
         while !pool.isFull { await Task.yield() }
-        try await TestServer.with(folder.site(), signIns: pool) { server throws in
+        try await TestServer.with(folder.site(signIn), signIns: pool) { server throws in
             let secret = Secrets.make()
-            func enter(_ name: String) throws -> Int {
+            func enter(_ name: String, _ device: String = "") throws -> Int {
                 try server.request(
                     "POST", "/sign-in",
-                    headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
-                    form: [("name", name), ("password", "x"), ("token", Forgery.token(of: secret))]
+                    headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)\(device)")],
+                    form: [("name", name), ("password", "correct horse"), ("token", Forgery.token(of: secret))]
                 ).status
             }
             #expect(try enter("slow") == 429)
             #expect(try enter("anna") == 503)
+            // Where a person signed in before, strangers take no place.
+            #expect(try enter("anna", "; volley-device=\(Secrets.make())") == 303)
+            // Who is signed in proves it again, and fails here by the password.
+            #expect(try server.form("/account/proof", session: session, [("password", "x")]).status != 503)
         }
         wakeup.wake()
         try await busy

@@ -128,6 +128,11 @@ public struct SignInBrake: Sendable {
         ticket(step, name, source, now).keys.map { remaining($0, now) }.max() ?? 0
     }
 
+    /// Whether the owner of an account signed in from there, by that network or that browser.
+    public func isKnown(_ name: AccountName, from source: SignInSource, at now: Timestamp) -> Bool {
+        Self.places(source).contains { isKnown(name, $0, now) }
+    }
+
     /// The person showed everything that the account needs: failures of this account from this place were mistypings.
     public mutating func succeeded(_ ticket: Ticket, at now: Timestamp) {
         guard let name = ticket.name else { return }

@@ -56,6 +56,12 @@ public final class SignInDesk: Sendable {
         return brake.withLock { $0.wait(.password, of: name, from: source, at: now) } > 0
     }
 
+    /// Whether the owner of an account signed in from there before. It takes no time, likewise.
+    public func isKnown(_ name: String, from source: SignInSource, at now: Timestamp) -> Bool {
+        guard let name = AccountName(reading: name) else { return false }
+        return brake.withLock { $0.isKnown(name, from: source, at: now) }
+    }
+
     /// Signs a person in, or has them enter a code. Takes the same work whether or not there is such an account.
     /// Source: OWASP's Authentication Cheat Sheet, "Authentication and Error Messages".
     public func signIn(_ attempt: SignInAttempt, at now: Timestamp) throws -> SignInResult {

@@ -11,6 +11,7 @@ struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
     let signIns: WorkPool
+    let knownSignIns: WorkPool
     let providers: WorkPool
 
     /// Answers a request for a route, signed out or in.
@@ -46,7 +47,8 @@ struct Gate: Sendable {
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }
         let (settled, address) = (visit, request.uri.string)
-        return try await pool(of: route, visit).run(for: visit.turn) {
+        let (pool, turn) = place(of: route, visit)
+        return try await pool.run(for: turn) {
             do {
                 do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
                 if route.needsFreshSignIn, settled.person?.isFresh != true {
@@ -60,13 +62,18 @@ struct Gate: Sendable {
         }
     }
 
-    /// The threads that a route's work belongs to. A try to sign in that would be refused unseen waits in no line of those whose password is
-    /// checked: the page that says so is made like any other.
-    private func pool(of route: Route, _ visit: Visit) -> WorkPool {
-        if route.asksProvider { return providers }
-        guard route.isSignIn else { return pages }
-        let isTry = visit.person != nil || visit.form["name"] != nil
-        return isTry && site.signIn.mustWait(visit.credentials, at: visit.now) ? pages : signIns
+    /// The threads that a route's work belongs to, and whose turn it takes there. A try to sign in that would be refused unseen waits in no line of
+    /// those whose password is checked: the page that says so is made like any other. People at their usual places wait in no line with
+    /// strangers, of whom there may be any number: among themselves, each account has its turns.
+    private func place(of route: Route, _ visit: Visit) -> (WorkPool, turn: String?) {
+        if route.asksProvider { return (providers, visit.turn) }
+        guard route.isSignIn, visit.person != nil || visit.form["name"] != nil else {
+            return (route.isSignIn ? signIns : pages, visit.turn)
+        }
+        let credentials = visit.credentials
+        if site.signIn.mustWait(credentials, at: visit.now) { return (pages, visit.turn) }
+        guard visit.person != nil || site.signIn.isKnown(credentials, at: visit.now) else { return (signIns, visit.turn) }
+        return (knownSignIns, credentials.name.lowercased())
     }
 
     /// The rights that need no look at the subject.

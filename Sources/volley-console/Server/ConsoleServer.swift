@@ -13,6 +13,8 @@ struct ConsoleServer {
     let log: Logger
     var pages = WorkPool(threads: 4, waiting: 100)
     var signIns = WorkPool(threads: 2, waiting: 16)
+    /// For people who signed in from there before, or are signed in.
+    var knownSignIns = WorkPool(threads: 1, waiting: 16)
     var providers = WorkPool(threads: 4, waiting: 32)
 
     /// At most so many bytes of a head, and fields.
@@ -26,7 +28,7 @@ struct ConsoleServer {
         let hosts = HostRules(settings)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: Doors(hosts: hosts, site: site, pages: pages, log: log))
-        let gate = Gate(site: site, pages: pages, signIns: signIns, providers: providers)
+        let gate = Gate(site: site, pages: pages, signIns: signIns, knownSignIns: knownSignIns, providers: providers)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in
                 try await gate.answer(route, request, context).response

@@ -25,6 +25,10 @@ struct AccountSignIn: SignIn {
         desk.mustWait(credentials.name, from: Self.source(credentials), at: now)
     }
 
+    func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool {
+        desk.isKnown(credentials.name, from: Self.source(credentials), at: now)
+    }
+
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
         let source = Self.source(credentials)
         let attempt = SignInAttempt(name: credentials.name, password: credentials.password, source: source, agent: credentials.agent)

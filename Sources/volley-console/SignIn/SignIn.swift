@@ -50,6 +50,9 @@ protocol SignIn: Sendable {
     /// Whether a try is refused unseen now, as too many before it failed. Blocks nothing and counts nothing; the code does not count.
     func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool
 
+    /// Whether the person signed in from there before: their tries wait in no line with those of strangers.
+    func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool
+
     /// Begins a session.
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
 
