@@ -11,8 +11,8 @@ public struct CampaignDraft: Sendable {
     public internal(set) var mayHaveTimes = true
     /// The app as named, if it is; the first one where it is named twice.
     public var app: SourceText?
-    /// Whether it names two apps: it is not known which of them it is for.
-    public internal(set) var isAppDoubtful = false
+    /// Whether it names two apps, or has a key that cannot be read, which may be any: it is not known which app it is for, nor whether it has times.
+    public internal(set) var isDoubtful = false
     /// The audience as far as it could be read.
     public var audience: CampaignAudience?
     /// The content as far as it could be read.
@@ -92,7 +92,7 @@ extension Campaign {
         }
         findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all
-        draft.isAppDoubtful = findings.repeatedKeys.contains("app")
+        draft.isDoubtful = findings.repeatedKeys.contains("app") || findings.hasUnreadableKeys
         if findings.hasErrors { draft.campaign = nil }
         return draft
     }

@@ -250,6 +250,11 @@ struct EditingTests {
             for app in ["app: shop", "app: news", "\"app\": shop", "app:"] {
                 #expect(try save(good + app + "\n", anna) == 422 && save(app + "\n" + good, eva) == 422, "\(app)")
             }
+            // A key that cannot be read may be any.
+            let time = "{timezone: UTC, at: \"2099-01-01 09:00\"}"
+            for lines in ["!!str schedule: \(time)", "!x \"app\": news", "<<: {schedule: \(time)}", "? [schedule]\n: \(time)"] {
+                #expect(try save(good + lines + "\n", anna) == 422 && save(lines + "\n" + good, eva) == 422, "\(lines)")
+            }
             #expect(try Self.disk(office) == good)
             let misspelt = good.replacing("title", with: "titel")
             #expect(try save(misspelt, eva) == 303)

@@ -5,6 +5,8 @@ final class Findings {
     private(set) var all: [Diagnostic] = []
     /// Keys of the top level that were written twice.
     var repeatedKeys: Set<String> = []
+    /// Whether a key could not be read: it may be any.
+    var hasUnreadableKeys = false
     /// Whether the file is volley.yaml, where any text may be a secret in the wrong place.
     let isOfProject: Bool
     private var misplaced: Set<String> = []

@@ -124,7 +124,10 @@ struct YAMLComposer: ~Copyable {
                 entries[entries.count - 1].value.content = .unreadable
                 continue
             }
-            guard !isTemplate, let name = keyName(key) else { continue }
+            guard !isTemplate, let name = keyName(key) else {
+                if !isTemplate { findings.hasUnreadableKeys = true }
+                continue
+            }
             if let first = places[name.value] {
                 if depth == 1 { findings.repeatedKeys.insert(name.value) }
                 findings.error(

@@ -86,7 +86,7 @@ final class CampaignSaving: Sendable {
 
     /// Why a person may not save this; empty if they may. Mistakes do not matter where they leave no doubt about rights.
     static func objections(to draft: CampaignDraft, _ project: Project, _ roots: ConsoleRoots, _ visit: Visit) -> [Diagnostic] {
-        guard draft.isCampaign, !draft.isAppDoubtful else { return unreadable(draft) }
+        guard draft.isCampaign, !draft.isDoubtful else { return unreadable(draft) }
         guard visit.may(.edit, app: draft.app?.value) else {
             guard let app = draft.app else {
                 return [
