@@ -10,6 +10,7 @@ import Logging
 import Logs
 import NIOCore
 import Runs
+import Scheduling
 import ServiceLifecycle
 import Synchronization
 import Workspace
@@ -70,6 +71,7 @@ struct Program: AsyncParsableCommand {
     func run() async throws {
         let log = Self.log(logFormat.flatMap { LogFormat(rawValue: $0) } ?? (JournalStream.isStandardError ? .journal : nil))
         do {
+            try ZoneDatabase.system.refusePipe()
             if let answer {
                 EndSignals.release()
                 throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs)))

@@ -92,6 +92,20 @@ final class MachineZoneTests {
         #expect(try usual("container").offset(at: .now()) == 0)
     }
 
+    @Test("a named pipe in the place of the machine's zone, by any way that leads to it, is refused when a process begins; nothing else is")
+    func pipe() throws {
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0 && symlink("pipe", folder + "/link") == 0)
+        let here = ZoneDatabase(folder: folder)
+        for file in ["pipe", "link"] {
+            #expect(throws: Diagnostic.self) { try here.refusePipe(nil, usualFile: "\(folder)/\(file)") }
+            for variable in [file, ":\(file)", "\(folder)/\(file)", ":\(folder)/\(file)"] {
+                #expect(throws: Diagnostic.self, "\(variable)") { try here.refusePipe(variable) }
+            }
+        }
+        for variable: String? in [nil, "", ":", "Europe/Berlin", "CST-8", "/nonexistent", "/dev/null"] { try zones.refusePipe(variable) }
+        try zones.refusePipe("Europe/Berlin", usualFile: folder + "/pipe")
+    }
+
     @Test("/etc/localtime that leads nowhere, is damaged or is no file is refused, and nothing waits for it")
     func unusableFile() throws {
         let files = FileManager.default

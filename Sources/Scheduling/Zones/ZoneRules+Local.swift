@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Glibc
 
 /// The zone of this machine, found where the C library finds it. Source: tzset(3), and the C library's `__tzset_parse_tz` for rules.
@@ -14,6 +14,23 @@ extension ZoneDatabase {
 
     /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be read.
     public var displayZone: ZoneRules { (try? machineZone) ?? .utc }
+
+    /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its first call about the time, also one that asks for UTC
+    /// (`tzset_internal`), and would wait there for ever. Call it when a process begins.
+    public func refusePipe() throws(Diagnostic) { try refusePipe(getenv("TZ").map { String(cString: $0) }) }
+
+    func refusePipe(_ variable: String?, usualFile: String = "/etc/localtime") throws(Diagnostic) {
+        var file = usualFile
+        if let variable {
+            let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+            file = text.hasPrefix("/") ? text : "\(folder)/\(text)"
+        }
+        guard FileKind(path: file) == .namedPipe else { return }
+        throw Diagnostic(
+            "the time zone of this machine cannot be read: this is \(FileKind.namedPipe.text), not a file", file: file,
+            remedy: variable == nil
+                ? "Choose the zone with `timedatectl set-timezone`, or set TZ." : "Set TZ to a zone, for example TZ=Europe/Berlin.")
+    }
 
     /// - Parameter variable: the value of TZ; nil if it is not set.
     func machineZone(_ variable: String?, usualFile: String = "/etc/localtime") throws(Mistake) -> ZoneRules {

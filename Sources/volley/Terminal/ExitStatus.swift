@@ -1,4 +1,5 @@
 import Base
+import Scheduling
 
 /// The exit code of a command. Scripts rely on the numbers.
 public enum ExitStatus: Int32, Sendable {
@@ -19,6 +20,7 @@ public enum ExitStatus: Int32, Sendable {
 /// - Parameter isJSON: whether standard output must be one JSON document even after an error: `{"errors": […]}`.
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
+        try ZoneDatabase.system.refusePipe()
         try OpenFilesLimit.ensure()
         try MemoryLimit.ensure()
         try ThreadLimit.ensure()
