@@ -10,7 +10,8 @@ struct GuaranteeTests {
 
     /// The functions of every type in Tests, by the type's name.
     private static func suites() throws -> [String: Set<String>] {
-        let names = FileManager.default.enumerator(atPath: SourceFile.root.appendingPathComponent("Tests").path)?.compactMap { $0 as? String }
+        let folder = SourceFile.root.appendingPathComponent("Tests").path
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
         var suites: [String: Set<String>] = [:]
         for path in (names ?? []).filter({ $0.hasSuffix(".swift") }) {
             let code = SwiftText(try text("Tests/" + path)).code
@@ -38,7 +39,8 @@ struct GuaranteeTests {
     @Test("each promise names a test that `make test` runs, and no name is out of date")
     func named() throws {
         let suites = try Self.suites(), rows = try Self.rows()
-        let thorough = Set(try Self.text("Tests/thorough").split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) })
+        let lines = try Self.text("Tests/thorough").split(separator: "\n")
+        let thorough = Set(lines.compactMap { $0.split(separator: " ").first.map(String.init) })
         #expect(rows.count > 200 && suites.count > 400)
         for (promise, names) in rows {
             var suite = "", isQuick = false
