@@ -147,7 +147,7 @@ struct NoticesTests {
         for (url, words, remedy) in causes {
             let target = try #require(try project("  - {webhook: \"\(url)\"}").notices.first)
             let channel = try NoticeChannel(target, projectFile: "volley.yaml", proxy: nil, .silent) { _ in nil }
-            guard case .failed(let text, _) = channel.attempt(notice(), now: .now()) else {
+            guard case .failed(let text, _) = channel.attempt(notice(), now: .now(), until: cancellation) else {
                 Issue.record("\(url) was reached")
                 continue
             }
@@ -159,7 +159,7 @@ struct NoticesTests {
         let channel = try NoticeChannel(target, projectFile: "volley.yaml", proxy: nil, .silent) { _ in nil }
         for status in statuses {
             let text =
-                switch channel.attempt(notice(), now: .now()) {
+                switch channel.attempt(notice(), now: .now(), until: cancellation) {
                 case .failed(let text, _), .refused(let text): text
                 case .delivered: ""
                 }
@@ -176,7 +176,7 @@ struct NoticesTests {
         let channel = try NoticeChannel(
             target, projectFile: "volley.yaml", proxy: nil, NoticeObserver { event in lines.withLock { $0.append(event) } })
         let notice = notice()
-        #expect(channel.attempt(notice, now: .now()) == .delivered)
+        #expect(channel.attempt(notice, now: .now(), until: cancellation) == .delivered)
         let said = lines.withLock { $0 }
         #expect(said.map(\.text) == ["/bin/sh: hi"])
         #expect(said.allSatisfy { !$0.isWarning && $0.notice?.id == notice.id })
