@@ -121,7 +121,8 @@ extension ScheduleDaemon {
                     try leave(key)
                 }
             case .plan(let scheduledRun):
-                observer(.due(scheduledRun.key, run: scheduledRun.run ?? ""))
+                // One that waits for its files is planned every two seconds, and was told of.
+                if scheduledRun.problem == nil { observer(.due(scheduledRun.key, run: scheduledRun.run ?? "")) }
                 plans.put(.scheduled(scheduledRun, scheduler.approvals[scheduledRun.key], queuedAt: .now()))
             case .examine(let scheduledRun):
                 // A process that was ended between a plan and its approval left it to this one.

@@ -64,6 +64,7 @@ struct ScheduledFileTests {
         stop(running)
         #expect(try folder.volley("report", "last", "--format", "json").json().int("audience") == 9)
         #expect(!running.errorsSoFar.contains("cannot be planned"), "\(running.errorsSoFar)")
+        #expect(running.errorsSoFar.matches(of: /is due: planning/).count == 1, "\(running.errorsSoFar)")
     }
 
     @Test("a campaign with mistakes that is deleted is gone, not repaired; a line break in its name begins no line of the log")
