@@ -126,7 +126,10 @@ public enum FilePaths {
     public static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
     /// The path as you would type it at a prompt.
-    public static func inShell(_ path: String) -> String { isPlain(path) ? path : "'\(path.replacing(scalar: "'", with: "'\\''"))'" }
+    public static func inShell(_ path: String) -> String {
+        let isPlain = isPlain(path.hasPrefix("/") ? path : "/" + path) && !path.hasPrefix("-") && !path.isEmpty
+        return isPlain ? path : "'\(path.replacing(scalar: "'", with: "'\\''"))'"
+    }
 
     /// The path as you would write it into a list or a mapping of YAML.
     public static func inYAML(_ path: String) -> String { isPlain(path) ? path : TextFormat.yaml(path, like: .singleQuoted) }

@@ -103,8 +103,8 @@ public struct ServiceCheck: Sendable {
         let usesKey: Bool
         if case .certificate = credentials { usesKey = false } else { usesKey = true }
         return ConnectionReport(
-            service: settings.service, endpoint: endpoint, route: route, topic: settings.firstService.topic, usesKey: usesKey,
-            missingCredentials: missing, result: result
+            service: settings.service, endpoint: endpoint, route: route, topic: SecretText.hidden(in: settings.firstService.topic),
+            usesKey: usesKey, missingCredentials: missing, result: result
         ).steps()
     }
 }
