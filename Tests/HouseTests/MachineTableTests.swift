@@ -43,7 +43,7 @@ struct MachineTableTests {
         for (_, text) in try Self.sources() {
             for path in text.matches(of: /"(\/(?:etc|proc|sys|usr\/share|dev)\/[a-zA-Z0-9_\/.-]*)/).map({ String($0.1) }) {
                 // This process's own streams are outputs, which are elsewhere.
-                if ["/proc/", "/proc/self", "/proc/self/fd/1"].contains(path) || path.hasPrefix("/dev/") && path != "/dev/null" {
+                if ["/proc/", "/sys/", "/proc/self", "/proc/self/fd/1"].contains(path) || path.hasPrefix("/dev/") && path != "/dev/null" {
                     continue
                 }
                 found.insert(path.hasSuffix("/") ? String(path.dropLast()) : path)

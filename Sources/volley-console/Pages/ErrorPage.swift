@@ -22,19 +22,14 @@ enum ErrorPage {
 
     /// A form could not be done.
     /// - Parameter visit: of the person that reads it; nil where that is not known.
-    static func page(_ failure: FormFailure, _ visit: Visit?) -> Page {
-        let title = "This could not be done"
-        let why: HTML =
-            visit?.may(.seeSystem, app: nil) == true
-            ? words(failure.mistakes, visit)
-            : "<p>The people who run Volley find the reason in the log of <code>volley serve</code>.</p>"
+    static func page(failed refusal: Refusal, _ visit: Visit?) -> Page {
+        let reason = visit?.may(.seeSystem, app: nil) == true ? refusal.mistakes.map { words($0, visit) } : nil
+        let why = reason ?? "<p>The people who run Volley find the reason in the log of <code>volley serve</code>.</p>"
         let content: HTML = """
-            \(Words.head("\(title)"))
-            <p class="lead">The server could not do what you asked for. Nothing was saved, and nothing was ordered.</p>
-            \(why)\(written(failure.written))
+            \(Words.head("\(refusal.title)"))<p class="lead">\(refusal.words)</p>\(why)\(written(refusal.written))
             <p><a href="/">To the first page</a></p>
             """
-        return Page(status: .internalServerError, title: title, content: content)
+        return Page(status: refusal.status, title: refusal.title, content: content)
     }
 
     /// Something is wrong with the files that a page is made from.

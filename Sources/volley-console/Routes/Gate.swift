@@ -57,7 +57,7 @@ struct Gate: Sendable {
                 return try route.answer(settled, site).laidOut(for: settled, site)
             } catch let error where route.changes && !(error is Refusal || error is AccountError || error is HTTPError) {
                 let written = route.isSignIn ? "" : Refusal.unreadable.holding(settled.form).written
-                throw FormFailure(mistakes: Diagnostics(explaining: error), written: written)
+                throw Refusal.failed(error, written: written)
             }
         }
     }

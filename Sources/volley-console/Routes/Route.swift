@@ -109,6 +109,8 @@ struct Refusal: Error {
     var written = ""
     /// For the log, where there is more to say than the page should; without secrets.
     var note: String?
+    /// What went wrong on the server, for people with a right to see the state of all apps, and for the log; nil if nothing did.
+    var mistakes: Diagnostics?
 
     static let notFound = Refusal(
         status: .notFound, title: "There is no such page", words: "It may have been removed, or the address was typed wrong.")
@@ -137,15 +139,16 @@ struct Refusal: Error {
         status: .badRequest, title: "This request cannot be read", words: "Go back, load the page again, and try once more.")
 }
 
-/// A form that could not be done for a reason that is not the person's: a disk that is full, for example. Whatever it changes is changed as a whole or
-/// not at all.
-struct FormFailure: Error {
-    var mistakes: Diagnostics
-    /// As in a `Refusal`.
-    var written: String
-}
-
 extension Refusal {
+    /// A form that could not be done for a reason that is not the person's: a disk that is full, for example. Whatever it changes is changed as a
+    /// whole or not at all.
+    static func failed(_ error: any Error, written: String) -> Refusal {
+        Refusal(
+            status: .internalServerError, title: "This could not be done",
+            words: "The server could not do what you asked for. Nothing was saved, and nothing was ordered.", written: written,
+            mistakes: Diagnostics(explaining: error))
+    }
+
     /// The same, with what a form held that somebody wrote: a source, the values of a campaign's form, a name, a reason. No device token is shown
     /// again, and no password.
     func holding(_ form: [String: String]) -> Refusal {

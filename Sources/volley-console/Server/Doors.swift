@@ -30,14 +30,14 @@ struct Doors: RouterMiddleware {
         do {
             guard context.sight != nil else { throw Refusal.wrongHost }
             return try await next(request, context)
+        } catch let failure as Refusal where failure.mistakes != nil {
+            log.error("\(TextFormat.inLine(failure.mistakes?.description ?? ""))")
+            return Answer.response(await document({ ErrorPage.page(failed: failure, $0) }, request, context), failure.status)
         } catch let refusal as Refusal {
             if let note = refusal.note { log.warning("\(TextFormat.inLine(note))") }
             return await response(refusal, request, context)
         } catch let error as AccountError {
             return await response(Refusal(error), request, context)
-        } catch let failure as FormFailure {
-            log.error("\(TextFormat.inLine(failure.mistakes.description))")
-            return Answer.response(await document({ ErrorPage.page(failure, $0) }, request, context), .internalServerError)
         } catch let error as HTTPError {
             return await response(error.status == .notFound ? .notFound : .unreadable, request, context)
         } catch {
