@@ -202,9 +202,8 @@ import Testing
     @Test(
         "a token with something beside it is refused with its line",
         arguments: [
-            "T,T", "T;", "T # Anna", "\"T\"", "2) T", "- T", "token=T", "1、T", "（T）", "T，", "T <a@b.de>", "T|Anna", "=\"T\"", "'T", "T;T",
-            "; T",
-            "\u{200B}T", "• T", "[T]", "T T", "{\"token\":\"T\"}",
+            "T,T", "T;", "T # Anna", "2) T", "- T", "token=T", "1、T", "（T）", "T，", "T <a@b.de>", "T|Anna", "=\"T\"", "T;T", "; T", "• T",
+            "[T]", "T T", "{\"token\":\"T\"}",
         ])
     func besideTokens(form: String) throws {
         let line = form.replacing("T", with: "aa" + token(10).dropFirst(2))

@@ -17,6 +17,8 @@ import re
 import sys
 
 BLANKS = " \t\r\n"
+# What exporters write for no value, as far as the exports have it: a row without a device is counted by its tags.
+NO_VALUE = ("", "null", "NULL", "undefined", "#N/A", "N/A", "n/a", "-")
 
 
 def opened(path, *arguments, **options):
@@ -211,7 +213,7 @@ def run(query):
                 skipped["bad_row"] += 1
             elif token := token_of(row.get("device_token", "")):
                 rows_of.setdefault(token, []).append(row)
-            elif row.get("device_token", "") not in ("", "null"):
+            elif row.get("device_token", "") not in NO_VALUE:
                 # Whose row that is cannot be told, so that it decides nothing, whatever its tags.
                 skipped["bad_token"] += 1
             else:
