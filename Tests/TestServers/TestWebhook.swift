@@ -56,6 +56,11 @@ public final class TestWebhook: Sendable {
         while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), bytes.count < 16_384 {
             guard let byte = Sockets.read(1, from: client) else { return }
             bytes += byte
+            // A TLS record begins with 22: web servers answer that in plain text.
+            if bytes == [22] {
+                _ = Sockets.write(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8), to: client)
+                return
+            }
         }
         var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
         let first = lines.removeFirst()
