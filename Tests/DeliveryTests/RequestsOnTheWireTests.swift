@@ -76,7 +76,7 @@ struct RequestsOnTheWireTests {
             source.put(batch)
         }
         source.close()
-        let results = BoundedQueue<[Settlement]>(capacity: 100)
+        let results = BoundedQueue<[Settlement]>(capacity: 10_000)
         let sender = try Sender(settings), isOver = Flag()
         let thread = try WorkerThread("send") {
             defer { isOver.isSet.store(true, ordering: .releasing) }

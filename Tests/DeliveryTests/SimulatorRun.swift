@@ -154,7 +154,8 @@ func send(
     let sender = try Sender(settings)
     let total = pushes + (late?.pushes ?? 0)
     let source = BoundedQueue<PushBatch>(capacity: total / 500 + 2)
-    let results = BoundedQueue<[Settlement]>(capacity: 1000)
+    // Nobody takes them before the end, and on a busy machine each push may be a group of its own.
+    let results = BoundedQueue<[Settlement]>(capacity: total + 1000)
     let control = SendControl()
     fill(source, 0..<pushes, payload)
     if let late {

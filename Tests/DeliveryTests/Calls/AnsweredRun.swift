@@ -58,7 +58,7 @@ struct AnsweredRun {
     /// - Returns: how it ended, and the settlements by recipient.
     func send(_ answer: (Int, [UInt8]) -> PeerAnswer) throws -> (end: SendEnd, settlements: [Settlement]) {
         let peer = try Peer(language), folder = try TemporaryFolder()
-        let results = BoundedQueue<[Settlement]>(capacity: 1000), source = source()
+        let results = BoundedQueue<[Settlement]>(capacity: 10_000), source = source()
         let sender = try Sender(try settings(peer, folder)), isOver = Flag()
         let thread = try WorkerThread("send") {
             defer { isOver.isSet.store(true, ordering: .releasing) }

@@ -117,7 +117,7 @@ struct NamesOnTheWireTests {
             source.put(batch)
         }
         source.close()
-        let results = BoundedQueue<[Settlement]>(capacity: 1000)
+        let results = BoundedQueue<[Settlement]>(capacity: 10_000)
         let sender = try Sender(settings), isOver = Flag()
         let thread = try WorkerThread("send") {
             defer { isOver.isSet.store(true, ordering: .releasing) }
