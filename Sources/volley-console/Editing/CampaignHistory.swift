@@ -35,7 +35,7 @@ enum CampaignHistory {
             : "<ul class=\"list\">\(lines)</ul>"
         if let chosen, !versions.contains(where: { $0.number == chosen }) { throw Refusal.notFound }
         let change = try chosen.map { number in
-            let earlier = (versions.map(\.number) + damaged).filter { $0 < number }.sorted(by: >)
+            let earlier = (versions.map { ($0.number, false) } + damaged.map { ($0, true) }).filter { $0.0 < number }.sorted { $0.0 > $1.0 }
             return try Change(number: number, earlier: earlier, file: item.file, present: present, site).panel(mayEdit: mayEdit)
         }
         let content: HTML = """
@@ -72,7 +72,7 @@ enum CampaignHistory {
         let skipped: [Int64]
 
         /// - Parameter earlier: versions before it, the newest first.
-        init(number: Int64, earlier: [Int64], file: String, present: String, _ site: Site) throws {
+        init(number: Int64, earlier: [(number: Int64, isDamaged: Bool)], file: String, present: String, _ site: Site) throws {
             /// - Returns: nil for a text that is damaged.
             func read(_ number: Int64) throws -> String? {
                 do { return try site.accounts.text(ofVersion: number, of: file) } catch is Diagnostic { return nil }
@@ -80,8 +80,8 @@ enum CampaignHistory {
             (self.number, self.file, self.present) = (number, file, present)
             text = try read(number)
             var skipped: [Int64] = [], before: (number: Int64, text: String)?
-            for number in earlier where before == nil {
-                if let text = try read(number) { before = (number, text) } else { skipped.append(number) }
+            for (number, isDamaged) in earlier where before == nil {
+                if !isDamaged, let text = try read(number) { before = (number, text) } else { skipped.append(number) }
             }
             (self.before, self.skipped) = (before, skipped)
         }
