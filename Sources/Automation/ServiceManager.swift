@@ -10,12 +10,12 @@ public struct ServiceManager: Sendable {
     /// What the environment of a child needs so that the child speaks to the manager in place of this process.
     public static var variablesOfChild: [String] {
         [socketVariable, watchdogVariable].compactMap { (name: String) -> String? in
-            getenv(name).map { "\(name)=\(String(cString: $0))" }
+            EnvironmentVariables[name].map { "\(name)=\($0)" }
         }
     }
 
     /// Whether the environment names the socket of one.
-    public static var isThere: Bool { getenv(socketVariable).map { $0.pointee != 0 } ?? false }
+    public static var isThere: Bool { EnvironmentVariables.filled(socketVariable) != nil }
 
     private let socket: String?
     /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
@@ -26,10 +26,10 @@ public struct ServiceManager: Sendable {
 
     /// Reads the process's environment.
     public init() {
-        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
         self.init(
-            socket: value(Self.socketVariable), watchdogMicroseconds: value(Self.watchdogVariable),
-            watchdogProcess: value("WATCHDOG_PID"))
+            socket: EnvironmentVariables.filled(Self.socketVariable),
+            watchdogMicroseconds: EnvironmentVariables.filled(Self.watchdogVariable),
+            watchdogProcess: EnvironmentVariables.filled("WATCHDOG_PID"))
     }
 
     /// - Parameters:

@@ -12,7 +12,7 @@ public enum FilePaths {
     }
 
     /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without an absolute one.
-    public static var home: String? { (variable("HOME") ?? accountHome).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    public static var home: String? { (EnvironmentVariables.filled("HOME") ?? accountHome).flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     /// The home folder of the account; nil if this user has none, as in many containers.
     public static var accountHome: String? {
@@ -31,7 +31,7 @@ public enum FilePaths {
     ///   - variable: the value of `HOME`; nil if it is not set or blank.
     ///   - account: the home folder of the account; nil without one.
     public static func homeMistake(
-        _ path: String, variable: String? = variable("HOME"), account: String? = accountHome
+        _ path: String, variable: String? = EnvironmentVariables.filled("HOME"), account: String? = accountHome
     ) -> Mistake? {
         guard path.hasPrefix("~") else { return nil }
         guard path == "~" || path.hasPrefix("~/") else {
@@ -52,12 +52,7 @@ public enum FilePaths {
 
     /// Where temporary files may be, in the order in which to try: `TMPDIR` alone if it is set and not blank, otherwise /var/tmp and /tmp. SQLite
     /// uses the same.
-    public static var temporaryFolders: [String] { variable("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"] }
-
-    /// The value of an environment variable; nil if it is not set or blank.
-    public static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
+    public static var temporaryFolders: [String] { EnvironmentVariables.filled("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"] }
 
     /// The folder of a file; `.` if the path names none.
     public static func folder(of file: String) -> String {

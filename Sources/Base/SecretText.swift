@@ -118,11 +118,11 @@ public enum SecretText {
     /// Whether a text certainly names a variable: people write the secret itself where its variable belongs, and that may be in capitals, too.
     public static func isVariable(_ text: String) -> Bool {
         guard text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil else { return false }
-        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil && hidden(in: text) == text || getenv(text) != nil
+        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil && hidden(in: text) == text || EnvironmentVariables[text] != nil
     }
 
     /// The name of a variable, as it may be shown.
-    public static func variable(_ name: String) -> String { isVariable(name) || getenv(name) != nil ? name : short(name) }
+    public static func variable(_ name: String) -> String { isVariable(name) || EnvironmentVariables[name] != nil ? name : short(name) }
 
     /// What to do about a variable that is not set.
     /// - Parameters:

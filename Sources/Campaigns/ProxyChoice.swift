@@ -43,10 +43,7 @@ extension ProxyChoice {
     public typealias Variables = (String) -> String?
 
     /// Those of this process.
-    public static func variables(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
-    }
+    public static func variables(_ name: String) -> String? { EnvironmentVariables.filled(name) }
 
     /// The proxy to a server: what volley.yaml says or, if it says nothing, what the environment says.
     /// - Throws: a `Diagnostic` when an address cannot be used or a password is missing; it shows neither user nor password.

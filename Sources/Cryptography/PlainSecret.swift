@@ -23,8 +23,8 @@ public struct PlainSecret: Sendable {
         switch place {
         case .file(let file): bytes = try SecretFile.read(file, kind: noun).withBytes { Array($0) }
         case .variable(let name):
-            guard let value = getenv(name) else { throw mistake("which should hold the \(noun), is not set", joint: ", ") }
-            bytes = Array(String(cString: value).utf8)
+            guard let value = EnvironmentVariables[name] else { throw mistake("which should hold the \(noun), is not set", joint: ", ") }
+            bytes = Array(value.utf8)
         }
         let trimmed = bytes.dropFirst(TextEncoding.markBytes(bytes)).drop(while: Self.isSpace)
         let end = trimmed.lastIndex { !Self.isSpace($0) }

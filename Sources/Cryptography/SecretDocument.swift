@@ -73,12 +73,12 @@ public struct SecretDocument: Sendable {
         switch place {
         case .file(let file): return try SecretFile.read(file, kind: noun).withBytes { Array($0) }
         case .variable(let name):
-            guard let value = getenv(name) else {
+            guard let value = EnvironmentVariables[name] else {
                 throw Diagnostic(
                     "the environment variable \(SecretText.variable(name)), which should hold the \(noun), is not set",
                     remedy: SecretText.remedy(forUnset: name, noun: noun, remedyToCopy))
             }
-            let all = String(cString: value).utf8
+            let all = value.utf8
             let bytes = Array(all.dropFirst(TextEncoding.markBytes(all)))
             guard bytes.contains(where: { !isSpace($0) }) else {
                 throw Diagnostic("the environment variable \(name), which should hold the \(noun), is empty", remedy: remedyToCopy)

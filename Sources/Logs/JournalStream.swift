@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Whether standard error leads into the journal of systemd.
@@ -5,7 +6,7 @@ public enum JournalStream {
     /// Compares the file that the variable JOURNAL_STREAM names by device and inode with standard error: a child whose messages go elsewhere
     /// inherits the variable, too. Source: systemd.exec(5).
     public static var isStandardError: Bool {
-        guard let text = getenv("JOURNAL_STREAM").map({ String(cString: $0) }) else { return false }
+        guard let text = EnvironmentVariables["JOURNAL_STREAM"] else { return false }
         var status = stat()
         return fstat(STDERR_FILENO, &status) == 0 && text == "\(status.st_dev):\(status.st_ino)"
     }

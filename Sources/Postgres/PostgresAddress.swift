@@ -27,7 +27,7 @@ public struct PostgresAddress: Sendable {
     ///   - seconds: how long connecting may take where the address does not say.
     /// - Throws: `PostgresError` when it cannot be read, or would allow a connection whose server is not verified.
     public init(_ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds) throws(PostgresError) {
-        try self.init(text, of: variable, connectingWithin: seconds, Self.environment)
+        try self.init(text, of: variable, connectingWithin: seconds) { EnvironmentVariables[$0] }
     }
 
     /// - Parameter environment: the value of a variable that libpq reads; nil where it is not set.
@@ -78,8 +78,6 @@ public struct PostgresAddress: Sendable {
         let isPort = !isURL || (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
         guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
     }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// Whether every server that may be asked is on this machine. Without a host it is not known: a service file may name one; on a Unix socket
     /// libpq ignores what is said about certificates.

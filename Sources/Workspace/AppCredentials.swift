@@ -117,13 +117,13 @@ extension FrozenCredential {
     /// - Throws: `Diagnostic` when the variable is not set.
     package func passphrase(_ form: CredentialForm) throws(Diagnostic) -> String? {
         guard let name = self[form.passphraseVariable] else { return nil }
-        guard let value = getenv(name) else {
+        guard let value = EnvironmentVariables[name] else {
             throw Diagnostic(
                 "the environment variable \(SecretText.variable(name)), which should hold the passphrase, is not set",
                 file: self[form.files.first],
                 remedy: SecretText.remedy(
                     forUnset: name, noun: "passphrase", "Set it, for example with `read -s \(name); export \(name)`."))
         }
-        return String(cString: value)
+        return value
     }
 }

@@ -18,7 +18,7 @@ public struct ProgramFile {
         self.word = word
         self.folder = folder
         // What posix_spawnp(3) takes without PATH.
-        self.searchPath = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
+        self.searchPath = searchPath ?? EnvironmentVariables["PATH"] ?? "/bin:/usr/bin"
     }
 
     /// Why the program cannot be started, or cannot do what was meant; nil if the file shows nothing.

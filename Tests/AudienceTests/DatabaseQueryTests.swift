@@ -11,7 +11,7 @@ struct DatabaseQueryTests {
     /// - Returns: its rows as CSV, and the progress that was reported.
     private func run(_ sql: String) throws -> (text: String, progress: [QueryProgress]) {
         let server = try PostgresServer.shared.get()
-        setenv("VOLLEY_TEST_DATABASE", server.address(), 1)
+        EnvironmentVariables.replace("VOLLEY_TEST_DATABASE", with: server.address())
         let place = SourcePosition(file: "volley.yaml", line: 1, column: 1)
         let database = AudienceDatabase(
             name: "warehouse", variable: SourceText("VOLLEY_TEST_DATABASE", at: place), seconds: 60)
@@ -84,7 +84,7 @@ struct DatabaseQueryTests {
                 + "ALTER ROLE elsewhere SET intervalstyle = 'sql_standard'; ALTER ROLE elsewhere SET bytea_output = 'escape'; "
                 + "ALTER ROLE elsewhere SET extra_float_digits = -15"
         )
-        setenv("VOLLEY_TEST_ELSEWHERE", server.address(user: "elsewhere"), 1)
+        EnvironmentVariables.replace("VOLLEY_TEST_ELSEWHERE", with: server.address(user: "elsewhere"))
         let place = SourcePosition(file: "volley.yaml", line: 1, column: 1)
         let database = AudienceDatabase(name: "other", variable: SourceText("VOLLEY_TEST_ELSEWHERE", at: place), seconds: 60)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).csv").path

@@ -49,7 +49,7 @@ struct NoticesTests {
 
     @Test("a busy, a broken and a silent server are tried again, with the same id and a fresh signature each time")
     func retried() throws {
-        setenv("VOLLEY_TEST_SECRET", "s3cret", 1)
+        EnvironmentVariables.replace("VOLLEY_TEST_SECRET", with: "s3cret")
         let server = try TestWebhook(answers: ["503 Busy", "429 Slow", "", "200 OK"])
         let notices = Notices(
             try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), patience: quick, .silent)

@@ -68,7 +68,7 @@ struct PreviewTests {
     func queries() async throws {
         let office = try Office()
         let server = try PostgresServer.shared.get()
-        setenv("CONSOLE_TEST_WAREHOUSE", server.address() + " application_name=console", 1)
+        EnvironmentVariables.replace("CONSOLE_TEST_WAREHOUSE", with: server.address() + " application_name=console")
         let query = "select lpad(to_hex(n), 64, 'a') as token from generate_series(1, 7) as n"
         try office.folder.write(
             "volley.yaml",

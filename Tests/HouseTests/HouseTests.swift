@@ -94,6 +94,20 @@ struct HouseTests {
         #expect(text("/* x */ f(\"a\\(b(\"c\"))d\")") == " f(\"\"a(b(\"\"c))d)")
     }
 
+    @Test("no test changes the environment while others read it")
+    func environment() throws {
+        let tests = SourceFile.root.appendingPathComponent("Tests")
+        let names = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
+        let files = names.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("HouseTests/") }
+        #expect(files.count > 300)
+        let change = try NSRegularExpression(pattern: #"\b(?:setenv|putenv|unsetenv)\("#)
+        for file in files {
+            let text = try String(contentsOf: tests.appendingPathComponent(file), encoding: .utf8)
+            let count = change.numberOfMatches(in: text, range: NSRange(location: 0, length: text.utf16.count))
+            #expect(count == 0, "\(file): replace the variable with EnvironmentVariables.replace")
+        }
+    }
+
     @Test("each wall sees what it is for, and lets it stand where it may")
     func holes() throws {
         let hole = [
@@ -101,7 +115,7 @@ struct HouseTests {
             "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
             "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
             "polls": "usleep(5)", "trusts-stored-values": "try Int.fetchOne(db, sql: sql)",
-            "quotes-libraries": "strerror(errno)",
+            "quotes-libraries": "strerror(errno)", "reads-the-environment": "getenv(name)",
             "addresses-runs-by-path": "SQLiteRun(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Wall.services).isSuperset(of: ["APNs", "FCM"]))
@@ -110,7 +124,7 @@ struct HouseTests {
         for wall in Wall.all {
             let text = try #require(hole[wall.name] ?? ofServices[wall.name])
             func openings(_ path: String) throws -> [String: Int] {
-                try wall.openings(in: [SourceFile(path: path, text: text, code: SwiftText(text).code)])
+                try wall.openings(in: [SourceFile(path: path, text: text)])
             }
             #expect(try openings("Campaigns/File.swift") == ["Campaigns": 1], "\(wall.name)")
             for room in wall.rooms { #expect(try openings(room.hasSuffix(".swift") ? room : room + "/File.swift").isEmpty, "\(wall.name)") }

@@ -27,7 +27,7 @@ struct MachineTableTests {
     func variables() throws {
         let rows = try Self.rows()
         var found: Set<String> = []
-        for (_, text) in try Self.sources() where text.contains("getenv(") {
+        for (_, text) in try Self.sources() where text.contains("EnvironmentVariables") {
             for name in text.matches(of: /"([A-Z][A-Z_]{1,}|[a-z]+_proxy)"/).map({ String($0.1) }) where !Self.others.contains(name) {
                 found.insert(name)
             }

@@ -31,7 +31,11 @@ struct Wall {
                 name: "shared-state",
                 pattern:
                     #"\bstatic var [^{=]*=|\bstatic let \w+(?:: [^=]*)? = (?:Atomic|Mutex)\b|\bnonisolated\(unsafe\)|\.ofThisProcess\b"#,
-                rooms: ["volley", "Benchmarks", "Base/KeptFiles.swift"]),
+                rooms: ["volley", "Benchmarks", "Base/KeptFiles.swift", "Base/EnvironmentVariables.swift"]),
+            // A thread that reads the environment while another changes it reads freed memory.
+            Wall(
+                name: "reads-the-environment", pattern: #"\b(?:getenv|setenv|putenv|unsetenv)\("#,
+                rooms: ["Base/EnvironmentVariables.swift", "Benchmarks"]),
             Wall(
                 name: "knows-apns", pattern: #"(?i)apns|\baps\b|/3/device|BadDeviceToken|AuthKey"#,
                 // Other services pass pushes to iPhones on to APNs, so their payloads have a part for it.
@@ -110,7 +114,7 @@ struct Wall {
             let text =
                 switch reads {
                 case .codeAlone: file.code
-                case .literals: SwiftText(file.text, keepsLiterals: true).code
+                case .literals: file.literals
                 case .literalsAndComments: file.text
                 }
             let count = expression.numberOfMatches(in: text, range: NSRange(location: 0, length: text.utf16.count))
@@ -124,17 +128,27 @@ struct SourceFile {
     /// Below `Sources`.
     let path: String
     let text: String
+    /// Without comments, and without the contents of literals.
     let code: String
+    /// Without comments.
+    let literals: String
+
+    init(path: String, text: String) {
+        (self.path, self.text) = (path, text)
+        (code, literals) = (SwiftText(text).code, SwiftText(text, keepsLiterals: true).code)
+    }
 
     var room: String { String(path.prefix { $0 != "/" }) }
 
     /// All of them.
-    static func all() throws -> [SourceFile] {
+    static func all() throws -> [SourceFile] { try read.get() }
+
+    private static let read = Result {
         let sources = root.appendingPathComponent("Sources")
         let names = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
         return try names.filter { $0.hasSuffix(".swift") }.sorted().map {
             let text = try String(contentsOf: sources.appendingPathComponent($0), encoding: .utf8)
-            return SourceFile(path: $0, text: text, code: SwiftText(text).code)
+            return SourceFile(path: $0, text: text)
         }
     }
 

@@ -94,8 +94,8 @@ struct CredentialWordsTests {
     @Test("an account is described by what its file says, and known by where it stands")
     func account() throws {
         let service = OtherService.robots, variable = "VOLLEY_TEST_ROBOT_\(getpid())"
-        setenv(variable, OtherService.robot().text, 1)
-        defer { unsetenv(variable) }
+        EnvironmentVariables.replace(variable, with: OtherService.robot().text)
+        defer { EnvironmentVariables.replace(variable, with: nil) }
         func frozen(_ values: [String: String]) -> RunSettings {
             settings {
                 ($0.firstService.topic, $0.firstService.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values))

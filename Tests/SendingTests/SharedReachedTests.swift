@@ -15,7 +15,7 @@ struct SharedReachedTests {
         let server = try PostgresServer.shared.get()
         try server.sql("CREATE SCHEMA \(schema) AUTHORIZATION volley")
         let variable = "VOLLEY_TEST_\(schema.uppercased())"
-        setenv(variable, server.address() + " options='-c search_path=\(schema)'", 1)
+        EnvironmentVariables.replace(variable, with: server.address() + " options='-c search_path=\(schema)'")
         let place = SourcePosition(file: "volley.yaml", line: 1, column: 1)
         let address = StoreAddress(variable: SourceText(variable, at: place))
         _ = try address.migrate(Cancellation())

@@ -27,7 +27,8 @@ public final class VolleyAtTerminal {
         process.executableURL = URL(fileURLWithPath: VolleyBinary.path)
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "SWIFT_BACKTRACE" }
+            .merging(["NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
         (process.standardInput, process.standardOutput, process.standardError) = (handle, handle, handle)
         try process.run()
     }

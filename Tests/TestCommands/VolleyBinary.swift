@@ -73,7 +73,7 @@ public final class RunningVolley {
         process.arguments = arguments
         process.currentDirectoryURL = folder
         var variables = ProcessInfo.processInfo.environment
-        variables["VOLLEY_BINARY"] = nil
+        for name in ["VOLLEY_BINARY", "SWIFT_BACKTRACE"] { variables[name] = nil }
         process.environment = variables.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)

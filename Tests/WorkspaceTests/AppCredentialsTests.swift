@@ -44,8 +44,8 @@ struct AppCredentialsTests {
 
     private func withVariable<Result>(_ content: String?, _ body: (String) throws -> Result) rethrows -> Result {
         let name = "VOLLEY_TEST_\(Int.random(in: 0..<1_000_000_000_000))"
-        if let content { setenv(name, content, 1) }
-        defer { unsetenv(name) }
+        EnvironmentVariables.replace(name, with: content)
+        defer { EnvironmentVariables.replace(name, with: nil) }
         return try body(name)
     }
 

@@ -8,7 +8,7 @@ extension AudienceDatabase {
 
     /// - Throws: `PostgresError`; a `Diagnostic` if the variable is not set; `CancellationError`.
     func connect(_ cancellation: Cancellation) throws -> PostgresConnection {
-        guard let address = getenv(variable.value).map({ String(cString: $0) }), !address.isEmpty else {
+        guard let address = EnvironmentVariables.filled(variable.value) else {
             throw Diagnostic(
                 "the environment variable \(SecretText.variable(variable.value)), which should hold the address of the database '\(name)', is not set",
                 at: variable.position,

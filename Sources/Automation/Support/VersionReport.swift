@@ -86,7 +86,7 @@ public struct VersionReport: Hashable, Sendable {
     }
 
     private static var timeZone: String {
-        let variable = getenv("TZ").map { "TZ=\(TextFormat.foreign(String(cString: $0)))" }
+        let variable = EnvironmentVariables["TZ"].map { "TZ=\(TextFormat.foreign($0))" }
         guard let zone = try? ZoneDatabase.system.machineZone else { return "\(variable ?? "/etc/localtime"), which cannot be read" }
         return variable ?? zone.name
     }

@@ -21,7 +21,7 @@ final class Workbench {
         guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find its own executable") }
         defer { free(own) }
         binaries = String(String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let parent = EnvironmentVariables["TMPDIR"] ?? "/tmp"
         var path = Array("\(parent)/volley-bench-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))", file: parent) }
         folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

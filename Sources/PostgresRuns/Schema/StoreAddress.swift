@@ -35,7 +35,7 @@ public struct StoreAddress: Sendable {
 
     /// Where libpq finds it.
     private func resolved() throws -> PostgresAddress {
-        guard let text = getenv(variable.value).map({ String(cString: $0) }), !text.isEmpty else {
+        guard let text = EnvironmentVariables.filled(variable.value) else {
             throw Diagnostic(
                 "the environment variable \(SecretText.variable(variable.value)), which should hold the address of the store, is not set",
                 at: variable.position,

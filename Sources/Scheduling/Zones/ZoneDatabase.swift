@@ -10,10 +10,7 @@ public struct ZoneDatabase: Sendable {
     public init(folder: String) { self.folder = folder }
 
     /// `TZDIR`, as in the C library, otherwise /usr/share/zoneinfo.
-    public static var system: ZoneDatabase {
-        let named = getenv("TZDIR").map { String(cString: $0) } ?? ""
-        return ZoneDatabase(folder: named.isEmpty ? "/usr/share/zoneinfo" : named)
-    }
+    public static var system: ZoneDatabase { ZoneDatabase(folder: EnvironmentVariables.filled("TZDIR") ?? "/usr/share/zoneinfo") }
 
     /// The rules of a zone, by its name in the tz database. Names are case-sensitive.
     /// - Throws: a `Mistake` if there is no such zone (with the nearest one), or no database.

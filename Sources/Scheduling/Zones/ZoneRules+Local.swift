@@ -9,7 +9,7 @@ extension ZoneDatabase {
     /// each time: /etc/localtime changes with `timedatectl`, and zones with the package tzdata.
     /// - Throws: a `Mistake` that shows what cannot be read.
     public var machineZone: ZoneRules {
-        get throws(Mistake) { try machineZone(getenv("TZ").map { String(cString: $0) }) }
+        get throws(Mistake) { try machineZone(EnvironmentVariables["TZ"]) }
     }
 
     /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be read.
@@ -17,7 +17,7 @@ extension ZoneDatabase {
 
     /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its first call about the time, also one that asks for UTC
     /// (`tzset_internal`), and would wait there for ever. Call it when a process begins.
-    public func refusePipe() throws(Diagnostic) { try refusePipe(getenv("TZ").map { String(cString: $0) }) }
+    public func refusePipe() throws(Diagnostic) { try refusePipe(EnvironmentVariables["TZ"]) }
 
     func refusePipe(_ variable: String?, usualFile: String = "/etc/localtime") throws(Diagnostic) {
         var file = usualFile

@@ -24,7 +24,7 @@ final class EndSignals: Sendable {
     }
 
     /// Known before the variable is removed (`volley_end_with_parent`).
-    private static let isServed = getenv("VOLLEY_SUPERVISOR") != nil
+    private static let isServed = EnvironmentVariables["VOLLEY_SUPERVISOR"] != nil
 
     /// Holds them back. Call it before there is a second thread: threads take over the mask.
     static func hold() {

@@ -1,4 +1,5 @@
 import Automation
+import Base
 import CLinux
 import Glibc
 import Commands
@@ -11,7 +12,7 @@ enum ProcessSetup {
         reserveStandardStreams()
         unblockSignals()
         // Asked before `volley_end_with_parent`, which removes the variable.
-        if getenv("VOLLEY_SUPERVISOR") != nil { Supervisor.note() }
+        if EnvironmentVariables["VOLLEY_SUPERVISOR"] != nil { Supervisor.note() }
         // `volley serve` started it, and has ended already.
         if volley_end_with_parent() != 0 { exit(ExitStatus.interrupted.rawValue) }
         keepMemoryPrivate()
@@ -69,7 +70,7 @@ private enum LastWords {
 
     static func install() {
         // SWIFT_BACKTRACE asks for Swift's own crash report.
-        if getenv("SWIFT_BACKTRACE") != nil { return }
+        if EnvironmentVariables["SWIFT_BACKTRACE"] != nil { return }
         // The messages are never freed: the handler may need them until the process ends.
         volley_install_last_words(
             strdup(before), ExitStatus.wrong.rawValue, strdup(after), ExitStatus.stopped.rawValue, SendingFlag.word, malloc(stackBytes),

@@ -46,7 +46,7 @@ public final class Console: Sendable {
         outputIsTerminal = isatty(STDOUT_FILENO) == 1
         errorIsTerminal = isatty(STDERR_FILENO) == 1
         inputIsTerminal = isatty(STDIN_FILENO) == 1
-        isCapable = getenv("TERM").map { String(cString: $0) } != "dumb"
+        isCapable = EnvironmentVariables["TERM"] != "dumb"
         let format = options.log ?? (JournalStream.isStandardError ? .journal : nil)
         log = format.map { format in Logger(label: "volley") { _ in LineLog(format) } }
         // A closed pipe must be an error of write(2), not a signal that ends the process in the middle of a run.
@@ -54,7 +54,7 @@ public final class Console: Sendable {
     }
 
     /// Whether results may be coloured: on a capable terminal, unless NO_COLOR is set (no-color.org).
-    var colour: Bool { outputIsTerminal && isCapable && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+    var colour: Bool { outputIsTerminal && isCapable && (EnvironmentVariables.filled("NO_COLOR") == nil) }
 
     /// The width of the terminal in columns: 100 without a terminal, and at least 60.
     var width: Int { max(60, columns(of: STDOUT_FILENO)) }

@@ -7,7 +7,7 @@ enum ExcelLocale {
     /// The form for the locale of the environment. Volley looks it up in its own tables: setlocale(3) knows only installed locales, and
     /// most servers have none.
     static var form: CSVForm {
-        form { name in getenv(name).map { String(cString: $0) } }
+        form { name in EnvironmentVariables[name] }
     }
 
     /// Finds the form for an environment.
