@@ -31,11 +31,10 @@ struct CommandHook: Sendable {
     /// - Returns: what went wrong; nil if the program ended with exit code 0.
     func run(_ notice: Notice, until cancellation: Cancellation) -> String? {
         let child: Child
-        switch spawn(notice) {
+        switch RunningHooks.noting({ spawn(notice) }, process: { try? $0.get().process }) {
         case .success(let started): child = started
         case .failure(let failure): return failure.message
         }
-        RunningHooks.add(child.process)
         defer { RunningHooks.remove(child.process) }
         return withPipeSignalBlocked {
             follow(child, document: Array((notice.json.text + "\n").utf8), cancellation) { say($0, notice) }
@@ -174,23 +173,40 @@ struct CommandHook: Sendable {
 /// The programs that run now. They are in process groups of their own and would run on, so a process that a signal handler ends at once kills
 /// them first.
 public enum RunningHooks {
-    private final class Place: Sendable { let group = Atomic<pid_t>(0) }
+    private final class Number: Sendable { let value = Atomic<Int32>(0) }
 
-    /// More than volley.yaml is likely to name; further programs are not noted.
-    private static let places = (0..<64).map { _ in Place() }
+    /// Their process groups, or 0. More than volley.yaml is likely to name; further programs are not noted.
+    private static let places = (0..<64).map { _ in Number() }
+    /// How many programs may run already and are not noted yet.
+    private static let starting = Number()
 
-    static func add(_ group: pid_t) {
-        for place in places where place.group.compareExchange(expected: 0, desired: group, ordering: .relaxed).exchanged { return }
+    /// Starts a program and notes it. Until then no signal is handled in this thread: the handler may wait for the note.
+    static func noting<Value>(_ start: () -> Value, process: (Value) -> pid_t?) -> Value {
+        var all = sigset_t(), before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        starting.value.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer {
+            starting.value.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+        let value = start()
+        if let group = process(value) {
+            _ = places.first { $0.value.compareExchange(expected: 0, desired: group, ordering: .sequentiallyConsistent).exchanged }
+        }
+        return value
     }
 
     static func remove(_ group: pid_t) {
-        for place in places { _ = place.group.compareExchange(expected: group, desired: 0, ordering: .relaxed) }
+        for place in places { _ = place.value.compareExchange(expected: group, desired: 0, ordering: .relaxed) }
     }
 
-    /// Kills all of them, with everything that they started. Safe in a signal handler if it was called before, when there were none.
+    /// Kills all of them, with everything that they started. Waits for those that are being started, two seconds at most. Safe in a signal
+    /// handler if it was called before, when there were none.
     public static func kill() {
+        for _ in 0..<400 where starting.value.load(ordering: .sequentiallyConsistent) > 0 { poll(nil, 0, 5) }
         for place in places {
-            let group = place.group.load(ordering: .relaxed)
+            let group = place.value.load(ordering: .relaxed)
             if group > 0 { _ = Glibc.kill(-group, SIGKILL) }
         }
     }
