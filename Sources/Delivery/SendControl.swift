@@ -69,7 +69,8 @@ public final class SendControl: Sendable {
     // MARK: Other members of the run
 
     /// Tells what all other members of the run together have been answered so far by this service. The campaign's limits (`stop_when`) judge the
-    /// sum of that and of this sender's own answers, before the next push leaves. Each call replaces what the last one told.
+    /// sum of that and of this sender's own answers, before the next push leaves. Each call replaces what the last one told. Calls come about once a
+    /// second, so a limit may be passed by what leaves in that time.
     /// - Parameter outcomes: answers by outcome; what is unknown or unsent is no answer.
     public func noteElsewhere(_ outcomes: [Outcome: Int]) {
         let tally = AnswerTally(outcomes)

@@ -103,7 +103,8 @@ public protocol PushService: Sendable {
     /// requests may carry several pushes, even if the request carries one.
     /// - Parameter targets: what the answer says about each (`AnswerDetails.targets`), blank for one that it does not name.
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
-    /// What the report says about a reason; nil for one that the service does not document.
+    /// What the report says about a reason; nil for one that the service does not document. `push`
+    /// prints it too, and tries nothing again: it says nothing about retries.
     func words(about reason: String) -> ReasonWords?
     /// Reasons that only dead targets cause, in the order in which the report names them.
     var goneReasons: [String] { get }

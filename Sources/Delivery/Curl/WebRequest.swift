@@ -3,6 +3,9 @@ import CCurl
 
 /// One request to a server that is no push service, such as a provider of identities: GET, or POST of a form. It does not follow redirects,
 /// always checks certificates and names, and takes no more than a bounded answer in a bounded time.
+///
+/// libcurl and OpenSSL are in the process anyway. AsyncHTTPClient, which comes with Hummingbird, would
+/// add a second TLS library, with authorities and limits of its own.
 public struct WebRequest: Sendable {
     /// The result of a request.
     public enum Answer: Hashable, Sendable {

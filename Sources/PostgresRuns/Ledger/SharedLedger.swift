@@ -8,6 +8,10 @@ import Synchronization
 ///
 /// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Who declares it dead changes
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
+///
+/// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
+/// when the transaction began, and KEY SHARE does not conflict with the update that declares the
+/// member dead.
 package final class SharedLedger: RunLedger {
     package let plan: RunPlan
     package let store: Store

@@ -142,7 +142,8 @@ public struct CredentialForm: Sendable {
         }
     }
 
-    /// Its key below an app.
+    /// Its key below an app. In run files it is a member of the settings, so no other setting may
+    /// have this name.
     public let key: String
     /// What it is called in a sentence: the key, as words.
     public var noun: String { words(key) }

@@ -89,7 +89,8 @@ public struct PayloadDraft: Sendable {
     public var root: PayloadNode
     /// What kind of push it is.
     public var pushType: PushType
-    /// The largest payload that the service takes, in bytes.
+    /// The largest payload that the service takes, in bytes. What a request's body has around the
+    /// payload does not count.
     public var byteLimit: Int
     /// Mistakes and warnings by the service's own rules, each at its place in the campaign.
     public var findings: [Diagnostic]
