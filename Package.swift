@@ -104,13 +104,6 @@ let package = Package(
         room("HTTP2", ["Base", "CNghttp2"]),
         room("Scheduling", ["Base"]),
         room("Postgres", ["Base", "CPostgreSQL"]),
-        // Where Prometheus fetches metrics.
-        room(
-            "MetricsPort",
-            [
-                "Base", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
         // Messages for those who collect logs.
         room("Logs", ["Base", logging]),
 
@@ -159,7 +152,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
                 "Reports",
-                "Logs", "MetricsPort", "Simulators", "Workspace", "Planning", "Sending", "Automation", logging,
+                "Logs", "Simulators", "Workspace", "Planning", "Sending", "Automation", logging,
             ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "volley",
@@ -205,7 +198,6 @@ let package = Package(
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Postgres", ["Base", "Postgres", "TestServers"]),
-        tests("MetricsPort", ["Base", "MetricsPort"]),
         tests("Logs", ["Base", "Logs", logging]),
         tests("Scheduling", ["Base", "Scheduling"]),
         tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns", "TestSupport"]),

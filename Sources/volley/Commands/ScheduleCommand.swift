@@ -1,7 +1,6 @@
 import Workspace
 import Base
 import Campaigns
-import MetricsPort
 import Runs
 import Scheduling
 import Sending
