@@ -10,17 +10,39 @@ public enum Folder {
     public static func names(
         in folder: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
     ) throws(FileError) -> [String] {
+        var names: [String] = []
+        try read(folder) { name, _ in
+            guard names.count < limit else { return false }
+            if isWanted(name) { names.append(name) }
+            return true
+        }
+        return names.sorted()
+    }
+
+    /// The names of the folders in a folder, without links, sorted by their bytes. Where the file system does not say with a name what it is
+    /// (readdir(3)), the name counts as a folder's. A tree is walked in this way without a look at each file.
+    /// - Parameter other: called with each other name.
+    /// - Throws: if the folder is missing, or cannot be read to its end.
+    public static func folders(in folder: String, other: (String) -> Void) throws(FileError) -> [String] {
+        var names: [String] = []
+        try read(folder) { name, type in
+            if type == DT_DIR || type == DT_UNKNOWN { names.append(name) } else { other(name) }
+            return true
+        }
+        return names.sorted()
+    }
+
+    /// - Parameter body: is called with each name and its `d_type`, until it returns false.
+    private static func read(_ folder: String, _ body: (_ name: String, _ type: Int) -> Bool) throws(FileError) {
         guard let stream = opendir(folder) else { throw .system(errno) }
         defer { closedir(stream) }
-        var names: [String] = []
         // An error and the end differ only in errno.
         errno = 0
-        while names.count < limit, let entry = readdir(stream) {
+        while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if name != ".", name != "..", isWanted(name) { names.append(name) }
+            guard name == "." || name == ".." || body(name, Int(entry.pointee.d_type)) else { return }
             errno = 0
         }
         guard errno == 0 else { throw .system(errno) }
-        return names.sorted()
     }
 }

@@ -35,10 +35,15 @@ public struct OtherProjects {
                     continue
                 }
                 add(next, besides: own)
+                var files = 0, isBackup = false
+                let folders = try? Folder.folders(in: next) { name in
+                    files += 1
+                    isBackup = isBackup || name == ConsoleRoots.backupMark
+                }
                 // What is in a backup is closed as a whole.
-                guard let names = try? Folder.names(in: next), !names.contains(ConsoleRoots.backupMark) else { continue }
-                count += names.count
-                for path in names.map({ FilePaths.join(next, name: $0) }) {
+                guard let folders, !isBackup, !folders.contains(ConsoleRoots.backupMark) else { continue }
+                count += files + folders.count
+                for path in folders.map({ FilePaths.join(next, name: $0) }) {
                     var status = stat()
                     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
                     if let runs, runs.inode == UInt64(status.st_ino), runs.device == UInt64(status.st_dev) { continue }

@@ -16,6 +16,22 @@ struct FolderTests {
         #expect(try Folder.names(in: folder.path, atMost: 2).count == 2)
     }
 
+    @Test("folders are told from all else: files, pipes, and links, wherever they lead")
+    func folders() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-folder-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["b", "a/deep", ".hidden"] {
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+        }
+        try FilePaths.create("\(folder)/file", bytes: [])
+        try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: "a")
+        #expect(mkfifo("\(folder)/pipe", 0o600) == 0)
+        var others: Set<String> = []
+        #expect(try Folder.folders(in: folder) { others.insert($0) } == [".hidden", "a", "b"])
+        #expect(others == ["file", "link", "pipe"])
+        #expect(throws: FileError.system(ENOENT)) { try Folder.folders(in: "/no/such/folder") { _ in } }
+    }
+
     @Test("a folder that is not there, and a file, are told by errno")
     func failures() {
         #expect(throws: FileError.system(ENOENT)) { try Folder.names(in: "/no/such/folder") }
