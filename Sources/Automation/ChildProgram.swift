@@ -7,13 +7,7 @@ public import Glibc
 public enum ChildProgram {
     /// The environment of this process, without what a manager of services told this process alone (`ServiceManager`).
     public static var environment: [String] {
-        var values: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            values.append(String(cString: entry))
-            next += 1
-        }
-        return values.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
+        EnvironmentVariables.all.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
     }
 
     private static let ofManager = [ServiceManager.socketVariable, ServiceManager.watchdogVariable, "WATCHDOG_PID"]

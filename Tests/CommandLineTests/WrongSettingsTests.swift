@@ -69,7 +69,7 @@ struct WrongSettingsTests {
 
     @Test("Ctrl-C in between, resume, cancel: nobody is suppressed either, and those who are gone for certain are", arguments: [60, 400])
     func severalLives(devices: Int) throws {
-        let server = try server(devices: devices, app: "pace: 40/s")
+        let server = try server(devices: devices, app: "pace: 10/s")
         let gone = "00000410" + String(repeating: "ab", count: 28)
         let export = try String(contentsOf: server.folder.url.appendingPathComponent("devices.csv"), encoding: .utf8)
         var rows = export.split(separator: "\n").map(String.init)
