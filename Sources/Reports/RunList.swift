@@ -16,7 +16,7 @@ public struct RunList: Sendable {
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: errors other than `Diagnostic`.
     public init(
-        runs: [any RecordedRun], broken: [Diagnostic], among record: HistorySnapshot? = nil, unfinished: [UnfinishedPlan] = [],
+        runs: [SQLiteRun], broken: [Diagnostic], among record: HistorySnapshot? = nil, unfinished: [UnfinishedPlan] = [],
         isFiltered: Bool = false
     ) throws {
         self.broken = broken

@@ -26,19 +26,19 @@ extension Project {
     }
 
     /// Where runs are kept: the chosen folder, or the one that volley.yaml names.
-    public func catalog(_ choice: ProjectChoice) -> any RunCatalog {
+    public func catalog(_ choice: ProjectChoice) -> RunFolder {
         Self.catalog(at: choice.runs ?? FilePaths.resolve(runs, besideFile: file), choice)
     }
 
     /// Where runs are kept, for commands that can do without volley.yaml.
-    public static func catalog(_ choice: ProjectChoice) throws -> any RunCatalog {
+    public static func catalog(_ choice: ProjectChoice) throws -> RunFolder {
         if let runs = choice.runs { return catalog(at: runs, choice) }
         return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs", choice)
     }
 
     /// The same for commands that make no runs.
     /// - Throws: `Diagnostic` also if the folder that was named does not exist.
-    public static func presentCatalog(_ choice: ProjectChoice) throws -> any RunCatalog {
+    public static func presentCatalog(_ choice: ProjectChoice) throws -> RunFolder {
         let catalog = try catalog(choice)
         guard let runs = choice.runs, !catalog.isThere else { return catalog }
         throw Diagnostic(
@@ -47,7 +47,7 @@ extension Project {
     }
 
     /// The only place that decides how runs are kept.
-    private static func catalog(at path: String, _ choice: ProjectChoice) -> any RunCatalog {
+    private static func catalog(at path: String, _ choice: ProjectChoice) -> RunFolder {
         // The accounts are in a folder of their own.
         for folder in [path, FilePaths.join(path, name: "console")] { KeptFiles.keep(in: folder) }
         return RunFolder(path, observer: choice.conversions)

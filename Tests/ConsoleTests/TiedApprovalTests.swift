@@ -17,7 +17,7 @@ struct TiedApprovalTests {
     /// An office with a planned run, whose text ada, an administrator, has written.
     private struct Scene {
         let office: Office
-        let run: any RecordedRun
+        let run: SQLiteRun
         let ada: Actor
         var id: String { run.plan.id }
 

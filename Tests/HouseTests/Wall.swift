@@ -84,10 +84,10 @@ struct Wall {
             Wall(
                 name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes)\b"#,
                 rooms: ["volley-console"]),
-            // Only one place decides how runs are stored.
+            // Only `Project.catalog` opens runs by path: SQLite's locks last only if the process knows the folder as well (`KeptFiles`). What several
+            // machines send begins as a run file and ends as one.
             Wall(
-                // What several machines send begins as a run file and ends as one.
-                name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#,
+                name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\("#,
                 rooms: ["Runs/SQLite", "PostgresRuns", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ] + services.filter { !["APNs", "FCM"].contains($0) }.map(around)
     }

@@ -32,7 +32,7 @@ extension Store {
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
     /// - Throws: `Diagnostic`: the store does not have it, members send it, there is another run of its id; `CancellationError`. Then no file was made.
-    public func fetch(_ id: String, into catalog: any RunCatalog, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
+    public func fetch(_ id: String, into catalog: RunFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
         let row = try storedPlan(id)
         guard row.takenHome.isEmpty else { throw Self.isAtHome(row) }
         let isNew = !catalog.holds(id)
@@ -107,7 +107,7 @@ extension Store {
     ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned last.
     ///   - catalog: where a file is looked for that is named without a folder.
     /// - Throws: `Diagnostic`: there is no run in the store, or no such file; `CancellationError`.
-    public func id(named argument: String, in catalog: any RunCatalog) throws -> String {
+    public func id(named argument: String, in catalog: RunFolder) throws -> String {
         if argument == "last" { return try lastRun() }
         guard argument.contains("/") || argument.hasSuffix(".sqlite") else { return argument }
         let run = try catalog.open(named: argument, readOnly: true)
@@ -139,7 +139,7 @@ extension Store {
     }
 
     /// The run's file that is there already.
-    private func ownFile(_ row: StoredPlan, in catalog: any RunCatalog) throws -> SQLiteRun {
+    private func ownFile(_ row: StoredPlan, in catalog: RunFolder) throws -> SQLiteRun {
         let file = try SQLiteRun(path: catalog.place(of: row.id))
         guard file.planDigest == row.digest else {
             throw Diagnostic(

@@ -4,17 +4,6 @@ package import Runs
 
 /// Plans into the store.
 extension Store {
-    /// Copies a plan into the store, as `publish` of a run file does.
-    /// - Throws: a `Diagnostic` also for a run that is no file.
-    package func publish(_ run: any RecordedRun) throws -> SharedLedger {
-        guard let file = run as? SQLiteRun else {
-            throw Diagnostic(
-                "only a run in a file can be sent by several machines", file: run.place, remedy: "Plan the campaign again.", [.planAgain])
-        }
-        // Named in full: otherwise this would be a call of itself, as what needs no defaults is preferred.
-        return try publish(file, progress: { _ in })
-    }
-
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
     ///
     /// Blocks are committed in parts, and nobody uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process
@@ -44,8 +33,7 @@ extension Store {
     }
 
     /// Opens a run as this machine's, if it was published.
-    package func reopen(_ run: any RecordedRun) throws -> SharedLedger? {
-        guard let file = run as? SQLiteRun else { return nil }
+    package func reopen(_ file: SQLiteRun) throws -> SharedLedger? {
         let known = try StoreError.explaining { try looking.once { try Self.find(file.plan.id, $0) } }
         guard let known, known.isPublished, known.digest == file.planDigest else { return nil }
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)
@@ -159,7 +147,7 @@ extension Store {
     /// Opens a run that another machine published.
     /// - Parameter catalog: where its plan is kept while this process takes part.
     /// - Throws: `Diagnostic`: there is none.
-    package func open(_ id: String, in catalog: any RunCatalog) throws -> SharedLedger {
+    package func open(_ id: String, in catalog: RunFolder) throws -> SharedLedger {
         let lane = lane(answerSeconds: 60)
         var found: (number: Int, bare: [UInt8])?
         try StoreError.explaining {

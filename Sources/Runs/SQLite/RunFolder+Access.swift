@@ -1,10 +1,21 @@
 public import Base
 
+/// What was found when obstacles were looked for before, so that files are not read again each minute.
+public struct KnownObstacles: Sendable {
+    /// Runs that have ended, by the names of their files.
+    var ended: Set<String> = []
+    /// Records that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
+    var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
+
+    /// Nothing was looked for before.
+    public init() {}
+}
+
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
 /// Nothing is opened for writing, so a process that uses them is not disturbed; a record is read once, and again when another file is in its place.
 extension RunFolder {
     /// What keeps runs from being planned and sent; empty if nothing does. A run that has ended counts only if it cannot be read.
-    /// - Parameter known: what the call before found. Once a record was read, its stamp says what is to be said of it.
+    /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
         if let obstacle = FileAccess.problem(place, .writing, purpose: "the folder of runs") { return [obstacle] }

@@ -2,7 +2,9 @@ import Base
 import Synchronization
 
 extension RunFolder {
-    /// Cheap: no file is opened. Files that are no runs after all have a stamp, too.
+    /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened. Files that are no runs after all have
+    /// a stamp, too.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
@@ -50,11 +52,18 @@ final class RunMarks: Sendable {
 }
 
 extension RunFolder {
+    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Runs that cannot be opened are left out; runs
+    /// whose settings cannot be read are always there.
+    ///
     /// Opens only files that were not opened before through this folder or its runs, that were changed since, or whose marks are wanted: `volley schedule`
     /// looks through all runs whenever it sends one, for months.
-    public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun] {
+    /// - Parameters:
+    ///   - campaign: nil for all campaigns.
+    ///   - isWanted: may be called twice for a run.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [SQLiteRun] {
         let names = try campaign.map(names(ofRunsOf:)) ?? RunFile.names(in: place).filter(RunFile.isRun)
-        var found: [any RecordedRun] = []
+        var found: [SQLiteRun] = []
         for name in names {
             let path = RunFile.join(place, name: name), stamp = FileStamp(path: path)
             if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }

@@ -2,9 +2,11 @@ public import Base
 public import PushServices
 import Glibc
 
-/// A folder of run files.
-public struct RunFolder: RunCatalog {
-    /// The folder's path.
+/// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the schedule, orders, and the lists
+/// of suppressed devices. Above this module a run is known by its id, or by the argument that a command was given for it; only the folder knows the
+/// file.
+public struct RunFolder: Sendable {
+    /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
     public let place: String
 
     private let observer: Observer<RunConversion>
@@ -19,57 +21,75 @@ public struct RunFolder: RunCatalog {
         (place, self.observer, self.marks) = (path, observer, marks)
     }
 
-    /// Whether there is such a folder, or anything else under its name.
+    /// Whether there is such a folder, or anything else under its name; where there is none, there are no runs.
     public var isThere: Bool { access(place, F_OK) == 0 }
 
-    /// The path of a run's file.
+    /// The path that a run's file has, or would have, for messages.
     public func place(of run: String) -> String { RunFile.path(run, in: place) }
 
-    /// Whether something exists under the name of a run's file.
+    /// Whether something exists under the name of a run's file, readable or not.
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
 
-    /// Whether the folder can be looked into, and has no file of that name.
+    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it.
     public func isRemoved(_ run: String) -> Bool { access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) }
 
-    /// Opens a run's file. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
+    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
     /// caller recognises by its id.
-    public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
+    /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
+    public func open(_ run: String, readOnly: Bool = true) throws -> SQLiteRun {
         let opened = try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
         if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
         return opened
     }
 
-    /// Opens the file that an argument means: an id, a path, or a name in the folder.
-    public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
+    /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or the file's name in the folder.
+    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; otherwise as `open` does.
+    public func open(named argument: String, readOnly: Bool) throws -> SQLiteRun {
         try SQLiteRun(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
 
-    /// Begins a file of the folder, which is created if it is missing.
-    public func create(_ run: String, variants: VariantNames?, sorter: LegSorter?) throws -> RunWriter {
+    /// Begins to write a run into the folder, which is created if it is missing.
+    /// - Parameters:
+    ///   - variants: what tells devices' variants; nil when all get the same.
+    ///   - sorter: brings recipients into the order of legs; nil when all go out together through one service, in the order in which they come.
+    /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
+    public func create(_ run: String, variants: VariantNames? = nil, sorter: LegSorter? = nil) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
 
-    /// A folder in the folder, hidden from listings.
+    /// Makes a folder in this one, hidden from listings, for files that last as long as one command.
+    /// - Throws: `Diagnostic`: nothing can be made there.
     public func scratchFolder() throws -> ScratchFolder { try ScratchFolder(besideRuns: place) }
 
-    /// Files of the folder.
+    /// Plans that are being written, or that a process that is gone left behind.
+    /// - Throws: `Diagnostic`: they cannot be listed.
     public func unfinishedPlans() throws -> [UnfinishedPlan] { try UnfinishedPlan.all(in: place) }
 
-    /// `sent.db` in the folder.
+    /// Removes what a process that is gone left of a run's plan.
+    public func removeUnfinishedPlan(of run: String) throws {
+        for plan in try unfinishedPlans() where plan.id == run { try plan.remove() }
+    }
+
+    /// What was ever begun to be sent from here: `sent.db` in the folder.
     public var history: SendingHistory { SendingHistory(folder: place) }
 
-    /// `schedule.sqlite` in the folder.
+    /// The times of schedules whose runs are kept here: `schedule.sqlite` in the folder.
     public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
 
-    /// `orders.sqlite` in the folder.
+    /// What people ordered in the console for the runs that are kept here: `orders.sqlite` in the folder.
     public var orders: OrderRecords { OrderRecords(folder: place) }
 
-    /// `suppressed-APP.sqlite` in the folder.
+    /// The devices of an app that get no more pushes: `suppressed-APP.sqlite` in the folder.
+    /// - Parameters:
+    ///   - service: says what a target looks like.
+    ///   - environment: which of the app's lists: `ServiceSettings.listName`.
     public func suppression(app: String, service: any PushService, environment: String) -> SuppressionList {
         SuppressionList(app: app, service: service, environment: environment, folder: place)
     }
 
-    /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are not runs.
+    /// All runs, oldest first (then by id), opened for reading. Cheap: only what was frozen is read, and no file stays open. Plans that are still being
+    /// made are not runs.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func list() throws -> RunListing {
         var found = RunListing()
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
@@ -152,6 +172,19 @@ public struct RunFolder: RunCatalog {
     }
 }
 
+/// What a folder of runs holds.
+public struct RunListing: Sendable {
+    /// Oldest first, then by id.
+    public var runs: [SQLiteRun] = []
+    /// What is wrong with runs that could not be opened.
+    public var broken: [Diagnostic] = []
+    /// What is wrong with copies, under other names, of runs that are also there: they do not count.
+    public var copies: [Diagnostic] = []
+
+    /// Nothing.
+    public init() {}
+}
+
 extension RunFolder {
     /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count; files
     /// that cannot be opened are skipped.
@@ -163,8 +196,8 @@ extension RunFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     func started(
         of campaign: String, app: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
-    ) throws -> [any RecordedRun] {
-        var found: [any RecordedRun] = []
+    ) throws -> [SQLiteRun] {
+        var found: [SQLiteRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
             guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
                 run.plan.retryOf == nil,
@@ -179,7 +212,7 @@ extension RunFolder {
 
     /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
-    public func sendingNow(of campaign: String) throws -> [any RecordedRun] {
+    public func sendingNow(of campaign: String) throws -> [SQLiteRun] {
         try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
             let path = RunFile.join(place, name: name)
             switch SendingLock.inspect(run: path) {
@@ -211,7 +244,7 @@ extension RunFolder {
     /// tests. Files that cannot be opened are skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [any RecordedRun] {
+    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [SQLiteRun] {
         let begun = known.begun(of: campaign)
         return try runs(of: campaign, where: isWanted).filter { run in
             if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }
@@ -239,14 +272,17 @@ extension RunFolder {
     }
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
+    /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func lastStarted(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun] {
+    public func lastStarted(of campaign: String, app: String, limit: Int) throws -> [SQLiteRun] {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Runs that may have reached a device since a moment; files that cannot be read are in the second list, unless the record next to them says that they
-    /// are about something else.
-    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
+    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans that were never started, reach no device; plans whose
+    /// recipients are gone (`volley prune`) no longer know any. Files that cannot be read are in the second list, unless the record next to them says that
+    /// they are about something else.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [SQLiteRun], broken: [Diagnostic]) {
         let listing = try list()
         var broken = listing.broken
         let runs = try listing.runs.filter { run in
@@ -276,15 +312,23 @@ extension SQLiteRun {
     public var place: String { path }
 
     /// The folder that the file lies in.
-    public var catalog: any RunCatalog { folder }
+    public var catalog: RunFolder { RunFolder(RunDiagnostics.folder(of: path), marks) }
 
-    private var folder: RunFolder { RunFolder(RunDiagnostics.folder(of: path), marks) }
-
-    /// Runs of the campaign that were planned before this one, from the same folder, newest first.
+    /// Runs of the campaign that were planned before this one, from the same folder, newest first; none of a test or a retry.
+    /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func earlierRuns(limit: Int) throws -> [any RecordedRun] {
+    public func earlierRuns(limit: Int = 10) throws -> [SQLiteRun] {
         if plan.isTest || plan.retryOf != nil { return [] }
-        return try folder.started(
+        return try catalog.started(
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
+    }
+
+    /// What `body` finds out about a run that was listed; nil if the run was removed meanwhile: a plan that was refused, and has reached no device.
+    /// - Throws: what `body` throws about a run that is still there.
+    public func unlessRemoved<Value>(_ body: (_ run: SQLiteRun) throws -> Value) throws -> Value? {
+        do { return try body(self) } catch {
+            guard catalog.isRemoved(plan.id) else { throw error }
+            return nil
+        }
     }
 }

@@ -6,10 +6,7 @@ import Synchronization
 /// Whether a plan is still what was previewed, and who approved it.
 extension SQLiteRun {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
-    public var hasDigest: Bool { !digest.isEmpty }
-
-    /// Identifies its plan; blank for plans of older versions.
-    public var planDigest: String { digest }
+    public var hasDigest: Bool { !planDigest.isEmpty }
 
     /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient, shared among the cores. Does nothing for a
     /// plan without one.

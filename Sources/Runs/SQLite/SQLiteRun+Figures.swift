@@ -45,7 +45,9 @@ extension SQLiteRun {
         }
     }
 
-    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries.
+    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
+    /// alone: good answers of one say nothing about the settings of another.
+    /// - Parameter service: its number.
     public func evidence(ofService service: Int) throws -> RunEvidence {
         try RunEvidence(
             figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),

@@ -52,7 +52,9 @@ extension SQLiteRun {
         }
     }
 
-    /// Calls `body` with the token of each device that some outcome is recorded of.
+    /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome is recorded of.
+    /// - Parameter isWanted: called for each of them before its token is looked for.
+    /// - Throws: `Diagnostic` when an outcome or a token cannot be read. Whatever the closures throw.
     public func forEachDevice(
         withOutcome outcome: Outcome, where isWanted: (Settlement) -> Bool,
         _ body: (_ token: UnsafeBufferPointer<UInt8>, _ settlement: Settlement) throws -> Void

@@ -47,7 +47,7 @@ extension SQLiteRun {
         }
     }
 
-    /// What services said last, by their numbers.
+    /// What services said last of the run's pushes, by their numbers; nothing of services that were not asked.
     public func statistics() throws -> [ServiceStatistics] {
         try read { db in
             guard try db.tableExists("statistics") else { return [] }
@@ -72,7 +72,7 @@ extension SQLiteRun {
         RunDiagnostics.damaged(path, what: "what a service said of its pushes cannot be read")
     }
 
-    /// Keeps what a service said, in place of what it said before of the same; what it does not say any more stays as it was.
+    /// Keeps what a service said of the run's pushes, in place of what it said before of the same; what it does not say any more stays as it was.
     /// - Parameter counts: by what it was asked about, and by the service's own names.
     public func record(statistics counts: [String: [String: Int]], ofService service: Int, at now: Timestamp) throws {
         try write { db in

@@ -8,7 +8,7 @@ import Synchronization
 /// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
 /// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is closed or
 /// dropped, one file remains that can be read anywhere, a read-only folder included.
-public final class SQLiteRun: RecordedRun {
+public final class SQLiteRun: RunLedger {
     /// The file.
     public let path: String
     /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of this name, as the file may
@@ -18,8 +18,9 @@ public final class SQLiteRun: RecordedRun {
     public let plan: RunPlan
     /// When its recipients were removed; nil when they are there.
     public let prunedAt: Timestamp?
-    /// Identifies the plan; blank when an older version made it.
-    let digest: String
+    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for plans of older versions. It is what
+    /// the file says, and `checkUnchanged` shows that it is true.
+    public let planDigest: String
     /// What is known of the other runs of the folder.
     let marks: RunMarks
     private let isReadOnly: Bool
@@ -62,7 +63,7 @@ public final class SQLiteRun: RecordedRun {
         identity = RunFile.identity(real)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            (plan, digest, prunedAt) = try Self.openedPlan(real, observer)
+            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer)
         } catch var mistake as Diagnostic where mistake.file == real {
             mistake.file = path
             throw mistake

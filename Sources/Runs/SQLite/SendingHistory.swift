@@ -120,7 +120,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// What a run's file is missing; nil when it has everything that is known here, or was pruned.
-    public static func gap(of run: any RecordedRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
+    public static func gap(of run: SQLiteRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
 
     /// Runs that were begun, plans that were cancelled, and when the backups were made from which runs were put back.
     typealias Entries = (begun: [String: Entry], cancelled: Set<String>, backups: [String: Timestamp])

@@ -162,7 +162,7 @@ public struct SuppressionList: Sendable {
     /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
     /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its answers show.
-    public func suppressGone(of run: any RecordedRun, service: Int = 0) throws -> Change {
+    public func suppressGone(of run: SQLiteRun, service: Int = 0) throws -> Change {
         // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
         guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()

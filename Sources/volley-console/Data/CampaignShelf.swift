@@ -50,11 +50,11 @@ final class CampaignShelf: Sendable {
 
     let folder: String
     let choice: ProjectChoice
-    private let catalog: any RunCatalog
+    private let catalog: RunFolder
     private let memory = Mutex(Memory())
 
     /// - Parameter folder: the one that `volley serve` names.
-    init(folder: String, choice: ProjectChoice, catalog: any RunCatalog) {
+    init(folder: String, choice: ProjectChoice, catalog: RunFolder) {
         (self.folder, self.choice, self.catalog) = (folder, choice, catalog)
     }
 

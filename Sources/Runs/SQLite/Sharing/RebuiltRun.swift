@@ -7,7 +7,7 @@ package final class RebuiltRun {
     private let id: String
     private let path: String
     private let audience: Int
-    private let catalog: any RunCatalog
+    private let catalog: RunFolder
     private let scratch: ScratchFolder
     private var database: DatabaseQueue?
     private var digest = RecipientsDigest()
@@ -18,7 +18,7 @@ package final class RebuiltRun {
     ///   - id: the run's.
     ///   - catalog: where it will be.
     /// - Throws: `Diagnostic`: the file cannot be written, or is not what `bareFile` makes.
-    package init(bare bytes: [UInt8], of id: String, in catalog: any RunCatalog) throws {
+    package init(bare bytes: [UInt8], of id: String, in catalog: RunFolder) throws {
         (self.id, self.catalog, scratch) = (id, catalog, try catalog.scratchFolder())
         path = RunFile.path(id, in: scratch.path)
         try SQLiteRun.write(bytes, to: path)

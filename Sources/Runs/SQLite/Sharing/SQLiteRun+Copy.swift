@@ -9,7 +9,7 @@ extension SQLiteRun {
         )
         """
 
-    /// When this file was made from the store; nil for the file that was planned. Notes are in the table `fetched_copy`.
+    /// When this file was made from the store: it is read like the run itself, and retried, but never sent. nil for the file that was planned. Notes are in the table `fetched_copy`.
     public func copiedAt() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("fetched_copy") else { return nil }

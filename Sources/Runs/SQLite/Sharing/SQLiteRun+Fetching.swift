@@ -190,9 +190,7 @@ extension SQLiteRun {
             }
         }
     }
-}
 
-extension RecordedRun {
     /// Whether the run goes on from its file alone, because the store had forgotten something: nothing is asked of the store any more.
-    package var isWithoutStore: Bool { (try? (self as? SQLiteRun)?.goesOnWithoutStore()) ?? false }
+    package var isWithoutStore: Bool { (try? goesOnWithoutStore()) ?? false }
 }
