@@ -81,7 +81,7 @@ console: build ## Start the console on the sample campaigns, with the simulator;
 TESTS := .build/debug/volleyPackageTests.xctest
 # Fewer rounds are enough for every day, and what Tests/thorough names.
 THOROUGH := VOLLEY_THOROUGH=1 VOLLEY_EXPORTS=300 VOLLEY_ORDER_SEEDS=20000 VOLLEY_TEMPLATES=300 VOLLEY_CAMPAIGNS=10000
-# The suites and tests whose names match, such as SendTests or RunFolderTests/links.
+# The suites and tests whose names match, such as SendTests or RunsFolderTests/links.
 ONLY ?=
 
 test: servers ## Run the tests, and name failed ones again at the end; ONLY=SendTests selects by name

@@ -5,7 +5,7 @@ import Runs
 
 extension CampaignContext {
     /// Rejects a campaign with another runs folder than that of `volley schedule`: that folder has another record, and other orders.
-    func checkPlace(of catalog: RunFolder) throws(Diagnostic) {
+    func checkPlace(of catalog: RunsFolder) throws(Diagnostic) {
         let folder = FilePaths.absolute(self.catalog.place)
         guard folder == FilePaths.absolute(catalog.place) else {
             throw Diagnostic(

@@ -91,7 +91,7 @@ extension ScheduleDaemon {
         return (try? reading(id) { try $0.hasBegun() }) ?? true
     }
 
-    private func reading<Value>(_ id: String, _ body: (SQLiteRun) throws -> Value) throws -> Value {
+    private func reading<Value>(_ id: String, _ body: (RunFile) throws -> Value) throws -> Value {
         let run = try work.catalog.open(id)
         defer { run.close() }
         return try body(run)

@@ -37,7 +37,7 @@ public struct ScheduleFiles: Sendable {
 
     private let arguments: [String]
     let choice: ProjectChoice
-    let catalog: RunFolder
+    let catalog: RunsFolder
     private let folders: Set<String>
     /// The campaign files that were last seen in each folder.
     private var seen: [String: Set<String>] = [:]
@@ -50,7 +50,7 @@ public struct ScheduleFiles: Sendable {
 
     /// - Parameter arguments: files and folders.
     /// - Throws: a `Diagnostic` if one of them does not exist.
-    public init(_ arguments: [String], catalog: RunFolder, in choice: ProjectChoice) throws(Diagnostic) {
+    public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
         }

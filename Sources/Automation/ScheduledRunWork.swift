@@ -9,7 +9,7 @@ import Scheduling
 
 /// The work for one scheduled run: planning, examining, sending. It blocks its thread, and leaves all decisions to the scheduler.
 struct ScheduledRunWork: Sendable {
-    let catalog: RunFolder
+    let catalog: RunsFolder
     let choice: ProjectChoice
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
@@ -21,7 +21,7 @@ struct ScheduledRunWork: Sendable {
     let metrics = SendingMetrics()
 
     package init(
-        catalog: RunFolder, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
+        catalog: RunsFolder, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
         rights: @escaping OrderRights, confines: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.catalog = catalog
@@ -104,7 +104,7 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Whether a plan may be sent, as far as approvals go. One that was given ahead is recorded in the plan if it holds.
-    private func consent(to run: SQLiteRun, _ approval: AdvanceApproval?) throws -> Scheduler.Consent {
+    private func consent(to run: RunFile, _ approval: AdvanceApproval?) throws -> Scheduler.Consent {
         guard try Sending.needsApproval(run, in: choice) else { return .given }
         guard let approval else { return .missing }
         // Also four eyes: what the person may do, and wrote, may be another than when they approved.
@@ -181,5 +181,5 @@ struct ScheduledRunWork: Sendable {
         return sending
     }
 
-    private static func problem(of run: SQLiteRun) -> ScheduleProblem? { try? Report(run, isSummary: true).problem }
+    private static func problem(of run: RunFile) -> ScheduleProblem? { try? Report(run, isSummary: true).problem }
 }

@@ -14,7 +14,7 @@ struct StatisticsRounds {
     /// Between two looks at the runs.
     static let secondsPerLook = 3600.0
 
-    let catalog: RunFolder
+    let catalog: RunsFolder
     let choice: ProjectChoice
     let context: SendingContext
     let observer: ScheduleObserver
@@ -23,7 +23,7 @@ struct StatisticsRounds {
     /// Files that were named as damaged.
     private var damaged: Set<String> = []
 
-    init(catalog: RunFolder, choice: ProjectChoice, context: SendingContext, observer: ScheduleObserver) {
+    init(catalog: RunsFolder, choice: ProjectChoice, context: SendingContext, observer: ScheduleObserver) {
         self.catalog = catalog
         self.choice = choice
         self.context = context
@@ -59,7 +59,7 @@ struct StatisticsRounds {
     }
 
     /// Tests, rehearsals and runs that a process is sending are not asked about.
-    private func isDue(_ run: SQLiteRun, at now: Timestamp) -> Bool {
+    private func isDue(_ run: RunFile, at now: Timestamp) -> Bool {
         guard triedAt[run.plan.id] == nil, !run.plan.isTest, run.plan.services.contains(where: { $0.statistics != nil }),
             let status = try? run.status(), status.state.hasEnded, let settings = try? run.plan.settings.get(), !settings.isRehearsal,
             let asked = try? run.statistics()

@@ -1,7 +1,7 @@
 public import Glibc
 
 /// What the user that runs this process may do with a file, without trying it: opening a file for writing may have effects, and SQLite's files must not be
-/// opened next to SQLite (`RunFile.makeDatabase`).
+/// opened next to SQLite (`DatabaseFile.makeDatabase`).
 public enum FileAccess {
     /// What the work needs of a file or folder.
     public enum Need: Hashable, Sendable {

@@ -6,7 +6,7 @@ public import Runs
 /// A run that has just been planned.
 public struct PlannedRun: Sendable {
     /// The run, planned and not yet sent.
-    public let run: SQLiteRun
+    public let run: RunFile
     /// What was previewed.
     public let preview: Preview
     /// The volley.yaml that it was planned with.
@@ -53,7 +53,7 @@ public func plan(
 /// - Throws: as `plan`; also when no test device can be sent to.
 public func planTest(
     _ campaign: CampaignFile, id: String? = nil, _ attendance: PlanningAttendance, at now: Timestamp
-) throws -> SQLiteRun {
+) throws -> RunFile {
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)

@@ -9,7 +9,7 @@ import Workspace
 /// Campaigns whose devices a service chooses: no export is read, and the recipients are the calls.
 extension Planner {
     func scanCalls(
-        _ own: OwnAudience, samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: RunFolder
+        _ own: OwnAudience, samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: RunsFolder
     ) throws -> (preview: Preview, fields: [String]) {
         let found = try context.audienceCalls(own), messages = context.messages
         // Quiet hours count by the schedule's clock, as for devices without a time zone.

@@ -36,12 +36,12 @@ struct Planner {
     /// - Parameters:
     ///   - samples: how many for each text that a device gets.
     ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
-    func preview(samples: Int, in catalog: RunFolder) throws -> Preview {
+    func preview(samples: Int, in catalog: RunsFolder) throws -> Preview {
         return try scan(samples: samples, sendTimes(), writer: nil, in: catalog).preview
     }
 
     /// Explains why a device would get it or not.
-    func explanation(of subject: TraceSubject, in catalog: RunFolder) throws -> Explanation {
+    func explanation(of subject: TraceSubject, in catalog: RunsFolder) throws -> Explanation {
         var query = try context.audienceQuery(now: now)
         let known = try KnownDevices(context, history(), in: catalog)
         (query.suppressed, query.capped) = (known.suppressed, known.capped)
@@ -62,7 +62,7 @@ struct Planner {
 
     /// Freezes the audience into a run file. When this throws, nothing of the run remains.
     /// - Parameter id: an id that was chosen before; nil makes one.
-    func plan(_ settings: RunSettings, in catalog: RunFolder, id: String? = nil) throws -> (run: SQLiteRun, preview: Preview) {
+    func plan(_ settings: RunSettings, in catalog: RunsFolder, id: String? = nil) throws -> (run: RunFile, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
         let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
@@ -95,7 +95,7 @@ struct Planner {
     }
 
     /// Returns the first recipient of each text that a device gets, with the cells that templates name. Writes nothing.
-    func examples(in catalog: RunFolder) throws -> [Recipient] {
+    func examples(in catalog: RunsFolder) throws -> [Recipient] {
         return try scan(samples: 1, nil, writer: nil, in: catalog, compares: false).preview.samples.map(\.recipient)
     }
 
@@ -112,7 +112,7 @@ struct Planner {
 
     /// - Parameter compares: whether the audience is compared with that of the last run.
     private func scan(
-        samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: RunFolder, compares: Bool = true
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: RunsFolder, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         if let own = context.ownAudience { return try scanCalls(own, samples: samples, times, writer: writer, in: catalog) }
         let opened = try openAudience(deviceClocks(times), in: catalog)
@@ -185,7 +185,7 @@ struct Planner {
     }
 
     /// Reads lists, and asks the database if the devices come from one.
-    private func openAudience(_ clocks: SendTimes?, in catalog: RunFolder) throws -> OpenAudience {
+    private func openAudience(_ clocks: SendTimes?, in catalog: RunsFolder) throws -> OpenAudience {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
         // A run that is sent without another look needs no warnings.
@@ -236,7 +236,7 @@ struct Planner {
         return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
     }
 
-    func earlierRuns(_ catalog: RunFolder) throws -> EarlierRuns {
+    func earlierRuns(_ catalog: RunsFolder) throws -> EarlierRuns {
         try EarlierRuns(
             of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context), catalog: catalog, now: now
         )

@@ -12,7 +12,7 @@ public import Runs
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
 public func preview(
     _ campaign: CampaignFile, samples: Int?, _ attendance: PlanningAttendance, at now: Timestamp,
-    checking check: (_ catalog: RunFolder) throws -> Void = { _ in }
+    checking check: (_ catalog: RunsFolder) throws -> Void = { _ in }
 ) throws -> Preview {
     let context = try CampaignContext.read(campaign, now: now)
     try check(context.catalog)

@@ -32,8 +32,8 @@ package struct ScheduledPlan {
     ///   - queuedAt: since when it has waited for its turn.
     /// - Throws: as `plan`. Then nothing of the run remains.
     public func plan(
-        into run: String?, of catalog: RunFolder, queuedAt: Timestamp, _ attendance: PlanningAttendance
-    ) throws -> SQLiteRun {
+        into run: String?, of catalog: RunsFolder, queuedAt: Timestamp, _ attendance: PlanningAttendance
+    ) throws -> RunFile {
         var settings = try RunSettings(context)
         settings.isOfScheduler = true
         try context.checkRoutes(settings)

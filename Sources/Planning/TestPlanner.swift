@@ -21,7 +21,7 @@ struct TestPlanner {
     /// Makes the run.
     /// - Parameter id: an id that was chosen before; nil makes one.
     /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what planning throws.
-    func plan(_ settings: RunSettings, in catalog: RunFolder, id: String?) throws -> SQLiteRun {
+    func plan(_ settings: RunSettings, in catalog: RunsFolder, id: String?) throws -> RunFile {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
@@ -83,7 +83,7 @@ struct TestPlanner {
     }
 
     /// For each text, a recipient that gets it, or else the first one; nil for all when the test devices' own cells are enough.
-    private func examples(_ catalog: RunFolder) throws -> [Recipient?] {
+    private func examples(_ catalog: RunsFolder) throws -> [Recipient?] {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
         guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
@@ -127,8 +127,8 @@ struct TestPlanner {
     // MARK: - The run
 
     private func write(
-        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ catalog: RunFolder, _ id: String?
-    ) throws -> SQLiteRun {
+        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ catalog: RunsFolder, _ id: String?
+    ) throws -> RunFile {
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let services = context.app.services.count

@@ -22,7 +22,7 @@ extension Store {
     /// - Parameter now: of the store's clock.
     /// - Returns: false if the store has no such run.
     /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
-    package func give(_ order: RunOrder, toRun id: String, in catalog: RunFolder, at now: Timestamp) throws -> Bool {
+    package func give(_ order: RunOrder, toRun id: String, in catalog: RunsFolder, at now: Timestamp) throws -> Bool {
         let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
         guard isThere else { return false }
         try open(id, in: catalog).give(order, at: now)

@@ -48,7 +48,7 @@ public struct Report: Sendable {
     ///   - isSummary: leaves out languages and variants, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
     public init(
-        _ run: SQLiteRun, chain: RunChain? = nil, earlier: [SQLiteRun] = [], among record: HistorySnapshot? = nil,
+        _ run: RunFile, chain: RunChain? = nil, earlier: [RunFile] = [], among record: HistorySnapshot? = nil,
         isSummary: Bool = false
     ) throws {
         path = run.place
@@ -100,7 +100,7 @@ public struct Report: Sendable {
         }
 
         /// - Parameter figures: nil when its file is damaged, or records less than was sent.
-        init(_ run: SQLiteRun, _ figures: RunFigures?) {
+        init(_ run: RunFile, _ figures: RunFigures?) {
             let plan = run.plan
             (id, retryOf, audience) = (plan.id, plan.retryOf, plan.audience)
             hasBegun = (try? run.hasBegun()) ?? false
@@ -239,7 +239,7 @@ struct EarlierRun: Sendable {
     var badges: HTML
 
     /// nil when the file is damaged.
-    init?(_ run: SQLiteRun) {
+    init?(_ run: RunFile) {
         guard let figures = try? run.figures() else { return nil }
         id = run.plan.id
         plannedAt = run.plan.plannedAt

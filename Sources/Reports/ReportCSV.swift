@@ -41,7 +41,7 @@ public enum ReportCSV {
     /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever `write` throws.
     @discardableResult
     public static func write(
-        _ run: SQLiteRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
+        _ run: RunFile, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
         let hasServices = run.plan.serviceCount > 1, isNotFetched = try run.isNotFetched(run.status())
         var line = LineWriter(

@@ -16,7 +16,7 @@ public struct RunList: Sendable {
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: errors other than `Diagnostic`.
     public init(
-        runs: [SQLiteRun], broken: [Diagnostic], among record: HistorySnapshot? = nil, unfinished: [UnfinishedPlan] = [],
+        runs: [RunFile], broken: [Diagnostic], among record: HistorySnapshot? = nil, unfinished: [UnfinishedPlan] = [],
         isFiltered: Bool = false
     ) throws {
         self.broken = broken

@@ -15,7 +15,7 @@ struct TestPush: Sendable {
     var reason: String
 
     /// Those of a run, in its order: a test has a few for each device.
-    static func all(of run: SQLiteRun) throws -> [TestPush] {
+    static func all(of run: RunFile) throws -> [TestPush] {
         var pushes: [TestPush] = []
         try run.forEachResult { _, recipient, settlement, isClaimed in
             pushes.append(

@@ -33,7 +33,7 @@ struct UnrecordedReasons: Hashable, Sendable {
 
     /// Those of each of a run's services, by their numbers.
     /// - Parameter isHeld: whether it was put back from a backup before it had ended.
-    static func ofServices(of run: SQLiteRun, isHeld: Bool) throws -> [UnrecordedReasons?] {
+    static func ofServices(of run: RunFile, isHeld: Bool) throws -> [UnrecordedReasons?] {
         if isHeld { return Array(repeating: .sinceBackup, count: run.plan.serviceCount) }
         let status = try run.status()
         if try run.isNotFetched(status) { return Array(repeating: .notFetched, count: run.plan.serviceCount) }
@@ -53,7 +53,7 @@ struct UnrecordedReasons: Hashable, Sendable {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Whether other machines may have sent more than this file has. A run whose store has forgotten something is judged by its file alone.
     func isNotFetched(_ status: RunStatus) throws -> Bool {
         guard status.state != .planned, try sharedSince() != nil else { return false }

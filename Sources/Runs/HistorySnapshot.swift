@@ -6,10 +6,10 @@ public struct HistorySnapshot: Sendable {
     private let known: Result<SendingHistory.Entries, Diagnostic>
 
     /// Of all runs of a folder.
-    public init(of catalog: RunFolder) { known = Self.reading { try catalog.history.entries() } }
+    public init(of catalog: RunsFolder) { known = Self.reading { try catalog.history.entries() } }
 
     /// Of one run.
-    init(of run: SQLiteRun) {
+    init(of run: RunFile) {
         let (id, record) = (run.plan.id, run.catalog.history)
         known = Self.reading { try record.entries(of: id) }
     }
@@ -58,7 +58,7 @@ public struct HistorySnapshot: Sendable {
     }
 
     /// What a run's file is missing; nil when it misses nothing that was known, or was pruned.
-    public func gap(of run: SQLiteRun) -> SendingHistory.Gap? {
+    public func gap(of run: RunFile) -> SendingHistory.Gap? {
         guard run.prunedAt == nil else { return nil }
         // In this order: a process that sends the run claims first and notes the claim afterwards.
         switch known {

@@ -11,12 +11,12 @@ public struct LedgerGap {
     public let isUnreadable: Bool
 
     /// nil when the file is missing nothing.
-    public init?(of run: SQLiteRun) { self.init(of: run, SendingHistory.gap(of: run)) }
+    public init?(of run: RunFile) { self.init(of: run, SendingHistory.gap(of: run)) }
 
     /// The same for one run of many.
-    public init?(of run: SQLiteRun, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
+    public init?(of run: RunFile, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
 
-    private init?(of run: SQLiteRun, _ gap: SendingHistory.Gap?) {
+    private init?(of run: RunFile, _ gap: SendingHistory.Gap?) {
         guard let gap else { return nil }
         isKnown = gap.isKnown
         switch gap {
@@ -43,7 +43,7 @@ public struct LedgerGap {
     /// For showing a run: figures that are certainly wrong are not shown.
     /// - Returns: what may be wrong.
     /// - Throws: what is certainly wrong.
-    public static func doubt(about run: SQLiteRun) throws -> Diagnostic? {
+    public static func doubt(about run: RunFile) throws -> Diagnostic? {
         guard let gap = LedgerGap(of: run) else { return nil }
         if gap.isKnown { throw gap.diagnostic }
         return gap.diagnostic
@@ -52,24 +52,24 @@ public struct LedgerGap {
     // MARK: - In words
 
     /// - Parameter moment: when the life began that the file does not record; nil when that is not known.
-    public static func isOutdated(_ run: SQLiteRun, moment: Timestamp?) -> Diagnostic {
+    public static func isOutdated(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it records",
             file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
     /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any other.
-    public static func restored(_ run: SQLiteRun) -> Diagnostic? {
+    public static func restored(_ run: RunFile) -> Diagnostic? {
         RestoredRun(run).map { diagnostic(about: run, $0) }
     }
 
     /// The same for a held run only.
-    public static func held(_ run: SQLiteRun) -> Diagnostic? {
+    public static func held(_ run: RunFile) -> Diagnostic? {
         RestoredRun(run).flatMap { $0.isHeld ? diagnostic(about: run, $0) : nil }
     }
 
     /// The remedy names no command on the run itself: all of them are refused.
-    private static func diagnostic(about run: SQLiteRun, _ restored: RestoredRun) -> Diagnostic {
+    private static func diagnostic(about run: RunFile, _ restored: RestoredRun) -> Diagnostic {
         let id = run.plan.id
         guard restored.isHeld else {
             return Diagnostic(
@@ -89,7 +89,7 @@ public struct LedgerGap {
             [.ask(.restoreRun(id)), .readReport(run: id)])
     }
 
-    private static func marksAreMissing(_ run: SQLiteRun) -> Diagnostic {
+    private static func marksAreMissing(_ run: RunFile) -> Diagnostic {
         Diagnostic(
             "this file may be an older copy of the run: how far the run was when its process ended is recorded in \(ClaimCounter.file(of: run.place)), which is "
                 + "missing or damaged", file: run.place,

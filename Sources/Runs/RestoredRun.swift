@@ -9,10 +9,10 @@ public struct RestoredRun: Hashable, Sendable {
     public let isHeld: Bool
 
     /// nil for a run that was not put back, whose newest file came back after that, or that was pruned.
-    public init?(_ run: SQLiteRun) { self.init(run, among: HistorySnapshot(of: run)) }
+    public init?(_ run: RunFile) { self.init(run, among: HistorySnapshot(of: run)) }
 
     /// The same for one run of many.
-    public init?(_ run: SQLiteRun, among runs: HistorySnapshot) {
+    public init?(_ run: RunFile, among runs: HistorySnapshot) {
         guard run.prunedAt == nil, let backupAt = runs.backup(of: run.plan.id), let state = try? run.status().state else { return nil }
         // What can be retried may have been, and the record that came back with it would not know.
         guard state == .finished || state == .cancelled || runs.gap(of: run) == .possible else { return nil }
@@ -27,7 +27,7 @@ public struct RestoredRun: Hashable, Sendable {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was put back or moved there. The
     /// planned path may still lead to the project that a backup was made of, and a command that names it would work there.
     /// - Parameter isRestored: whether it was put back from a backup; nil finds out.

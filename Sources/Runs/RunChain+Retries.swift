@@ -2,7 +2,7 @@ import Base
 
 extension RunChain {
     /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of them was sent.
-    package func standingRetries(of id: String) throws -> [SQLiteRun] {
+    package func standingRetries(of id: String) throws -> [RunFile] {
         try retries(of: id).filter { try $0.countsAsRetry() }
     }
 
@@ -20,7 +20,7 @@ extension RunChain {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Whether this retry may have sent, or may still: not when it was cancelled before anything of it was sent.
     package func countsAsRetry() throws -> Bool {
         defer { close() }

@@ -1,12 +1,12 @@
 /// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier one again.
 public struct RunChain: Sendable {
     /// At least the run that was asked for. Each is opened for reading.
-    public let runs: [SQLiteRun]
-    private let asked: SQLiteRun
+    public let runs: [RunFile]
+    private let asked: RunFile
 
     /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public init(of run: SQLiteRun) throws {
+    public init(of run: RunFile) throws {
         var all = try run.catalog.runs(of: nil) { $0.retryOf != nil }
         let byID = Dictionary(all.map { ($0.plan.id, $0.plan) }) { first, _ in first }
         // All but the first of a chain are retries.
@@ -17,7 +17,7 @@ public struct RunChain: Sendable {
     }
 
     /// Searches the runs of a folder.
-    public init(of run: SQLiteRun, among all: [SQLiteRun]) {
+    public init(of run: RunFile, among all: [RunFile]) {
         let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
         var first = run
         var ids: Set<String> = []
@@ -41,5 +41,5 @@ public struct RunChain: Sendable {
     }
 
     /// The runs that retry `id`.
-    public func retries(of id: String) -> [SQLiteRun] { runs.filter { $0.plan.retryOf == id } }
+    public func retries(of id: String) -> [RunFile] { runs.filter { $0.plan.retryOf == id } }
 }

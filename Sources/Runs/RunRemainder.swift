@@ -2,10 +2,10 @@ package import Base
 
 /// Recipients of a run that have certain outcomes, and that no retry of it took over.
 public struct RunRemainder: Sendable {
-    package let run: SQLiteRun
+    package let run: RunFile
     package let outcomes: Set<Outcome>
 
-    package init(of run: SQLiteRun, outcomes: Set<Outcome>) {
+    package init(of run: RunFile, outcomes: Set<Outcome>) {
         self.run = run
         self.outcomes = outcomes
     }
@@ -58,7 +58,7 @@ public struct RunRemainder: Sendable {
 
 extension RunRemainder {
     /// How to send again to devices for which a run that is over failed; nil when there are none, or that is not known.
-    public static func remedyForFailed(_ run: SQLiteRun) -> String? {
+    public static func remedyForFailed(_ run: RunFile) -> String? {
         guard let failed = try? run.figures().outcomes[.failed, default: 0], failed > 0 else { return nil }
         let devices = failed == 1 ? "the device for which it failed" : "the \(TextFormat.count(failed)) devices for which it failed"
         return "`volley retry \(run.plan.id) --outcome failed` sends to \(devices)."
@@ -66,7 +66,7 @@ extension RunRemainder {
 
     /// How to send to devices that a cancelled run did not reach and no retry took over; nil when there are none, or that is not known, as the
     /// store of several machines has forgotten something.
-    public static func remedyForUnsent(_ run: SQLiteRun) -> String? {
+    public static func remedyForUnsent(_ run: RunFile) -> String? {
         guard let status = try? run.status(), status.state == .cancelled, status.cause?.isForgetting != true else { return nil }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
         let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"

@@ -26,7 +26,7 @@ public func approver(_ name: String) throws -> String {
 /// or a run that stopped, was cancelled or is paused, and began without an approval.
 /// - Returns: the settings that the plan froze.
 /// - Throws: `Diagnostic`: why it cannot be approved.
-public func checkApprovable(_ run: SQLiteRun, in choice: ProjectChoice) throws -> RunSettings {
+public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> RunSettings {
     let state = try run.status().state
     let isStopped =
         try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.approval() == nil
@@ -53,7 +53,7 @@ public func checkApprovable(_ run: SQLiteRun, in choice: ProjectChoice) throws -
 /// Records that a person approves sending the run exactly as it is. Call `checkApprovable` first.
 /// - Returns: what was recorded; a warning if something else went wrong.
 /// - Throws: `Diagnostic`: the run was replaced, or another command holds it.
-public func approve(_ run: SQLiteRun, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
+public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
     // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan cannot be pruned and
     // may be about to begin; a paused run cannot be pruned either. So neither is locked.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }
@@ -69,7 +69,7 @@ public func approve(_ run: SQLiteRun, by name: String, at now: Timestamp) throws
 /// - Parameter reason: may be blank.
 /// - Returns: warnings, in sentences; the plan is cancelled anyway.
 /// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.
-public func reject(_ run: SQLiteRun, by name: String, reason: String) throws -> [String] {
+public func reject(_ run: RunFile, by name: String, reason: String) throws -> [String] {
     let state = try run.status().state
     guard try state == .planned && !run.hasBegun() else {
         throw Diagnostic(

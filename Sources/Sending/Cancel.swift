@@ -9,7 +9,7 @@ public import Runs
 /// - Returns: warnings, in sentences; the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store cannot be asked.
 public func cancel(
-    _ run: SQLiteRun, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
+    _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
 ) throws -> [String] {
     var warnings: [String] = []
     // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
@@ -23,7 +23,7 @@ public func cancel(
 /// - Returns: false if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
 private func cancel(
-    _ run: SQLiteRun, because cause: StopCause, in choice: ProjectChoice, isLast: Bool, warnings: inout [String]
+    _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, isLast: Bool, warnings: inout [String]
 ) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
@@ -59,7 +59,7 @@ private func cancel(
 
 /// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show the cancellation.
 /// `volley schedule` then does not plan the same time again either.
-private func noteCancelled(_ run: SQLiteRun, warnings: inout [String]) {
+private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history
         // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
@@ -80,7 +80,7 @@ private func noteCancelled(_ run: SQLiteRun, warnings: inout [String]) {
 /// Cancels the time that `volley schedule` is planning a run for: also while it waits for an export.
 /// - Returns: warnings, in sentences, as the time is cancelled anyway; nil when no time is planned into this run.
 /// - Throws: `Diagnostic`: the record of the schedule cannot be used.
-public func cancelPlanning(of run: String, in catalog: RunFolder) throws -> [String]? {
+public func cancelPlanning(of run: String, in catalog: RunsFolder) throws -> [String]? {
     guard try catalog.schedule.read().scheduledRuns.contains(where: { $0.run == run && $0.state == .planning }) else { return nil }
     let store = try catalog.schedule.open()
     defer { store.close() }

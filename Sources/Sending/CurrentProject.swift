@@ -34,14 +34,14 @@ package struct CurrentProject {
 
     /// Reads the file that counts: the one that was named, or else the plan's own.
     /// - Throws: what is wrong with the file, or that it is missing.
-    package init(of run: SQLiteRun, in choice: ProjectChoice) throws {
+    package init(of run: RunFile, in choice: ProjectChoice) throws {
         guard let file = choice.file ?? Self.own(run).first else { throw Self.isMissing(run) }
         try self.init(run.plan, file: file)
     }
 
     /// Reads all files that count for a run: a named file does not replace the plan's own.
     /// - Throws: what is wrong with one of the files, or that none was found.
-    static func all(of run: SQLiteRun, in choice: ProjectChoice) throws -> [CurrentProject] {
+    static func all(of run: RunFile, in choice: ProjectChoice) throws -> [CurrentProject] {
         let first = try CurrentProject(of: run, in: choice)
         let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
         // A file that was found, not named, may belong to another project.
@@ -50,12 +50,12 @@ package struct CurrentProject {
 
     /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds from this folder and
     /// from the run's.
-    private static func own(_ run: SQLiteRun) -> [String] {
+    private static func own(_ run: RunFile) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
         return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
     }
 
-    private static func isMissing(_ run: SQLiteRun) -> Diagnostic {
+    private static func isMissing(_ run: RunFile) -> Diagnostic {
         Diagnostic(
             "volley.yaml is no longer at \(run.plan.projectFile), where it was when this run was planned, and there is none in this folder, in the folder of "
                 + "the run, or above them. So it is not known whether the run may still go to the same place, and whether it needs approval",

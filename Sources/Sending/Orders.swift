@@ -8,7 +8,7 @@ public import Runs
 
 /// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers.
 /// - Throws: `Diagnostic` if no process is sending it.
-public func pause(_ run: SQLiteRun, at now: Timestamp) throws {
+public func pause(_ run: RunFile, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
         // No command resumes a run whose file may miss something.
@@ -20,7 +20,7 @@ public func pause(_ run: SQLiteRun, at now: Timestamp) throws {
     try run.give(.pause, at: now)
 }
 
-private func pauseRemedy(_ state: RunState, _ run: SQLiteRun) -> String {
+private func pauseRemedy(_ state: RunState, _ run: RunFile) -> String {
     let id = run.plan.id
     return switch state {
     case .planned where isOfScheduler(run):
@@ -34,7 +34,7 @@ private func pauseRemedy(_ state: RunState, _ run: SQLiteRun) -> String {
 }
 
 /// What `pauseRemedy` says, as values.
-private func waysInsteadOfPause(_ state: RunState, _ run: SQLiteRun) -> [Remedy] {
+private func waysInsteadOfPause(_ state: RunState, _ run: RunFile) -> [Remedy] {
     let id = run.plan.id
     return switch state {
     case .planned: isOfScheduler(run) ? [.cancel(run: id)] : []
@@ -44,14 +44,14 @@ private func waysInsteadOfPause(_ state: RunState, _ run: SQLiteRun) -> [Remedy]
 }
 
 /// Whether a plan was made by `volley schedule`, which sends it by itself, also when it is started again.
-private func isOfScheduler(_ run: SQLiteRun) -> Bool {
+private func isOfScheduler(_ run: RunFile) -> Bool {
     guard let settings = try? run.plan.settings.get() else { return false }
     return settings.isOfScheduler && run.plan.retryOf == nil
 }
 
 /// Lets the process that paused a run continue it, if the run may go on now.
 /// - Throws: `Diagnostic`: the run is not paused; why it may not go on.
-public func wake(_ run: SQLiteRun, in choice: ProjectChoice) throws {
+public func wake(_ run: RunFile, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "another volley process is sending this run", file: run.place,

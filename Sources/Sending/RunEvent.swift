@@ -12,7 +12,7 @@ public enum RunEvent: Sendable {
     /// The run was sent in part, and goes on without having been shown to anybody.
     case resumes(Resumption)
     /// The run is on record as running, and is about to be sent.
-    case started(SQLiteRun)
+    case started(RunFile)
     /// From now on pushes may be on their way.
     case begins
     case destination(Destination)
@@ -36,7 +36,7 @@ public enum RunEvent: Sendable {
     /// This process stood still, or was cut off from the store, for so long that other machines counted it as gone: it takes part again.
     case rejoins
     /// Nothing more is sent, and the end of the run is on record.
-    case ended(SQLiteRun)
+    case ended(RunFile)
     /// The last entries are being written, and the run file is being closed.
     case closing
     case closed

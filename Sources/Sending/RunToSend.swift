@@ -10,7 +10,7 @@ import Simulators
 
 /// A run with everything that sending it needs: from its file, and from the credentials that the file names.
 struct RunToSend {
-    let run: SQLiteRun
+    let run: RunFile
     /// The servers of its services, by their numbers. A service whose credentials cannot be used has none.
     let gateways: [Int: Gateway]
     /// How each service is reached.
@@ -25,7 +25,7 @@ struct RunToSend {
 
     /// Opens the credentials, the proxy and the texts that the run names.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, or the run file lacks what a plan freezes.
-    package init(_ run: SQLiteRun, in choice: ProjectChoice, _ context: SendingContext) throws {
+    package init(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws {
         self.run = run
         settings = try run.plan.settings.get()
         guard settings.renderingRules == MessageCatalog.renderingRules else {

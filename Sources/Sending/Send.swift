@@ -8,7 +8,7 @@ public import Runs
 /// A run that may be sent now, with what a person needs to know to decide. Nothing is sent before `send`.
 public struct SendProposal {
     /// The run that would be sent.
-    public let run: SQLiteRun
+    public let run: RunFile
     /// Its frozen settings.
     public let settings: RunSettings
     /// Warnings about volley.yaml, keys and certificates.
@@ -69,7 +69,7 @@ public enum Discarded: Equatable, Sendable {
 /// - Parameter isKept: whether the plan stays if it is refused; if not, no message suggests a command for it.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 public func propose(
-    _ run: SQLiteRun, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
+    _ run: RunFile, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
     if let refused = try SendPermission(run, in: choice, isKept: isKept).refusal(of: .begin) { throw refused }
     return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
@@ -77,20 +77,20 @@ public func propose(
 
 /// Prepares a test to be sent. Tests are sent without a question.
 /// - Throws: what prevents it. Nothing was sent.
-public func proposeTest(_ run: SQLiteRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+public func proposeTest(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
 /// Checks whether a run that has begun may go on.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
-public func proposeToGoOn(_ run: SQLiteRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+public func proposeToGoOn(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
 }
 
 /// Checks whether `volley schedule` may send a run at its time, or continue it.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
-package func proposeScheduled(_ run: SQLiteRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+package func proposeScheduled(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
     // Check first: what a refused run names is not opened.
     try SendPermission(run, in: choice, isScheduler: true).check(step)
@@ -98,14 +98,14 @@ package func proposeScheduled(_ run: SQLiteRun, in choice: ProjectChoice, _ cont
 }
 
 /// Whether a plan waits for approval.
-public func needsApproval(_ run: SQLiteRun, in choice: ProjectChoice) throws -> Bool {
+public func needsApproval(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
     let gate = try SendPermission(run, in: choice)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
 }
 
 /// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled, approved or begun it.
 @discardableResult
-public func discard(_ run: SQLiteRun) throws -> Discarded {
+public func discard(_ run: RunFile) throws -> Discarded {
     do {
         if try run.status().state == .planned, try run.approval() == nil {
             try run.remove()
@@ -116,7 +116,7 @@ public func discard(_ run: SQLiteRun) throws -> Discarded {
 }
 
 /// Finds out why a plan stays.
-public func kept(_ run: SQLiteRun) throws -> Discarded.Kept {
+public func kept(_ run: RunFile) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled
 }

@@ -25,7 +25,7 @@ package struct FrequencyHistory {
     ///   - onStoreAway: called if the store goes away: what was found so far counts then.
     /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could get one push too many.
     package func cappedDevices(
-        beside suppressed: SuppressedDevices?, in catalog: RunFolder, onStoreAway: (any Error) -> Void = { _ in }
+        beside suppressed: SuppressedDevices?, in catalog: RunsFolder, onStoreAway: (any Error) -> Void = { _ in }
     ) throws -> CappedDevices? {
         guard !caps.isEmpty else { return nil }
         let hash = elsewhere?.hash ?? suppressed?.hash ?? .random()
@@ -38,7 +38,7 @@ package struct FrequencyHistory {
     /// Devices of a run in progress that may get no more pushes, because other runs sent to devices since it was planned; nil when none
     /// did. Of runs that are sent at the same time, the one that began or resumed sending first comes first.
     /// - Throws: `Diagnostic` when a run cannot be read.
-    package func cappedDevices(for run: any RunLedger, in catalog: RunFolder) throws -> CappedDevices? {
+    package func cappedDevices(for run: any RunLedger, in catalog: RunsFolder) throws -> CappedDevices? {
         let others = try othersSincePlanning(of: run.plan, in: catalog)
         guard !others.isEmpty || elsewhere != nil else { return nil }
         var isAnyElsewhere = false
@@ -57,7 +57,7 @@ package struct FrequencyHistory {
     /// Adds what other machines have sent.
     /// - Returns: whether there is any.
     @discardableResult
-    private func addElsewhere(_ catalog: RunFolder, _ add: CappedDevices.Insertion) throws -> Bool {
+    private func addElsewhere(_ catalog: RunsFolder, _ add: CappedDevices.Insertion) throws -> Bool {
         let starts = starts
         guard let earliest = starts.min() else { return false }
         var isAny = false
@@ -72,13 +72,13 @@ package struct FrequencyHistory {
 
     /// Checks that `cappedDevices(for:in:)` can read the other runs.
     /// - Throws: `Diagnostic`: it could not find out which devices another run reached.
-    public func check(for plan: RunPlan, in catalog: RunFolder) throws { _ = try othersSincePlanning(of: plan, in: catalog) }
+    public func check(for plan: RunPlan, in catalog: RunsFolder) throws { _ = try othersSincePlanning(of: plan, in: catalog) }
 
     /// All other runs that count, if any of them may have reached a device since a run was planned, by the order in which runs began;
     /// otherwise none.
-    private func othersSincePlanning(of plan: RunPlan, in catalog: RunFolder) throws -> [SQLiteRun] {
+    private func othersSincePlanning(of plan: RunPlan, in catalog: RunsFolder) throws -> [RunFile] {
         guard !caps.isEmpty else { return [] }
-        let others: [SQLiteRun]
+        let others: [RunFile]
         do { others = try runs(in: catalog).filter { $0.plan.id != plan.id } } catch var error as Diagnostic {
             error.remedy = "If it does not matter which devices it reached, move it to another folder, then send this run again."
             throw error
@@ -92,7 +92,7 @@ package struct FrequencyHistory {
         return isAnyNew ? others : []
     }
 
-    private func runs(in catalog: RunFolder) throws -> [SQLiteRun] {
+    private func runs(in catalog: RunsFolder) throws -> [RunFile] {
         let longest = caps.map(\.seconds).max() ?? 0
         let (runs, broken) = try catalog.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)))
         if let broken = broken.first {
@@ -109,7 +109,7 @@ package struct FrequencyHistory {
     /// Adds what runs of a folder have sent.
     /// - Parameter goesFirst: whether devices that a run is still to be sent to count as if they had got it.
     private func addRuns(
-        _ runs: [SQLiteRun], _ add: CappedDevices.Insertion, goesFirst: (SQLiteRun) throws -> Bool
+        _ runs: [RunFile], _ add: CappedDevices.Insertion, goesFirst: (RunFile) throws -> Bool
     ) throws {
         let starts = starts
         for run in runs {

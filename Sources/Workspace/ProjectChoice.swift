@@ -26,19 +26,19 @@ extension Project {
     }
 
     /// Where runs are kept: the chosen folder, or the one that volley.yaml names.
-    public func catalog(_ choice: ProjectChoice) -> RunFolder {
+    public func catalog(_ choice: ProjectChoice) -> RunsFolder {
         Self.catalog(at: choice.runs ?? FilePaths.resolve(runs, besideFile: file), choice)
     }
 
     /// Where runs are kept, for commands that can do without volley.yaml.
-    public static func catalog(_ choice: ProjectChoice) throws -> RunFolder {
+    public static func catalog(_ choice: ProjectChoice) throws -> RunsFolder {
         if let runs = choice.runs { return catalog(at: runs, choice) }
         return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs", choice)
     }
 
     /// The same for commands that make no runs.
     /// - Throws: `Diagnostic` also if the folder that was named does not exist.
-    public static func presentCatalog(_ choice: ProjectChoice) throws -> RunFolder {
+    public static func presentCatalog(_ choice: ProjectChoice) throws -> RunsFolder {
         let catalog = try catalog(choice)
         guard let runs = choice.runs, !catalog.isThere else { return catalog }
         throw Diagnostic(
@@ -47,9 +47,9 @@ extension Project {
     }
 
     /// The only place that decides how runs are kept.
-    private static func catalog(at path: String, _ choice: ProjectChoice) -> RunFolder {
+    private static func catalog(at path: String, _ choice: ProjectChoice) -> RunsFolder {
         // The accounts are in a folder of their own.
         for folder in [path, FilePaths.join(path, name: "console")] { KeptFiles.keep(in: folder) }
-        return RunFolder(path, observer: choice.conversions)
+        return RunsFolder(path, observer: choice.conversions)
     }
 }

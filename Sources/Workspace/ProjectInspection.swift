@@ -10,11 +10,11 @@ public import Runs
 /// `volley doctor` and for the health file, so that it is known before a time comes. Nothing is opened for writing, and nothing is started.
 public struct ProjectInspection {
     private let project: Project
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private var known = KnownObstacles()
 
     /// - Parameter catalog: where the project's runs are kept.
-    public init(_ project: Project, _ catalog: RunFolder) { (self.project, self.catalog) = (project, catalog) }
+    public init(_ project: Project, _ catalog: RunsFolder) { (self.project, self.catalog) = (project, catalog) }
 
     /// Everything, as warnings; cheap enough for once a minute.
     public mutating func obstacles() -> [Diagnostic] {

@@ -52,7 +52,7 @@ public struct RecentSendings: Sendable {
     ///   - moment: nil for `hours` ago, which is also the earliest.
     ///   - own: a run that does not count.
     public init(
-        of app: String, in settings: RunSettings, _ catalog: RunFolder, since moment: Timestamp? = nil, now: Timestamp,
+        of app: String, in settings: RunSettings, _ catalog: RunsFolder, since moment: Timestamp? = nil, now: Timestamp,
         besides own: String? = nil
     ) {
         let earliest = now.adding(seconds: -Double(Self.hours * 3600))
@@ -77,7 +77,7 @@ public struct RecentSendings: Sendable {
 
     /// Reads which devices the runs reached.
     /// - Parameter hash: of the scan that they are for.
-    package mutating func readDevices(_ catalog: RunFolder, hash: KeyedHash) {
+    package mutating func readDevices(_ catalog: RunsFolder, hash: KeyedHash) {
         guard !all.isEmpty else { return }
         let caps = all.map { _ in FrequencyCap(pushes: 1, seconds: Self.hours * 3600) }
         var moments = all.map(\.lastAt)

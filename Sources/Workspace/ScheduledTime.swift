@@ -5,9 +5,9 @@ package import Scheduling
 
 /// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
 public struct ScheduledTime: Sendable {
-    package let run: SQLiteRun
+    package let run: RunFile
     private let occurrence: LocalTime
-    package let catalog: RunFolder
+    package let catalog: RunsFolder
     package let scheduledRun: ScheduledRun
     /// Whether `volley schedule` itself asks. It records the state of its times by itself.
     package let isScheduler: Bool
@@ -16,7 +16,7 @@ public struct ScheduledTime: Sendable {
     package let onRecord: SendingHistory.Time
 
     /// The time of a run (for a retry, that of the run it retries) as the record of what was sent has it; nil when there is none.
-    package static func onRecord(_ run: SQLiteRun, _ settings: RunSettings) -> SendingHistory.Time? {
+    package static func onRecord(_ run: RunFile, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
             campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile,
@@ -24,7 +24,7 @@ public struct ScheduledTime: Sendable {
     }
 
     /// nil for a run that has no time of its own: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
-    public init?(_ run: SQLiteRun, _ settings: RunSettings, isScheduler: Bool) {
+    public init?(_ run: RunFile, _ settings: RunSettings, isScheduler: Bool) {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
         }
@@ -79,7 +79,7 @@ public struct ScheduledTime: Sendable {
     }
 
     /// Why a campaign cannot go out at a time that a run has taken; nil when the records show the time as free.
-    package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: RunFolder) throws -> Diagnostic? {
+    package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: RunsFolder) throws -> Diagnostic? {
         let name = campaign.name.value
         let scheduledRuns = try catalog.schedule.read().scheduledRuns
         if let scheduledRun = scheduledRuns.first(where: {
@@ -121,10 +121,10 @@ public struct ScheduledTime: Sendable {
 
     /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in its name and is no longer where it was.
     private static func runsByTheirFiles(
-        _ source: String, app: String, occurrence: LocalTime, campaign: String, in catalog: RunFolder
+        _ source: String, app: String, occurrence: LocalTime, campaign: String, in catalog: RunsFolder
     )
         throws
-        -> [SQLiteRun]
+        -> [RunFile]
     {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
         let (text, record) = (nameless(source), catalog.history)
@@ -150,7 +150,7 @@ public struct ScheduledTime: Sendable {
         Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog)
     }
 
-    private static func isTaken(_ campaign: String, occurrence: LocalTime, by other: ScheduledRun, in catalog: RunFolder)
+    private static func isTaken(_ campaign: String, occurrence: LocalTime, by other: ScheduledRun, in catalog: RunsFolder)
         -> Diagnostic
     {
         guard let run = other.run else {
@@ -171,14 +171,14 @@ public struct ScheduledTime: Sendable {
         return mistake
     }
 
-    private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: RunFolder) -> Diagnostic {
+    private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: RunsFolder) -> Diagnostic {
         let (remedy, remedies) = remedy(run, catalog, campaign: campaign)
         return Diagnostic(
             "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent", remedy: remedy, remedies)
     }
 
     /// What to do instead for devices that the other run has not reached, in words and as values.
-    private static func remedy(_ other: String, _ catalog: RunFolder, campaign: String) -> (String, [Remedy]) {
+    private static func remedy(_ other: String, _ catalog: RunsFolder, campaign: String) -> (String, [Remedy]) {
         guard let first = try? catalog.open(other),
             let state = try? first.status().state
         else {
@@ -208,7 +208,7 @@ public struct ScheduledTime: Sendable {
     }
 
     /// Also asks the record: since then the file may have lost the fact that the run began, and its recipients.
-    private static func hasNeverBegun(_ run: SQLiteRun) -> Bool {
+    private static func hasNeverBegun(_ run: RunFile) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }
             return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousLife == run.life() } ?? true

@@ -19,7 +19,7 @@ package struct SharedReached: Sendable {
     /// Calls `body` with pushes of runs that are not in a folder, which has its own runs itself.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     func forEach(
-        of app: String, lists: Set<String>, since: Timestamp, elsewhereThan catalog: RunFolder,
+        of app: String, lists: Set<String>, since: Timestamp, elsewhereThan catalog: RunsFolder,
         _ body: (_ at: Timestamp, _ hashes: [UInt64]) throws -> Void
     ) throws {
         for list in lists.sorted() {
@@ -30,7 +30,7 @@ package struct SharedReached: Sendable {
     /// Puts what a run of this machine has sent into the store, if it counts for caps of its app: its campaign or the app has one. It takes the place of what
     /// was there of the run.
     /// - Throws: `Diagnostic`: the run cannot be read, or the store not written.
-    package func share(_ run: SQLiteRun, _ settings: RunSettings, _ app: App?) throws {
+    package func share(_ run: RunFile, _ settings: RunSettings, _ app: App?) throws {
         let caps = settings.frequencyCaps + [app?.frequency].compactMap(\.self)
         guard let longest = caps.map(\.seconds).max(), settings.pushType != .background, !run.plan.isTest else { return }
         var minutes: [Int: [Int: [UInt64]]] = [:]

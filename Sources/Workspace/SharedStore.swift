@@ -14,7 +14,7 @@ extension Project {
 
     /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of the simulator stay on their machine.
     /// - Returns: a warning if the store cannot be asked. What was not exchanged is exchanged the next time.
-    public func exchangeLists(of app: String, _ settings: RunSettings, in catalog: RunFolder) -> Diagnostic? {
+    public func exchangeLists(of app: String, _ settings: RunSettings, in catalog: RunsFolder) -> Diagnostic? {
         let services = settings.services.filter { !$0.environment.isSimulator }
         guard let place = store?.variable.position, !services.isEmpty else { return nil }
         do {

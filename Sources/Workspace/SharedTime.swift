@@ -13,7 +13,7 @@ package struct SharedTime {
     /// nil if volley.yaml names no store, or the run has no time of its own (`ScheduledTime`).
     /// - Parameter cancellation: ends waiting for a store that has just come up.
     /// - Throws: `Diagnostic`: the store cannot be reached.
-    package init?(of run: SQLiteRun, _ settings: RunSettings, in project: Project, until cancellation: Cancellation) throws {
+    package init?(of run: RunFile, _ settings: RunSettings, in project: Project, until cancellation: Cancellation) throws {
         guard let time = ScheduledTime(run, settings, isScheduler: false), project.store != nil,
             let store = try project.openStore()
         else { return nil }

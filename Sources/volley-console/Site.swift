@@ -62,7 +62,7 @@ final class Site: Sendable {
     }
 
     /// Where runs are kept.
-    var catalog: RunFolder { archive.catalog }
+    var catalog: RunsFolder { archive.catalog }
 
     /// volley.yaml as it is now.
     /// - Throws: `Diagnostics`: it has mistakes by now.

@@ -35,7 +35,7 @@ final class ScheduleFilesTests {
     }
 
     private func files(_ arguments: [String]? = nil) throws -> ScheduleFiles {
-        try ScheduleFiles(arguments ?? [folder.path], catalog: RunFolder(base.appendingPathComponent("runs").path), in: .init())
+        try ScheduleFiles(arguments ?? [folder.path], catalog: RunsFolder(base.appendingPathComponent("runs").path), in: .init())
     }
 
     @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")

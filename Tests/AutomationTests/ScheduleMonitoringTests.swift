@@ -20,7 +20,7 @@ struct ScheduleMonitoringTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("volley.yaml")
         try Data("\(lines)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: file)
-        return ScheduleMonitoring(try Project.read(file: file.path).0, RunFolder(folder.path), sending: sending, .silent)
+        return ScheduleMonitoring(try Project.read(file: file.path).0, RunsFolder(folder.path), sending: sending, .silent)
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
@@ -188,7 +188,7 @@ struct ScheduleMonitoringTests {
             _ = try monitoring("monitoring: {health: \(health)}")
             return try Project.read(file: folder.appendingPathComponent("volley.yaml").path).0
         }
-        let project = try written("gone/health.json"), catalog = RunFolder(folder.path)
+        let project = try written("gone/health.json"), catalog = RunsFolder(folder.path)
         try ScheduleMonitoring.check(project, catalog)
         var inspection = ProjectInspection(project, catalog)
         let obstacles = inspection.obstacles()

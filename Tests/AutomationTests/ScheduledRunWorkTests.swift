@@ -17,7 +17,7 @@ import Testing
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
 
-    private func plan(in folder: String, at occurrence: LocalTime? = nil) throws -> SQLiteRun {
+    private func plan(in folder: String, at occurrence: LocalTime? = nil) throws -> RunFile {
         var settings = RunSettings(
             environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
         if let occurrence {
@@ -41,7 +41,7 @@ struct ScheduledRunWorkTests {
             key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
-            catalog: RunFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            catalog: RunsFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)

@@ -140,7 +140,7 @@ struct ApprovalAheadTests {
         // It says so for as long as it waits, and goes out once it is approved.
         usleep(3_000_000)
         #expect(try house.times()["large"]?.notes.contains("for at most 2 devices") == true)
-        let waiting = try RunFolder(house.folder.url.path + "/runs").list().runs
+        let waiting = try RunsFolder(house.folder.url.path + "/runs").list().runs
         defer { for run in waiting { run.close() } }
         let large = try #require(waiting.first { $0.plan.campaign == "large" })
         let approval = Order.Kind.approve(run: large.plan.id, digest: large.planDigest)

@@ -68,7 +68,7 @@ struct OrderTests {
         }
 
         func digest(_ run: String) throws -> String {
-            let run = try RunFolder(folder.url.path + "/runs").open(run)
+            let run = try RunsFolder(folder.url.path + "/runs").open(run)
             defer { run.close() }
             return run.planDigest
         }

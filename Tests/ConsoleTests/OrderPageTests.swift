@@ -128,7 +128,7 @@ struct OrderPageTests {
             // Before the sender has recorded it, nothing can be sent.
             let send = [("nonce", Secrets.make()), ("digest", fields.first { $0.0 == "digest" }?.1 ?? ""), ("count", "5")]
             #expect(try server.form("\(path)/send", session: ben, send).status == 409)
-            let run = try RunFolder(office.folder.runs).open(Self.id, readOnly: false)
+            let run = try RunsFolder(office.folder.runs).open(Self.id, readOnly: false)
             try run.approve(RunApproval(name: "ben", approvedAt: .now()))
             try run.closeIntoOneFile()
             usleepHalfASecond()

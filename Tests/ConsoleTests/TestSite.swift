@@ -50,7 +50,7 @@ final class TestFolder: Sendable {
     func run(
         _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
         claimed: Int = 3, schedule: FrozenSchedule? = nil
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.schedule = schedule
         let writer = try RunWriter(folder: runs, id: id)

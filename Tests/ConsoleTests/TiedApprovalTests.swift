@@ -17,7 +17,7 @@ struct TiedApprovalTests {
     /// An office with a planned run, whose text ada, an administrator, has written.
     private struct Scene {
         let office: Office
-        let run: SQLiteRun
+        let run: RunFile
         let ada: Actor
         var id: String { run.plan.id }
 
@@ -29,7 +29,7 @@ struct TiedApprovalTests {
             _ = try office.session("ed", [.editor])
             ada = Actor(try #require(try office.site.accounts.account(named: AccountName("ada"))).id, address: nil)
             try office.folder.run("20261201-090000-spring-sale-7f3a", .planned)
-            run = try RunFolder(office.folder.runs).open("20261201-090000-spring-sale-7f3a")
+            run = try RunsFolder(office.folder.runs).open("20261201-090000-spring-sale-7f3a")
             let actor = Actor(try #require(try office.site.accounts.account(named: AccountName(writer))).id, address: nil)
             // The fixture's campaign has a blank text.
             try office.site.accounts.keep(version: "", of: "spring-sale.yaml", app: "shop", by: actor, at: .now())

@@ -116,7 +116,7 @@ struct HouseTests {
             "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
             "polls": "usleep(5)", "trusts-stored-values": "try Int.fetchOne(db, sql: sql)",
             "quotes-libraries": "strerror(errno)", "reads-the-environment": "getenv(name)",
-            "addresses-runs-by-path": "SQLiteRun(path: p)", "serves-the-web": "import Hummingbird",
+            "addresses-runs-by-path": "RunFile(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Wall.services).isSuperset(of: ["APNs", "FCM"]))
         let ofServices = Dictionary(

@@ -56,7 +56,7 @@ struct Wall {
                 name: "trusts-stored-values",
                 pattern:
                     #"\.fetch(?:One|All|Set|Cursor)\(|\bsqliteStatement:|\bDatabaseCursor\b|\bFetchableRecord\b|\.int\(\d+\)\s*\.\.[.<]"#,
-                rooms: ["Accounts/SQLite/AccountRow.swift", "Runs/SQLite/Sharing/SQLiteRun+Bare.swift", "Benchmarks"]),
+                rooms: ["Accounts/SQLite/AccountRow.swift", "Runs/SQLite/Sharing/RunFile+Bare.swift", "Benchmarks"]),
             // A query of devices, and the store that several machines share: nothing else has SQL for a server.
             Wall(
                 name: "asks-databases", pattern: #"\bimport (?:CPostgreSQL|Postgres)\b"#,
@@ -87,7 +87,7 @@ struct Wall {
             // Only `Project.catalog` opens runs by path: SQLite's locks last only if the process knows the folder as well (`KeptFiles`). What several
             // machines send begins as a run file and ends as one.
             Wall(
-                name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\("#,
+                name: "addresses-runs-by-path", pattern: #"\b(?:RunFile|RunsFolder)\("#,
                 rooms: ["Runs/SQLite", "PostgresRuns", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ] + services.filter { !["APNs", "FCM"].contains($0) }.map(around)
     }

@@ -44,7 +44,7 @@ struct DamagedStoreTests {
             let file = try StoreBench.file(plan, SharedRun.recipients(DamagedStoreTests.audience), in: home.path)
             let ledger = try bench.store.publish(file)
             try ledger.begin(life: "1-a", at: noon, from: [.planned])
-            let other = try bench.another().open(id, in: RunFolder("\(home.path)/member"))
+            let other = try bench.another().open(id, in: RunsFolder("\(home.path)/member"))
             try other.join()
             for part in 0..<4 {
                 let sender = part % 2 == 0 ? ledger : other
@@ -77,7 +77,7 @@ struct DamagedStoreTests {
             "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(bench.schema)' ORDER BY 1"
         ).compactMap { $0.first ?? nil }
         for table in tables { try bench.sql("CREATE TABLE intact_\(table) AS TABLE \(table)") }
-        let whole = try bench.another().open("other", in: RunFolder("\(place.home.path)/member")).figures(withGroups: true)
+        let whole = try bench.another().open("other", in: RunsFolder("\(place.home.path)/member")).figures(withGroups: true)
         for seed in Damage.seeds(8) {
             Damage.announce(seed)
             try bench.sql("TRUNCATE \(tables.joined(separator: ", ")) CASCADE")
@@ -100,9 +100,9 @@ struct DamagedStoreTests {
             guard damage.isOfRun else { continue }
             #expect(throws: Never.self, "seed \(seed), \(damage.what)") {
                 #expect(try bench.another().runs().contains { $0.id == "other" && $0.status.state == .stopped })
-                let other = try bench.another().open("other", in: RunFolder("\(place.home.path)/member"))
+                let other = try bench.another().open("other", in: RunsFolder("\(place.home.path)/member"))
                 #expect(try other.figures(withGroups: true) == whole)
-                _ = try bench.another().fetch("other", into: RunFolder("\(place.home.path)/of-\(seed)"))
+                _ = try bench.another().fetch("other", into: RunsFolder("\(place.home.path)/of-\(seed)"))
             }
         }
     }
@@ -114,7 +114,7 @@ struct DamagedStoreTests {
 
     /// Everything that is done with a store, each with connections of its own: one that is refused must not hide the next.
     private static func uses(of place: Place) -> [(name: String, use: () throws -> Void)] {
-        let bench = place.bench, folder = RunFolder("\(place.home.path)/member"), own = RunFolder(place.home.path)
+        let bench = place.bench, folder = RunsFolder("\(place.home.path)/member"), own = RunsFolder(place.home.path)
         let reading: [(String, (SharedLedger) throws -> Void)] = [
             ("status", { _ = try ($0.status(), $0.life(), $0.order(), $0.legStates(), $0.forgetting()) }),
             ("claims", { _ = try ($0.claims().count, $0.claimCount(), $0.claimedWithoutOutcome(), $0.lost(), $0.skippedWaves()) }),
@@ -153,7 +153,7 @@ struct DamagedStoreTests {
                     }
                 ),
                 ("pause", { _ = try bench.another().give(.pause, toRun: "run", in: own, at: noon) }),
-                ("fetch", { _ = try bench.another().fetch("run", into: RunFolder("\(place.home.path)/away")) }),
+                ("fetch", { _ = try bench.another().fetch("run", into: RunsFolder("\(place.home.path)/away")) }),
                 ("fetch home", { _ = try bench.another().fetch("run", into: own) }),
                 (
                     "reached",

@@ -17,7 +17,7 @@ struct FetchingTests {
         let home: TemporaryFolder
         let elsewhere: TemporaryFolder
         let atHome: SharedLedger
-        var away: RunFolder { RunFolder(elsewhere.path) }
+        var away: RunsFolder { RunsFolder(elsewhere.path) }
 
         init(waves: [Int] = []) throws {
             (bench, home, elsewhere) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder())
@@ -27,7 +27,7 @@ struct FetchingTests {
             atHome = try bench.store.publish(file)
         }
 
-        func open() throws -> SharedLedger { try bench.another().open("run", in: RunFolder("\(home.path)/member")) }
+        func open() throws -> SharedLedger { try bench.another().open("run", in: RunsFolder("\(home.path)/member")) }
 
         /// Claims a few thousand, settles most of them, and ends.
         func send(_ state: RunState = .stopped, cause: StopCause? = .cancelled) throws {
@@ -76,7 +76,7 @@ struct FetchingTests {
         try place.send()
         let fetched = try place.bench.another().fetch("run", into: place.away)
         #expect(fetched.isNew && fetched.place == place.away.place(of: "run") && fetched.audience == Self.audience)
-        let run = try SQLiteRun(path: fetched.place, readOnly: true), home = place.atHome
+        let run = try RunFile(path: fetched.place, readOnly: true), home = place.atHome
         try run.checkUnchanged()
         #expect(run.plan == home.plan && run.planDigest == home.replica.planDigest)
         #expect(try run.approval()?.name == "Ada")
@@ -93,7 +93,7 @@ struct FetchingTests {
     func unfinished(state: RunState) throws {
         let place = try Place()
         if state == .running { try place.send(.running, cause: nil) }
-        let run = try SQLiteRun(path: place.bench.store.fetch("run", into: place.away).place, readOnly: true)
+        let run = try RunFile(path: place.bench.store.fetch("run", into: place.away).place, readOnly: true)
         #expect(try run.status().state == (state == .running ? .stopped : .planned))
         #expect(try run.status().cause == (state == .running ? .ledger(.processGone) : nil))
     }
@@ -124,7 +124,7 @@ struct FetchingTests {
     @Test("a fetched file is never sent: only the one that was planned is") func copy() throws {
         let place = try Place()
         try place.send()
-        let run = try SQLiteRun(path: place.bench.store.fetch("run", into: place.away).place)
+        let run = try RunFile(path: place.bench.store.fetch("run", into: place.away).place)
         for home in [nil, place.home.path, place.elsewhere.path, "/nowhere"] {
             let error = #expect(throws: Diagnostic.self) { try run.checkPlace(home: home) }
             #expect(error?.message.hasPrefix("this file was fetched from the store at ") == true)
@@ -138,10 +138,10 @@ struct FetchingTests {
         try place.send(.finished, cause: nil)
         let later = try place.bench.store.fetch("run", into: place.away)
         #expect(!later.isNew && later.claimed > 0 && later.status.state == .finished)
-        #expect(try place.bench.store.fetch("run", into: RunFolder(place.home.path)).claimed == later.claimed)
+        #expect(try place.bench.store.fetch("run", into: RunsFolder(place.home.path)).claimed == later.claimed)
         let other = try TemporaryFolder()
         try StoreBench.file(SharedRun.plan(3), SharedRun.recipients(3), in: other.path).close()
-        let error = #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: RunFolder(other.path)) }
+        let error = #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: RunsFolder(other.path)) }
         #expect(error?.message == "there is another run with this id")
         #expect(throws: Diagnostic.self) { try place.bench.store.fetch("no-run", into: place.away) }
     }
@@ -191,7 +191,7 @@ struct FetchingTests {
         #expect(try store.id(named: "last", in: place.away) == "run")
         #expect(try store.id(named: "another", in: place.away) == "another")
         #expect(try store.id(named: "run.sqlite", in: place.away) == "run")
-        #expect(try store.id(named: place.away.place(of: "run"), in: RunFolder("/nowhere")) == "run")
+        #expect(try store.id(named: place.away.place(of: "run"), in: RunsFolder("/nowhere")) == "run")
         #expect(throws: Diagnostic.self) { try store.id(named: "/nowhere/run.sqlite", in: place.away) }
         try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
         let none = #expect(throws: Diagnostic.self) { try store.id(named: "last", in: place.away) }
@@ -205,7 +205,7 @@ struct FetchingTests {
         try place.send()
         let error = #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away) }
         #expect(error?.remedy?.hasPrefix("Fetch it before, with `volley store fetch run`.") == true)
-        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunFolder(place.home.path)) }
+        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunsFolder(place.home.path)) }
         _ = try store.fetch("run", into: place.away)
         try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
         #expect(try store.runs().isEmpty)
@@ -235,7 +235,7 @@ struct FetchingTests {
         let member = SharedLedger(late, run: place.atHome.run, replica: place.atHome.replica, scratch: nil)
         let error = #expect(throws: Diagnostic.self) { try member.join() }
         #expect(error?.message == "the run is no longer in the store")
-        _ = try late.publish(SQLiteRun(path: "\(place.home.path)/run.sqlite"))
+        _ = try late.publish(RunFile(path: "\(place.home.path)/run.sqlite"))
         #expect(try place.open().claims() == claims)
         #expect(try place.bench.store.fetch("run", into: place.away).claimed == claims.count)
     }

@@ -14,7 +14,7 @@ struct PublishingTests {
     private func recipients(_ bench: StoreBench, _ id: String) throws -> [Recipient] {
         let folder = try TemporaryFolder()
         var found: [Recipient] = []
-        try bench.store.open(id, in: RunFolder(folder.path)).forEachResult { _, recipient, _, _ in found.append(recipient) }
+        try bench.store.open(id, in: RunsFolder(folder.path)).forEachResult { _, recipient, _, _ in found.append(recipient) }
         return found
     }
 
@@ -67,7 +67,7 @@ struct PublishingTests {
         _ = try bench.store.publish(file)
         try server.sql(
             "UPDATE \(bench.schema).volley_run SET is_published = false; DELETE FROM \(bench.schema).volley_block WHERE number % 3 = 1")
-        let error = #expect(throws: Diagnostic.self) { try bench.store.open(plan.id, in: RunFolder(home.path)) }
+        let error = #expect(throws: Diagnostic.self) { try bench.store.open(plan.id, in: RunsFolder(home.path)) }
         #expect(error?.message == "there is no run \(plan.id) in the store")
         let ledger = try bench.another().publish(file)
         #expect(try recipients(bench, plan.id) == SharedRun.recipients(20_000))
@@ -79,7 +79,7 @@ struct PublishingTests {
         let plan = SharedRun.plan(101_000)
         let path = try StoreBench.file(plan, SharedRun.recipients(101_000), in: home.path).path
         let threads = try (0..<3).map { _ in
-            try WorkerThread("publisher") { Result { _ = try bench.another().publish(SQLiteRun(path: path, readOnly: false)) } }
+            try WorkerThread("publisher") { Result { _ = try bench.another().publish(RunFile(path: path, readOnly: false)) } }
         }
         for thread in threads { try thread.join().get() }
         #expect(try bench.store.runs().map(\.isComplete) == [true])
@@ -129,7 +129,7 @@ struct PublishingTests {
         let ledger = try bench.store.publish(file)
         try ledger.takeUp(life: "a", at: SharedRun.noon)
         try ledger.fetch()
-        #expect(try SQLiteRun(path: file.path).sharedSince() != nil)
+        #expect(try RunFile(path: file.path).sharedSince() != nil)
         let connection = try PostgresConnection.open(bench.address, Cancellation())
         try connection.execute("BEGIN; DELETE FROM volley_run", within: 30)
         try connection.execute("COMMIT", within: 30)

@@ -17,7 +17,7 @@ struct RestoringTests {
         let server = Result { try PostgresServer() }
         let bench: StoreBench
         let folder: TemporaryFolder
-        let file: SQLiteRun
+        let file: RunFile
         var home: SharedLedger
         /// Everybody who may take part.
         private var ledgers: [SharedLedger] = []
@@ -53,7 +53,7 @@ struct RestoringTests {
         }
 
         /// Another machine, which helps.
-        func helper() throws -> SharedLedger { kept(try bench.another().open("run", in: RunFolder("\(folder.path)/member"))) }
+        func helper() throws -> SharedLedger { kept(try bench.another().open("run", in: RunsFolder("\(folder.path)/member"))) }
 
         /// The machine that has the file, after its process has ended.
         func homeAgain() throws -> SharedLedger { kept(try bench.another().publish(file)) }
@@ -274,7 +274,7 @@ struct RestoringTests {
         #expect((400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted } && (450..<500).allSatisfy { outcomes[$0] == nil })
         #expect(try place.file.lease(atMost: 10, of: place.leg) == 500..<510)
         // What the store has is older than what will be in the file.
-        #expect(throws: Diagnostic.self) { _ = try place.bench.another().fetch("run", into: RunFolder("\(place.folder.path)/elsewhere")) }
+        #expect(throws: Diagnostic.self) { _ = try place.bench.another().fetch("run", into: RunsFolder("\(place.folder.path)/elsewhere")) }
     }
 
     @Test("a store that was restored to before a run was published does not get it again")

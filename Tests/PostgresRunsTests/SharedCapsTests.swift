@@ -41,7 +41,7 @@ struct SharedCapsTests {
     @Test("what the machine with the file found, the others leave out; after a pause, an end of it or a new life they wait for news")
     func shared() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), folder = try TemporaryFolder()
-        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunFolder(folder.path))
+        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunsFolder(folder.path))
         try member.join()
         #expect(try member.cappedIDs() == nil)
         #expect(try member.beat(answers: [:])?.knowsCapped == false)
@@ -68,7 +68,7 @@ struct SharedCapsTests {
     @Test("a machine that was declared dead, or is behind a life, says nothing more")
     func fenced() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), folder = try TemporaryFolder()
-        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunFolder(folder.path))
+        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunsFolder(folder.path))
         try member.join()
         _ = try home.shareCapped(nil)
         let silent = try #require(try member.beat(answers: [:])?.others.first)

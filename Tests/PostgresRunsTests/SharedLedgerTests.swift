@@ -18,7 +18,7 @@ struct SharedLedgerTests {
             let bench = try StoreBench(PostgresServer.shared.get())
             let folder = try TemporaryFolder()
             _ = try bench.store.publish(StoreBench.file(plan, recipients, in: folder.path))
-            return { try bench.store.open(plan.id, in: RunFolder(folder.path)) }
+            return { try bench.store.open(plan.id, in: RunsFolder(folder.path)) }
         }
         try conformance.check(behaviour)
     }

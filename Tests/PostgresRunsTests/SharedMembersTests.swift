@@ -19,7 +19,7 @@ struct SharedMembersTests {
     final class Bench {
         let bench: StoreBench
         let folder: TemporaryFolder
-        let file: SQLiteRun
+        let file: RunFile
         let home: SharedLedger
 
         init(of audience: Int, waves: [Int] = [], in store: StoreBench? = nil) throws {
@@ -32,7 +32,7 @@ struct SharedMembersTests {
         }
 
         func member() throws -> SharedLedger {
-            let ledger = try bench.another().open(file.plan.id, in: RunFolder(folder.path))
+            let ledger = try bench.another().open(file.plan.id, in: RunsFolder(folder.path))
             try ledger.join()
             return ledger
         }
@@ -207,7 +207,7 @@ struct SharedMembersTests {
         #expect(try bench.file.claims().ranges == [0..<9_500])
         // Taking over once more changes nothing, also from another process.
         try bench.home.fetch()
-        try SQLiteRun(path: bench.file.path).checkIntegrity()
+        try RunFile(path: bench.file.path).checkIntegrity()
     }
 
     @Test("of a member that is declared dead nothing more is written; what it had not claimed comes back, and the rest is lost")

@@ -43,13 +43,13 @@ struct StoreBench {
     func another() throws -> Store { try Store.open(address, asked: Cancellation()) }
 
     /// Writes a plan as a run file.
-    static func file(_ plan: RunPlan, _ recipients: [Recipient], in folder: String) throws -> SQLiteRun {
+    static func file(_ plan: RunPlan, _ recipients: [Recipient], in folder: String) throws -> RunFile {
         let services = plan.serviceCount
         let writer = try RunWriter(folder: folder, id: plan.id, sorter: services > 1 ? sorter(of: plan) : nil)
         for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
         if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
         try writer.finish(plan).close()
-        return try SQLiteRun(path: "\(folder)/\(plan.id).sqlite")
+        return try RunFile(path: "\(folder)/\(plan.id).sqlite")
     }
 
     /// Sorts recipients that come in the order of ids.

@@ -25,7 +25,7 @@ struct StoreSizeTests {
         #expect(figures.outcomes[.accepted] == StoreSize.recipients - (StoreSize.recipients + 49) / 50)
         let elsewhere = size.folder(named: "elsewhere")
         let fetched = try size.measure("fetched elsewhere, recipients too") { try size.store.fetch(file.plan.id, into: elsewhere) }
-        let copy = try SQLiteRun(path: fetched.place, readOnly: true)
+        let copy = try RunFile(path: fetched.place, readOnly: true)
         try size.measure("compared with its digest") { try copy.checkUnchanged() }
         // A run that has ended keeps its figures, with groups.
         var found = try copy.figures(withGroups: false)
@@ -59,9 +59,9 @@ struct StoreSize {
     }
 
     /// Another machine's folder of runs.
-    func folder(named name: String) -> RunFolder { RunFolder("\(folder.path)/\(name)") }
+    func folder(named name: String) -> RunsFolder { RunsFolder("\(folder.path)/\(name)") }
 
-    func makeFile() throws -> SQLiteRun {
+    func makeFile() throws -> RunFile {
         var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .skip
         let plan = RunPlan(
@@ -72,7 +72,7 @@ struct StoreSize {
         let writer = try RunWriter(folder: folder.path, id: plan.id)
         for id in 0..<Self.recipients { try writer.put(Self.recipient(id), at: id) }
         try writer.finish(plan).close()
-        let file = try SQLiteRun(path: "\(folder.path)/\(plan.id).sqlite")
+        let file = try RunFile(path: "\(folder.path)/\(plan.id).sqlite")
         return file
     }
 
@@ -87,7 +87,7 @@ struct StoreSize {
 
     /// Claims and settles everybody as a member does.
     func send(in plan: RunPlan) throws {
-        let member = try store.open(plan.id, in: RunFolder("\(folder.path)/member"))
+        let member = try store.open(plan.id, in: RunsFolder("\(folder.path)/member"))
         try member.begin(life: "life-1", at: .now(), from: [.planned])
         var now = Timestamp.now().epochMilliseconds
         while let ids = try member.lease(atMost: Self.claim, of: 0..<plan.audience) {

@@ -13,7 +13,7 @@ import Testing
     private func run(
         _ folder: TemporaryFolder, _ outcomes: [Outcome: Int], _ state: RunState = .finished, reason: String = "", isTest: Bool = false,
         settings: RunSettings = settings(), preview: JSONValue = .null
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         let list = Outcome.allCases.flatMap { [Outcome](repeating: $0, count: outcomes[$0, default: 0]) }
         let run = try makeRun(folder, isTest: isTest, preview: preview, settings: settings, recipients(list.count))
         guard state != .planned else { return run }

@@ -10,7 +10,7 @@ import Testing
     /// What a run has to end with.
     enum End: CaseIterable { case running, paused, stopped, interrupted, cancelled, finished, killed }
 
-    private func end(_ run: SQLiteRun, _ end: End) throws {
+    private func end(_ run: RunFile, _ end: End) throws {
         let later = start.adding(seconds: 300)
         switch end {
         case .running: break
@@ -29,7 +29,7 @@ import Testing
         return members.filter { $0.name != "accepted" }.reduce(0) { $0 + ($1.value.integerValue ?? 0) }
     }
 
-    private func check(_ run: SQLiteRun) throws {
+    private func check(_ run: RunFile) throws {
         let report = try Report(run)
         let json = report.json
         #expect(sum(json["reasons"]) == sum(json["outcomes"]), "\(json["reasons"]?.text ?? "")")
@@ -116,6 +116,6 @@ import Testing
         let before = try Report(run).reasonCounts
         #expect(before["Stopped"] == 199 && before["ProcessEnded"] == 50)
         try run.prune(at: start)
-        #expect(try Report(SQLiteRun(path: run.path, readOnly: true)).reasonCounts == before)
+        #expect(try Report(RunFile(path: run.path, readOnly: true)).reasonCounts == before)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Text, JSON, CSV and page of one run say the same about it.
 @Suite struct ReportAgreementTests {
     /// Languages, variants, a holdout, and every outcome in each of them; the last two hundred were never claimed.
-    static func richRun(_ folder: TemporaryFolder, count: Int = 3000) throws -> SQLiteRun {
+    static func richRun(_ folder: TemporaryFolder, count: Int = 3000) throws -> RunFile {
         let languages = ["en", "de", "zh-Hans", "", "pt-BR", "ar"]
         let recipients = (0..<count).map { id in
             Recipient(
@@ -70,7 +70,7 @@ import Testing
         try run.setState(.cancelled, cause: .described("a reason"), at: start.adding(seconds: 300))
         let before = try check(run)
         try run.prune(at: start.adding(seconds: 86_400))
-        let pruned = try SQLiteRun(path: run.path, readOnly: true)
+        let pruned = try RunFile(path: run.path, readOnly: true)
         let report = try Report(pruned)
         #expect(figures(of: report.json) == before)
         #expect(report.json["pruned_at"] == .string("2026-12-02T09:00:00Z"))
@@ -122,7 +122,7 @@ import Testing
     }
 
     @discardableResult
-    private func check(_ run: SQLiteRun) throws -> [String: Int] {
+    private func check(_ run: RunFile) throws -> [String: Int] {
         let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
         let json = figures(of: report.json)
         comparePage(ReportPage(report, madeBy: "Volley", madeAt: start).html.markup, json)

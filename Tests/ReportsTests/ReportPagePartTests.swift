@@ -6,7 +6,7 @@ import Testing
 
 /// What the page of a report promises, part by part.
 @Suite struct ReportPagePartTests {
-    private func page(_ run: SQLiteRun) throws -> String {
+    private func page(_ run: RunFile) throws -> String {
         try ReportPage(Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start).html.markup
     }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(!page.contains("What it said"))
         // Without samples, as after pruning, the text is as in the campaign.
         try run.prune(at: start.adding(seconds: 90))
-        let pruned = try SQLiteRun(path: run.path, readOnly: true)
+        let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(try self.page(pruned).contains("<p class=\"body\" dir=\"auto\">{{ first_name }}</p>"))
     }
 

@@ -4,7 +4,7 @@ import Runs
 import Testing
 
 @Suite struct ReportPageTests {
-    private func page(_ run: SQLiteRun) throws -> String {
+    private func page(_ run: RunFile) throws -> String {
         let page = try ReportPage(Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start)
         return page.html.markup
     }

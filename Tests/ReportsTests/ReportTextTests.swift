@@ -5,7 +5,7 @@ import Runs
 import Testing
 
 @Suite struct ReportTextTests {
-    private func text(_ run: SQLiteRun, _ folder: TemporaryFolder, width: Int = 100, colour: Bool = false) throws -> String {
+    private func text(_ run: RunFile, _ folder: TemporaryFolder, width: Int = 100, colour: Bool = false) throws -> String {
         try Report(run).text(width: width, colour: colour).replacing(folder.path, with: "/runs")
     }
 

@@ -10,7 +10,7 @@ import Testing
         let sent = try mixedRun(folder)
         try sent.closeIntoOneFile()
         _ = shell("printf 'no database, just a line of text' > '\(folder.path)/notes.sqlite'")
-        let found = try RunFolder(folder.path).list()
+        let found = try RunsFolder(folder.path).list()
         let (runs, broken) = (found.runs, found.broken)
         return try RunList(runs: runs, broken: broken)
     }
@@ -29,7 +29,7 @@ import Testing
         #expect(runs.compactMap { $0["run"]?.stringValue } == ["20261101-120000-welcome-0a1b", "20261201-090000-spring-sale-7f3a"])
         #expect(runs.map { $0["state"] } == [.string("planned"), .string("finished")])
         let path = folder.path + "/20261201-090000-spring-sale-7f3a.sqlite"
-        #expect(runs.last == (try Report(SQLiteRun(path: path, readOnly: true), isSummary: true).json))
+        #expect(runs.last == (try Report(RunFile(path: path, readOnly: true), isSummary: true).json))
         #expect(broken.map { $0["file"] } == [.string(folder.path + "/notes.sqlite")])
         #expect(broken.first?["message"] == .string("this is not a run file"))
     }
@@ -38,7 +38,7 @@ import Testing
     func removedMeanwhile() throws {
         let folder = try TemporaryFolder()
         _ = try makeRun(folder, id: "20261101-120000-welcome-0a1b", recipients(12))
-        let runs = try RunFolder(folder.path).list().runs
+        let runs = try RunsFolder(folder.path).list().runs
         _ = shell("rm '\(folder.path)'/20261101-*")
         #expect(try RunList(runs: runs, broken: []).json.text == #"{"runs":[],"broken":[],"unfinished":[]}"#)
     }

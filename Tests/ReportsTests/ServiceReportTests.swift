@@ -16,7 +16,7 @@ struct ServiceReportTests {
     static func run(
         _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", first: Int = 60,
         environment: FrozenEnvironment = .simulator, preview: JSONValue = .null
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         let writer = try RunWriter(folder: folder.path, id: id, sorter: LegSorter(services: 2))
         for slot in 0..<100 {
             let target = slot < first ? token(slot) : fcmToken(slot)
@@ -46,7 +46,7 @@ struct ServiceReportTests {
     }
 
     /// Every device has an answer; the word NOT_FOUND comes from both services.
-    private static func finished(_ folder: TemporaryFolder) throws -> SQLiteRun {
+    private static func finished(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try run(folder)
         try run.setState(.running, at: start)
         try run.claim(0..<100, at: start)
@@ -66,7 +66,7 @@ struct ServiceReportTests {
     }
 
     /// FCM stopped at its first device; all of APNs' were sent.
-    private static func partlyStopped(_ folder: TemporaryFolder) throws -> SQLiteRun {
+    private static func partlyStopped(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try run(folder, id: "20261208-090000-spring-sale-8a4b")
         try run.setState(.running, at: start)
         try run.claim(0..<61, at: start)

@@ -51,7 +51,7 @@ func makeRun(
     _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
     plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
     settings: RunSettings = settings(), project: String = "", _ recipients: [Recipient]
-) throws -> SQLiteRun {
+) throws -> RunFile {
     let writer = try RunWriter(folder: folder.path, id: id)
     for (slot, recipient) in recipients.enumerated() { try writer.put(recipient, at: slot) }
     return try writer.finish(
@@ -68,7 +68,7 @@ func recipients(_ count: Int) -> [Recipient] {
 }
 
 /// 600 recipients, of which 570 were claimed and 560 answered, with every outcome and odd reasons among them.
-func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> SQLiteRun {
+func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> RunFile {
     let run = try makeRun(
         folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801], recipients(600))
     try run.setState(.running, at: start)
@@ -141,7 +141,7 @@ func parseCSV(_ bytes: [UInt8]) -> [[String]] {
     return rows
 }
 
-func csv(_ run: SQLiteRun, _ filter: ReportCSV.Filter = ReportCSV.Filter()) throws -> [UInt8] {
+func csv(_ run: RunFile, _ filter: ReportCSV.Filter = ReportCSV.Filter()) throws -> [UInt8] {
     var bytes: [UInt8] = []
     try ReportCSV.write(run, filter) { bytes += $0 }
     return bytes

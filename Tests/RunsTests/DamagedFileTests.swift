@@ -62,10 +62,10 @@ struct DamagedFileTests {
     }
 
     private static func useRun(_ path: String, _ folder: String) throws {
-        let listing = try RunFolder(folder).list()
+        let listing = try RunsFolder(folder).list()
         #expect(listing.runs.count + listing.broken.count + listing.copies.count == 1)
-        let since = Timestamp(epochSeconds: 0), catalog = RunFolder(folder)
-        let run = try SQLiteRun(path: path)
+        let since = Timestamp(epochSeconds: 0), catalog = RunsFolder(folder)
+        let run = try RunFile(path: path)
         defer { run.close() }
         var lines = 0
         try each([
@@ -87,7 +87,7 @@ struct DamagedFileTests {
             { _ = try catalog.lastStarted(of: "spring-sale", app: "shop", limit: 5) },
             { _ = SendingHistory.gap(of: run) }, { _ = try RunChain(of: run).runs.count },
             { _ = try run.recordLost(at: noon) }, { try run.record([settled(5, .unsent, status: 0)]) },
-            { try run.prune(at: noon) }, { _ = try SQLiteRun(path: path).figures(withGroups: true).json },
+            { try run.prune(at: noon) }, { _ = try RunFile(path: path).figures(withGroups: true).json },
         ])
     }
 
@@ -154,7 +154,7 @@ struct DamagedFileTests {
         for number in 1...3 { try makeRun(folder, id: "20261201-09000\(number)-sale-0000", audience: 3).close() }
         let damaged = folder.path + "/20261201-090002-sale-0000.sqlite"
         try Damage.make(damaged, sql: "UPDATE run SET audience = '0f'")
-        let listing = try RunFolder(folder.path).list()
+        let listing = try RunsFolder(folder.path).list()
         #expect(listing.runs.map(\.plan.id) == ["20261201-090001-sale-0000", "20261201-090003-sale-0000"])
         #expect(listing.broken.map(\.message) == ["the run file is damaged: `audience` is not a whole number"])
         #expect(listing.broken.map(\.file) == [damaged])
@@ -171,7 +171,7 @@ struct DamagedFileTests {
         let run = try makeRun(folder, id: "20261201-090001-sale-0000", audience: 3)
         run.close()
         try Damage.make(run.path, sql: edit)
-        let listing = try RunFolder(folder.path).list()
+        let listing = try RunsFolder(folder.path).list()
         #expect(listing.runs.isEmpty && listing.broken.count == 1)
         #expect(listing.broken[0].message.hasPrefix("the run file is damaged: "))
     }
@@ -188,7 +188,7 @@ struct DamagedFileTests {
         run.close()
         // Accepted is 1, failed 4, and unsent 6: the first four bits of a slot.
         try Damage.make(run.path, sql: "UPDATE outcome_block SET slots = x'60' || substr(slots, 2) WHERE number = 0")
-        let damaged = try SQLiteRun(path: run.path)
+        let damaged = try RunFile(path: run.path)
         #expect(
             diagnostic { try damaged.checkIntegrity() }?.message
                 == "the run file is damaged: its outcomes are not those that were counted when it ended")

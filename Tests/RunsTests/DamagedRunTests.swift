@@ -9,17 +9,17 @@ import Testing
     func noRun() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/x.sqlite"
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "there is no such run file")
-        #expect(diagnostic { _ = try SQLiteRun(path: folder.path) }?.message == "this is a folder, not a run file")
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message == "there is no such run file")
+        #expect(diagnostic { _ = try RunFile(path: folder.path) }?.message == "this is a folder, not a run file")
         writeBytes(Array(String(repeating: "device_token,alias\n", count: 200).utf8), path)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "this is not a run file")
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message == "this is not a run file")
         writeBytes([], path)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "this is not a run file")
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message == "this is not a run file")
         #expect(folder.names == ["x.sqlite"])
         guard hasSQLiteTool else { return }
         unlink(path)
         _ = query(path, "CREATE TABLE run (id TEXT)")
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "this is not a run file")
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message == "this is not a run file")
     }
 
     @Test(
@@ -32,9 +32,9 @@ import Testing
         // The shell below kills sqlite3, its parent.
         _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
         #expect(folder.names == ["run.sqlite", "run.sqlite-journal"])
-        #expect(try RunFolder(folder.path).file(named: "last") == path)
+        #expect(try RunsFolder(folder.path).file(named: "last") == path)
         #expect(folder.names == ["run.sqlite"])
-        #expect(try SQLiteRun(path: path, readOnly: true).recipients(0..<2000) == (0..<2000).map { recipient($0) })
+        #expect(try RunFile(path: path, readOnly: true).recipients(0..<2000) == (0..<2000).map { recipient($0) })
     }
 
     @Test("a file of a newer Volley is refused, with both formats named")
@@ -47,7 +47,7 @@ import Testing
         bytes[63] = 9
         writeBytes(bytes, path)
         #expect(
-            diagnostic { _ = try SQLiteRun(path: path) }?.message
+            diagnostic { _ = try RunFile(path: path) }?.message
                 == "the run file was written by a newer Volley (format 9; this one reads 6)")
     }
 
@@ -57,7 +57,7 @@ import Testing
         let path = try makeRun(folder, audience: 500).path
         let bytes = readBytes(path)
         writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), path)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message.hasPrefix("the run file is damaged") == true)
     }
 
     @Test("random bytes anywhere are a diagnostic or harmless, never a crash", arguments: 0..<40)
@@ -77,7 +77,7 @@ import Testing
         }
         writeBytes(bytes, run.path)
         do {
-            let damaged = try SQLiteRun(path: run.path)
+            let damaged = try RunFile(path: run.path)
             _ = try damaged.status()
             _ = try damaged.recipients(0..<200)
             _ = try damaged.figures()
@@ -95,7 +95,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
         _ = query(path, "DELETE FROM recipient WHERE id = 4")
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == "the run file is damaged: recipient 4 of 10 is missing")
         #expect(diagnostic { try run.forEachResult { _, _, _, _ in } }?.message.contains("recipient 4 of 10 is missing") == true)
         #expect(try run.recipients(5..<10).count == 5)
@@ -110,7 +110,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
         _ = query(path, "DROP TABLE outcome_block")
-        #expect(diagnostic { _ = try SQLiteRun(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(diagnostic { _ = try RunFile(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
     }
 
     @Test(
@@ -133,9 +133,9 @@ import Testing
         try run.claim(0..<450, at: noon)
         try run.record((0..<450).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
         try run.closeIntoOneFile()
-        #expect(try SQLiteRun(path: run.path).figures().outcomes[.failed] == 450)
+        #expect(try RunFile(path: run.path).figures().outcomes[.failed] == 450)
         #expect(query(run.path, edit).isEmpty)
-        let damaged = try SQLiteRun(path: run.path)
+        let damaged = try RunFile(path: run.path)
         #expect(diagnostic { _ = try damaged.figures() }?.message == "the run file is damaged: \(finding)")
         #expect(diagnostic { try damaged.checkIntegrity() }?.message == "the run file is damaged: \(finding)")
     }
@@ -149,7 +149,7 @@ import Testing
         run.close()
         #expect(query(run.path, "UPDATE run SET audience = \(size)").isEmpty)
         #expect(
-            diagnostic { _ = try SQLiteRun(path: run.path) }?.message.hasPrefix("the run file is damaged: `audience` is not a ") == true)
+            diagnostic { _ = try RunFile(path: run.path) }?.message.hasPrefix("the run file is damaged: `audience` is not a ") == true)
     }
 
     @Test("an id that no run has is no crash", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
@@ -161,7 +161,7 @@ import Testing
         try run.record((0..<20).map { settled($0) })
         try run.closeIntoOneFile()
         #expect(query(run.path, edit).isEmpty)
-        let damaged = try SQLiteRun(path: run.path)
+        let damaged = try RunFile(path: run.path)
         #expect(try damaged.figures(withGroups: true).outcomes[.accepted] == 20)
         #expect(diagnostic { try damaged.checkUnchanged() }?.message.contains("was changed after it was planned") == true)
         #expect(diagnostic { try damaged.checkIntegrity() }?.message.contains("recipients are missing") == true)

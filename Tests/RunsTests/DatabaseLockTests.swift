@@ -62,15 +62,15 @@ final class DatabaseLockTests {
     @Test("a new database is for its owner, and takes the place of nothing")
     func making() throws {
         let path = folder + "/new.db"
-        try RunFile.makeDatabase(path, doing: "cannot write it", .sending)
+        try DatabaseFile.makeDatabase(path, doing: "cannot write it", .sending)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         try Data("kept".utf8).write(to: URL(fileURLWithPath: path))
-        try RunFile.makeDatabase(path, doing: "cannot write it", .sending)
+        try DatabaseFile.makeDatabase(path, doing: "cannot write it", .sending)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "kept")
         let link = folder + "/link.db"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder + "/nowhere")
-        #expect(throws: Diagnostic.self) { try RunFile.makeDatabase(link, doing: "cannot write it", .sending) }
+        #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(link, doing: "cannot write it", .sending) }
         #expect(!FileManager.default.fileExists(atPath: folder + "/nowhere"))
-        #expect(throws: Diagnostic.self) { try RunFile.makeDatabase(self.folder, doing: "cannot write it", .sending) }
+        #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(self.folder, doing: "cannot write it", .sending) }
     }
 }

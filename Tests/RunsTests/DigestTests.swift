@@ -29,7 +29,7 @@ import Testing
         try run.checkUnchanged()
         run.close()
         #expect(query(run.path, edit).isEmpty)
-        let again = try SQLiteRun(path: run.path)
+        let again = try RunFile(path: run.path)
         let problem = diagnostic { try again.checkUnchanged() }
         #expect(problem?.message.contains("was changed after it was planned") == true, "\(edit)")
         #expect(problem?.message.contains("recipients are") == edit.contains("recipient "), "\(edit)")
@@ -47,7 +47,7 @@ import Testing
             let run = try makeRun(folder, audience: 5)
             run.close()
             #expect(query(run.path, edit).isEmpty)
-            let again = try SQLiteRun(path: run.path)
+            let again = try RunFile(path: run.path)
             #expect(diagnostic { try again.checkUnchanged() } != nil, "\(edit)")
         }
     }
@@ -82,7 +82,7 @@ import Testing
         try run.checkUnchanged()
         run.close()
         _ = query(run.path, "VACUUM")
-        try SQLiteRun(path: run.path).checkUnchanged()
+        try RunFile(path: run.path).checkUnchanged()
     }
 
     @Test("an approval is for exactly this plan, and the last one counts", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
@@ -95,7 +95,7 @@ import Testing
         #expect(try run.approval() == RunApproval(name: "Björn", approvedAt: noon.adding(seconds: 5)))
         run.close()
         #expect(query(run.path, "UPDATE run SET digest = 'another'").isEmpty)
-        #expect(try SQLiteRun(path: run.path).approval() == nil)
+        #expect(try RunFile(path: run.path).approval() == nil)
     }
 
     @Test("only a plan can be approved")

@@ -36,7 +36,7 @@ struct FormatTests {
         let folder = try TemporaryFolder(), format = try #require(Int(fixture.prefix(1)))
         let path = "\(folder.path)/20261201-090000-spring-sale-000\(format).sqlite"
         try make("run-\(fixture)", at: path)
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         #expect(run.plan.id == "20261201-090000-spring-sale-000\(format)" && run.plan.audience == 6)
         var found: [Settlement?] = []
         try run.forEachResult { _, _, outcome, _ in found.append(outcome) }
@@ -56,7 +56,7 @@ struct FormatTests {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/20261201-090000-spring-sale-0006.sqlite"
         try make("run-6", at: path)
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         #expect(run.plan.services.map(\.name) == ["apns", "fcm"] && run.plan.serviceLegs.map(\.ids.count) == [3, 3])
         #expect(try run.status().state == .finished && run.figures().outcomes[.accepted] == 6)
         run.close()
@@ -136,7 +136,7 @@ struct FormatTests {
         let before = try content(), bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let found = diagnostic {
             switch kind {
-            case "run": _ = try SQLiteRun(path: path)
+            case "run": _ = try RunFile(path: path)
             case "schedule": _ = try ScheduleStore(folder: folder.path)
             case "orders": _ = try OrderStore(folder: folder.path)
             case "suppressed":
@@ -178,7 +178,7 @@ struct FormatTests {
         _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
         #expect(access(path + "-journal", F_OK) == 0)
         let told = Mutex<[RunConversion]>([])
-        let run = try SQLiteRun(path: path, observer: Observer { event in told.withLock { $0.append(event) } })
+        let run = try RunFile(path: path, observer: Observer { event in told.withLock { $0.append(event) } })
         #expect(try run.figures().outcomes[.accepted] == 29_997)
         let shares = told.withLock { $0 }
         #expect(shares.map(\.done) == [20_000, 30_001] && shares.map(\.isOver) == [false, true] && shares.allSatisfy { $0.place == path })

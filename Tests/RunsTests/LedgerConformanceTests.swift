@@ -15,7 +15,7 @@ struct LedgerConformanceTests {
             for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
             if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
             try writer.finish(plan).close()
-            return { try RunFolder(folder.path).open(plan.id, readOnly: false) }
+            return { try RunsFolder(folder.path).open(plan.id, readOnly: false) }
         }
         try conformance.check(behaviour)
     }

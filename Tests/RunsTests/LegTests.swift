@@ -26,7 +26,7 @@ struct LegTests {
     /// A run whose recipients came in this order, each with its wave and service.
     private func run(
         _ folder: TemporaryFolder, id: String = "run", _ places: [(wave: Int, service: Int)], dropping: [Int] = [], waves: Int = 1
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         let sorter = LegSorter(waves: waves, services: 2) { places[Int(String(decoding: $0.alias.dropFirst(4), as: UTF8.self)) ?? 0].wave }
         let writer = try RunWriter(folder: folder.path, id: id, sorter: sorter)
         // A slot may come twice, with another service.
@@ -52,7 +52,7 @@ struct LegTests {
     }
 
     /// Six for the first service, and then four for the second.
-    private func simple(_ folder: TemporaryFolder) throws -> SQLiteRun {
+    private func simple(_ folder: TemporaryFolder) throws -> RunFile {
         try run(folder, (0..<10).map { (0, $0 % 5 < 3 ? 0 : 1) })
     }
 
@@ -66,7 +66,7 @@ struct LegTests {
             RunLeg(ids: 0..<1, service: 0), RunLeg(ids: 1..<3, service: 1), RunLeg(ids: 3..<5, service: 0), RunLeg(ids: 5..<6, service: 1),
         ]
         #expect(run.plan.legs == legs)
-        let read = try SQLiteRun(path: run.path)
+        let read = try RunFile(path: run.path)
         #expect(read.plan == run.plan && read.plan.waves.map { read.plan.legs(of: $0.ids) } == [Array(legs[..<2]), Array(legs[2...])])
         try read.checkUnchanged()
         try read.checkIntegrity()
@@ -122,7 +122,7 @@ struct LegTests {
         let folder = try TemporaryFolder()
         let run = try run(folder, [(0, 1), (0, 1)])
         #expect(run.plan.legs == [RunLeg(ids: 0..<2, service: 1)] && run.plan.serviceCount == 2)
-        #expect(try SQLiteRun(path: run.path).plan == run.plan)
+        #expect(try RunFile(path: run.path).plan == run.plan)
         #expect(try run.figures().services.map { $0.outcomes[.unsent] } == [0, 2])
     }
 
@@ -154,7 +154,7 @@ struct LegTests {
             "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
             "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
         ].map { "quote(\($0))" }.joined(separator: "||','||")
-        func digest(_ run: SQLiteRun, further: String) -> String {
+        func digest(_ run: RunFile, further: String) -> String {
             run.close()
             let text = "SELECT 'volley run 3' || char(10) || \(columns) || \(further) FROM run"
             return String(shell("sqlite3 '\(run.path)' \"\(text)\" | head -c -1 | sha256sum").prefix(64))
@@ -179,7 +179,7 @@ struct LegTests {
         let run = try simple(folder)
         run.close()
         _ = query(run.path, change)
-        #expect(diagnostic { _ = try SQLiteRun(path: run.path) }?.message == "the run file is damaged: its plan cannot be read")
+        #expect(diagnostic { _ = try RunFile(path: run.path) }?.message == "the run file is damaged: its plan cannot be read")
     }
 
     @Test("a file of one service that claims to have legs is damaged", .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
@@ -187,7 +187,7 @@ struct LegTests {
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 3).path
         _ = query(path, "\(RunSchema.legTable); INSERT INTO leg VALUES (0, 3, 0); PRAGMA user_version = 6")
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message.contains("damaged") == true)
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message.contains("damaged") == true)
     }
 
     @Test(
@@ -201,7 +201,7 @@ struct LegTests {
         #expect(try run.approval()?.name == "Anna")
         run.close()
         _ = query(run.path, "UPDATE leg SET count = 7 WHERE first_id = 0; UPDATE leg SET first_id = 7, count = 3 WHERE first_id = 6")
-        let changed = try SQLiteRun(path: run.path)
+        let changed = try RunFile(path: run.path)
         #expect(changed.plan.service(of: 6) == 0)
         #expect(diagnostic { try changed.checkUnchanged() }?.message.contains("changed after it was planned") == true)
         // A target of the other service never goes into a request.
@@ -255,7 +255,7 @@ struct LegTests {
         try run.closeIntoOneFile()
         try run.setState(LegState(heldUntil: noon, cause: .interrupted), of: run.plan.legs[1])
         try run.prune(at: noon)
-        let pruned = try SQLiteRun(path: run.path, readOnly: true)
+        let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(try pruned.figures(withGroups: true) == counted && pruned.plan.legs == run.plan.legs)
         #expect(try pruned.legStates() == [6: LegState(heldUntil: noon, cause: .interrupted)])
     }
@@ -271,7 +271,7 @@ struct LegTests {
         try run.closeIntoOneFile()
         figures.services = []
         _ = query(run.path, "UPDATE figures SET json = '\(figures.json.text.replacing("\"", with: "\\\""))'")
-        #expect(try SQLiteRun(path: run.path).figures(withGroups: true).services.count == 2)
+        #expect(try RunFile(path: run.path).figures(withGroups: true).services.count == 2)
     }
 
     @Test("good answers of one service do not hide the wrong settings of another, and each list gets the devices of its service")

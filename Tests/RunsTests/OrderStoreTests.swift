@@ -221,7 +221,7 @@ final class OrderStoreTests {
         _ = try store?.place(order())
         store?.close()
         store = nil
-        let listing = try RunFolder(folder).list()
+        let listing = try RunsFolder(folder).list()
         #expect(listing.runs.isEmpty && listing.broken.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["orders.sqlite"])
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)

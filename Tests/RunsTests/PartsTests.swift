@@ -16,7 +16,7 @@ struct PartsTests {
         return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
     }
 
-    private func counted(_ run: SQLiteRun, _ parts: [Range<Int>]) throws -> RunFigures {
+    private func counted(_ run: RunFile, _ parts: [Range<Int>]) throws -> RunFigures {
         try run.read(in: parts) { view in
             try #require(view.parts == parts, "one thread read everything")
             return try run.countFigures(view, withGroups: true)
@@ -24,7 +24,7 @@ struct PartsTests {
     }
 
     /// A run in which some recipients are claimed, some settled, some deferred, and some reopened and sent to again.
-    private func mixedRun(_ folder: TemporaryFolder, audience: Int, languages: Int = 0, _ random: inout Seeded) throws -> SQLiteRun {
+    private func mixedRun(_ folder: TemporaryFolder, audience: Int, languages: Int = 0, _ random: inout Seeded) throws -> RunFile {
         let writer = try RunWriter(folder: folder.path, id: "run")
         for number in 0..<audience {
             var recipient = recipient(number)
@@ -121,21 +121,21 @@ struct PartsTests {
         for audience in [1, 2, 640] {
             let folder = try TemporaryFolder()
             let path = try makeRun(folder, audience: audience).path
-            for count in 1...17 { try SQLiteRun(path: path).checkUnchanged(in: cuts(audience, count, &random)) }
+            for count in 1...17 { try RunFile(path: path).checkUnchanged(in: cuts(audience, count, &random)) }
             let parts = audience < 640 ? cuts(audience, 4, &random) : [0..<200, 200..<201, 201..<201, 201..<640]
             let places = parts.flatMap { [$0.lowerBound, $0.upperBound - 1, $0.upperBound] }.filter { (0..<audience).contains($0) }
             for id in Set(places + [0, audience - 1]) {
                 #expect(query(path, "UPDATE recipient SET alias = alias || 'x' WHERE id = \(id)").isEmpty)
-                let problem = diagnostic { try SQLiteRun(path: path).checkUnchanged(in: parts) }
+                let problem = diagnostic { try RunFile(path: path).checkUnchanged(in: parts) }
                 #expect(problem?.message.contains("its recipients are not as previewed") == true, "\(id) of \(audience)")
                 #expect(query(path, "UPDATE recipient SET alias = substr(alias, 1, length(alias) - 1) WHERE id = \(id)").isEmpty)
-                try SQLiteRun(path: path).checkUnchanged(in: parts)
+                try RunFile(path: path).checkUnchanged(in: parts)
             }
             // Ids that no audience has, before and after it.
             for id in [-1, audience] {
                 let copy = "INSERT INTO recipient SELECT \(id), device_token, registration_id, alias, language, variant, fields"
                 #expect(query(path, copy + " FROM recipient WHERE id = 0").isEmpty)
-                #expect(diagnostic { try SQLiteRun(path: path).checkUnchanged(in: parts) } != nil, "\(id) of \(audience)")
+                #expect(diagnostic { try RunFile(path: path).checkUnchanged(in: parts) } != nil, "\(id) of \(audience)")
                 #expect(query(path, "DELETE FROM recipient WHERE id = \(id)").isEmpty)
             }
         }
@@ -205,9 +205,9 @@ struct PartsTests {
 
     @Test("has a part for each core, and in each so many recipients that a thread is worth it")
     func sizes() {
-        for audience in [0, 1, 10, 50_000] { #expect(SQLiteRun.parts(of: audience, cores: 16) == [0..<audience]) }
-        #expect(SQLiteRun.parts(of: 50_001, cores: 1) == [0..<50_001])
-        #expect(SQLiteRun.parts(of: 50_001, cores: 16) == [0..<50_000, 50_000..<50_001])
-        #expect(SQLiteRun.parts(of: 10_000_000, cores: 128).map(\.count).allSatisfy { [600_000, 650_000].contains($0) })
+        for audience in [0, 1, 10, 50_000] { #expect(RunFile.parts(of: audience, cores: 16) == [0..<audience]) }
+        #expect(RunFile.parts(of: 50_001, cores: 1) == [0..<50_001])
+        #expect(RunFile.parts(of: 50_001, cores: 16) == [0..<50_000, 50_000..<50_001])
+        #expect(RunFile.parts(of: 10_000_000, cores: 128).map(\.count).allSatisfy { [600_000, 650_000].contains($0) })
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PruningTests {
     /// A run that has ended, with languages, variants, cells and every kind of text about recipients.
-    private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> SQLiteRun {
+    private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> RunFile {
         let writer = try RunWriter(folder: folder.path, id: "20261201-090000-sale-0001")
         for id in 0..<count {
             try writer.put(
@@ -51,7 +51,7 @@ import Testing
         _ = try ClaimCounter(run, life: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
-        let pruned = try SQLiteRun(path: run.path, readOnly: true)
+        let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(pruned.prunedAt == noon.adding(seconds: 86_400))
         #expect(pruned.fileSize < size)
         #expect(try pruned.figures(withGroups: true) == figures)
@@ -67,7 +67,7 @@ import Testing
     func refusals() throws {
         let folder = try TemporaryFolder()
         try endedRun(folder).prune(at: noon)
-        let run = try SQLiteRun(path: folder.path + "/20261201-090000-sale-0001.sqlite")
+        let run = try RunFile(path: folder.path + "/20261201-090000-sale-0001.sqlite")
         let uses: [() throws -> Void] = [
             { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } }, { try run.forEachResult { _, _, _, _ in } },
             { try run.forEachStoredResult { _ in } }, { try run.forEachUnsettledPush(in: 0..<1, resendsUnknown: true) { _ in } },
@@ -87,7 +87,7 @@ import Testing
     func obstacles() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let sender = try SQLiteRun(path: run.path)
+        let sender = try RunFile(path: run.path)
         try sender.setState(.running, at: noon)
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         try sender.setState(.finished, at: noon)
@@ -96,7 +96,7 @@ import Testing
         _ = shell("mkdir '\(run.path).pruning'")
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         _ = shell("rmdir '\(run.path).pruning'")
-        let again = try SQLiteRun(path: run.path, readOnly: true)
+        let again = try RunFile(path: run.path, readOnly: true)
         #expect(again.prunedAt == nil)
         try again.checkIntegrity()
     }
@@ -107,31 +107,31 @@ import Testing
         let run = try endedRun(folder)
         let seen = try run.status()
         run.close()
-        let sender = try SQLiteRun(path: run.path)
+        let sender = try RunFile(path: run.path)
         try sender.setState(.running, at: noon.adding(seconds: 120))
         try sender.setState(.finished, at: noon.adding(seconds: 180))
         try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
         #expect(error?.message == "the run was resumed in the meantime")
-        let again = try SQLiteRun(path: run.path)
+        let again = try RunFile(path: run.path)
         #expect(again.prunedAt == nil)
         try again.checkIntegrity()
         try again.prune(at: noon.adding(seconds: 86_400), ifStill: again.status())
-        #expect(try SQLiteRun(path: run.path).prunedAt != nil)
+        #expect(try RunFile(path: run.path).prunedAt != nil)
     }
 
     @Test("a run that was killed is pruned as it was seen")
     func killed() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let sender = try SQLiteRun(path: run.path)
+        let sender = try RunFile(path: run.path)
         try sender.setState(.running, at: noon.adding(seconds: 120))
         sender.close()
         let seen = try run.status()
         #expect(seen.state == .stopped && seen.finishedAt == nil)
         try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen)
-        #expect(try SQLiteRun(path: run.path).prunedAt != nil)
+        #expect(try RunFile(path: run.path).prunedAt != nil)
     }
 
     @Test("what an interrupted pruning left behind is no run, and the next one takes its place")
@@ -139,7 +139,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         _ = shell("cp '\(run.path)' '\(run.path).pruning'; echo x > '\(run.path).pruning-journal'")
-        #expect(try RunFolder(folder.path).list().runs.count == 1)
+        #expect(try RunsFolder(folder.path).list().runs.count == 1)
         try run.prune(at: noon)
         #expect(shell("ls -A '\(folder.path)'") == "20261201-090000-sale-0001.sqlite\n")
         #expect(!contents(folder).contains("feedc0de"))
@@ -150,8 +150,8 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         _ = shell("mkdir '\(folder.path)/other'; mv '\(run.path)' '\(folder.path)/other/real'; ln -s other/real '\(run.path)'")
-        try SQLiteRun(path: run.path).prune(at: noon)
-        #expect(try SQLiteRun(path: run.path).prunedAt == noon)
+        try RunFile(path: run.path).prune(at: noon)
+        #expect(try RunFile(path: run.path).prunedAt == noon)
         #expect(shell("readlink '\(run.path)'") == "other/real\n")
     }
 }

@@ -11,7 +11,7 @@ import Testing
         var cells: [String]
     }
 
-    private func pushes(_ run: SQLiteRun, _ range: Range<Int>) throws -> [Push] {
+    private func pushes(_ run: RunFile, _ range: Range<Int>) throws -> [Push] {
         var pushes: [Push] = []
         try run.forEachPush(in: range) { push in
             pushes.append(
@@ -24,7 +24,7 @@ import Testing
 
     private func escaped(_ cell: String) -> String { String(JSONValue.string(cell).text.dropFirst().dropLast()) }
 
-    private func run(_ folder: TemporaryFolder, _ recipients: [Recipient]) throws -> SQLiteRun {
+    private func run(_ folder: TemporaryFolder, _ recipients: [Recipient]) throws -> RunFile {
         let writer = try RunWriter(folder: folder.path, id: "run")
         for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id) }
         return try writer.finish(plan("run", audience: recipients.count))
@@ -89,7 +89,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
         #expect(query(path, sql).isEmpty)
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         var seen = 0
         let problem = diagnostic { try run.forEachPush(in: 0..<10) { _ in seen += 1 } }
         #expect(problem?.message == "the run file is damaged: \(message)")
@@ -113,7 +113,7 @@ import Testing
             let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             #expect(query(path, "UPDATE recipient SET fields = cast(x'\(hex)' AS TEXT) WHERE id = \(id)").isEmpty)
         }
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         let found = try pushes(run, 0..<5).map(\.cells)
         #expect(found == [["x", "y"], ["/é😀\\n"], ["a\\tb"], ["\\u001f"], ["\u{FFFD}A"]])
         // The other way of reading gives the same.

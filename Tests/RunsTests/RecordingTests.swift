@@ -4,7 +4,7 @@ import Testing
 
 /// Values that are bound directly to SQLite come back unchanged.
 @Suite struct RecordingTests {
-    private func outcomes(_ run: SQLiteRun) throws -> [Settlement?] {
+    private func outcomes(_ run: RunFile) throws -> [Settlement?] {
         var found: [Settlement?] = []
         try run.forEachResult { _, _, outcome, _ in found.append(outcome) }
         return found

@@ -19,7 +19,7 @@ struct RestoredRunsTests {
         return (copy, state)
     }
 
-    private func begin(_ run: SQLiteRun) throws -> ClaimCounter {
+    private func begin(_ run: RunFile) throws -> ClaimCounter {
         let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
         #expect(try run.catalog.history.begin(run.plan, new, at: noon) == .noted)
         let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
@@ -29,7 +29,7 @@ struct RestoredRunsTests {
     }
 
     /// Whether the record lets a run begin.
-    private func mayBegin(_ run: SQLiteRun) throws -> Bool {
+    private func mayBegin(_ run: RunFile) throws -> Bool {
         let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
         return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
     }
@@ -59,18 +59,18 @@ struct RestoredRunsTests {
         let (copy, state) = try putBack(folder)
         #expect(state.held.sorted() == ["cancelled", "planned", "stopped"])
         for id in ["cancelled", "planned", "stopped"] {
-            let run = try SQLiteRun(path: "\(copy.path)/\(id).sqlite")
+            let run = try RunFile(path: "\(copy.path)/\(id).sqlite")
             let gap = try #require(LedgerGap(of: run))
             #expect(!gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"), "\(gap.diagnostic)")
             #expect(try !mayBegin(run))
         }
         // Its figures are right; but nobody knows of a retry.
-        let finished = try SQLiteRun(path: copy.path + "/finished.sqlite")
+        let finished = try RunFile(path: copy.path + "/finished.sqlite")
         #expect(LedgerGap(of: finished) == nil)
         #expect(LedgerGap.restored(finished)?.message.contains("whether it has been retried since then") ?? false)
         // The folder that it was copied from is not concerned.
-        #expect(LedgerGap(of: try SQLiteRun(path: folder.path + "/stopped.sqlite")) == nil)
-        #expect(try mayBegin(SQLiteRun(path: folder.path + "/planned.sqlite")))
+        #expect(LedgerGap(of: try RunFile(path: folder.path + "/stopped.sqlite")) == nil)
+        #expect(try mayBegin(RunFile(path: folder.path + "/planned.sqlite")))
     }
 
     @Test("where nothing was sent after the backup, runs go on; what was being sent then is held all the same")
@@ -78,13 +78,13 @@ struct RestoredRunsTests {
         let (copy, state) = try putBack(makeFolder(), nothingSentSince: true)
         #expect(state.held.isEmpty)
         for id in ["planned", "stopped", "cancelled", "finished"] {
-            let run = try SQLiteRun(path: "\(copy.path)/\(id).sqlite")
+            let run = try RunFile(path: "\(copy.path)/\(id).sqlite")
             #expect(LedgerGap(of: run) == nil && LedgerGap.restored(run) == nil)
             #expect(try mayBegin(run))
         }
         let sending = try putBack(makeFolder(), sending: ["stopped", "finished"], nothingSentSince: true)
         #expect(sending.state.held == ["stopped"])
-        #expect(try !mayBegin(SQLiteRun(path: sending.folder.path + "/stopped.sqlite")))
+        #expect(try !mayBegin(RunFile(path: sending.folder.path + "/stopped.sqlite")))
     }
 
     @Test("a run that is being sent is copied without its last part, and says that it is not known what was sent")
@@ -100,7 +100,7 @@ struct RestoredRunsTests {
         try run.claim(8..<20, at: noon)
         try marks.note(20)
         #expect(state.held == ["r"] && !copy.names.contains("r.sqlite.claimed"), "\(copy.names)")
-        let restored = try SQLiteRun(path: copy.path + "/r.sqlite")
+        let restored = try RunFile(path: copy.path + "/r.sqlite")
         #expect(try restored.claimCount() == 8)
         #expect(LedgerGap(of: restored)?.isKnown == false)
         #expect(try !mayBegin(restored))
@@ -111,13 +111,13 @@ struct RestoredRunsTests {
         let folder = try makeFolder()
         let file = folder.path + "/stopped.sqlite", old = folder.path + "/old"
         #expect(shell("cp '\(file)' '\(old)'").isEmpty)
-        let run = try SQLiteRun(path: file)
+        let run = try RunFile(path: file)
         let marks = try begin(run)
         marks.close()
         run.close()
         #expect(shell("mv '\(old)' '\(file)'").isEmpty)
         let (copy, _) = try putBack(folder, sending: ["stopped"])
-        #expect(try LedgerGap(of: SQLiteRun(path: copy.path + "/stopped.sqlite"))?.isKnown == true)
+        #expect(try LedgerGap(of: RunFile(path: copy.path + "/stopped.sqlite"))?.isKnown == true)
     }
 
     @Test("times that were open are closed, with the reason, and times up to the restoring are not to fire")

@@ -8,7 +8,7 @@ import Testing
 @Suite("what is left of a run")
 struct ResumingTests {
     /// 20 recipients, 0 to 11 claimed: 0 accepted, 1 unsent, 2 unknown, 3 failed, the rest without an outcome.
-    private func brokenOff(_ folder: TemporaryFolder) throws -> SQLiteRun {
+    private func brokenOff(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try makeRun(folder, audience: 20)
         try run.claim(0..<8, at: noon)
         try run.claim(8..<12, at: noon)
@@ -19,7 +19,7 @@ struct ResumingTests {
         return run
     }
 
-    private func open(_ run: SQLiteRun, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
+    private func open(_ run: RunFile, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
         var ids: [Int] = []
         try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { push in
             ids.append(push.id)
@@ -75,7 +75,7 @@ struct ResumingTests {
     func ask() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
-        let other = try SQLiteRun(path: run.path)
+        let other = try RunFile(path: run.path)
         #expect(diagnostic { try other.give(.pause, at: noon) }?.message == "no process is sending this run")
         try run.setState(.running, at: noon)
         #expect(other.isBeingSent)
@@ -98,7 +98,7 @@ struct ResumingTests {
         try run.claim(0..<1, at: noon)
         #expect(run.isInPlace)
         let bytes = readBytes(run.path)
-        RunFile.remove(run.path)
+        DatabaseFile.remove(run.path)
         #expect(!run.isInPlace)
         writeBytes(bytes, folder.path + "/other")
         rename(folder.path + "/other", run.path)

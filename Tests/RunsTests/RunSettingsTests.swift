@@ -56,7 +56,7 @@ struct RunSettingsTests {
             let run = try writer.finish(plan)
             run.close()
             #expect(try run.plan.settings.get() == original)
-            #expect(try SQLiteRun(path: run.path).plan.settings.get() == original)
+            #expect(try RunFile(path: run.path).plan.settings.get() == original)
         }
     }
 
@@ -179,7 +179,7 @@ struct RunSettingsTests {
         let run = try makeRun(folder, audience: 3)
         run.close()
         #expect(query(run.path, "UPDATE run SET settings = replace(settings, ':10,', ':7,')").isEmpty)
-        let found = try RunFolder(folder.path).list()
+        let found = try RunsFolder(folder.path).list()
         #expect(found.broken.isEmpty && found.runs.map(\.plan.id) == ["run"])
         let plan = try #require(found.runs.first?.plan)
         let mistake = try #require(diagnostic { _ = try plan.settings.get() })
@@ -189,6 +189,6 @@ struct RunSettingsTests {
         var copy = plan
         copy.id = "again"
         #expect(diagnostic { _ = try writer.finish(copy) } == mistake)
-        #expect(try RunFolder(folder.path).list().runs.map(\.plan.id) == ["run"])
+        #expect(try RunsFolder(folder.path).list().runs.map(\.plan.id) == ["run"])
     }
 }

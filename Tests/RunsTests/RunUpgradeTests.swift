@@ -42,7 +42,7 @@ import Testing
     func upgrade(format: Int) throws {
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: format)
-        let run = try SQLiteRun(path: path, readOnly: format == 3)
+        let run = try RunFile(path: path, readOnly: format == 3)
         #expect(folder.names == ["run.sqlite"])
         #expect(query(path, "PRAGMA user_version") == "5")
         #expect(query(path, "PRAGMA integrity_check") == "ok")
@@ -53,7 +53,7 @@ import Testing
         #expect(run.hasDigest == (format == 3))
         try run.checkUnchanged()
         #expect(try run.approval() == nil)
-        let sender = try SQLiteRun(path: path)
+        let sender = try RunFile(path: path)
         #expect(try sender.reopen(0..<600, resendsUnknown: true) == [2: 2])
         var open: [Int] = []
         try sender.forEachUnsettledPush(in: 0..<600, resendsUnknown: true, withTraits: true) { push in
@@ -80,7 +80,7 @@ import Testing
         _ = query(
             run.path,
             "ALTER TABLE run RENAME COLUMN stop_cause TO reason; UPDATE run SET reason = '\(reason)'; PRAGMA user_version = 4")
-        #expect(try SQLiteRun(path: run.path).status().cause == cause)
+        #expect(try RunFile(path: run.path).status().cause == cause)
         #expect(query(run.path, "PRAGMA user_version") == "5")
         #expect(query(run.path, "PRAGMA integrity_check") == "ok")
     }
@@ -90,7 +90,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: 2)
         _ = query(path, "DELETE FROM outcome; DELETE FROM claim")
-        let figures = try SQLiteRun(path: path).figures()
+        let figures = try RunFile(path: path).figures()
         #expect(figures.outcomes[.unsent] == 600)
     }
 
@@ -101,7 +101,7 @@ import Testing
         _ = query(path, "UPDATE outcome SET outcome = 77 WHERE recipient_id = 251")
         let before = readBytes(path)
         #expect(
-            diagnostic { _ = try SQLiteRun(path: path) }?.message == "the run file is damaged: the outcome of recipient 251 cannot be read")
+            diagnostic { _ = try RunFile(path: path) }?.message == "the run file is damaged: the outcome of recipient 251 cannot be read")
         #expect(readBytes(path) == before)
         #expect(folder.names == ["run.sqlite"])
     }
@@ -111,7 +111,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: 3)
         chmod(path, 0o400)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.remedy?.contains("Copy it to a folder") == true)
+        #expect(diagnostic { _ = try RunFile(path: path) }?.remedy?.contains("Copy it to a folder") == true)
     }
 
     @Test("a run that another process sends is not touched")
@@ -119,7 +119,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: 3)
         let lock = try SendingLock(run: path)
-        #expect(diagnostic { _ = try SQLiteRun(path: path) }?.message == "another volley process is sending this run")
+        #expect(diagnostic { _ = try RunFile(path: path) }?.message == "another volley process is sending this run")
         #expect(query(path, "PRAGMA user_version") == "3")
         _ = consume lock
     }

@@ -14,7 +14,7 @@ import Testing
         try writer.put(recipient(0), at: 0)
         try writer.put(odd, at: 1)
         let made = try writer.finish(plan("run", audience: 2))
-        let run = try SQLiteRun(path: made.path)
+        let run = try RunFile(path: made.path)
         #expect(run.plan == plan("run", audience: 2))
         #expect(try run.recipients(0..<10).count == 2)
         #expect(try run.recipients(0..<1) == [recipient(0)])
@@ -78,9 +78,9 @@ import Testing
         var writer: RunWriter? = try RunWriter(folder: folder.path, id: "run")
         for slot in 0..<20_000 { try writer?.put(recipient(slot), at: slot) }
         #expect(folder.names == ["run.sqlite.partial"])
-        #expect(try RunFolder(folder.path).list().runs.isEmpty)
-        #expect(try RunFolder(folder.path).list().broken.isEmpty)
-        #expect(diagnostic { _ = try SQLiteRun(path: folder.path + "/run.sqlite.partial") }?.message.contains("not a run") == true)
+        #expect(try RunsFolder(folder.path).list().runs.isEmpty)
+        #expect(try RunsFolder(folder.path).list().broken.isEmpty)
+        #expect(diagnostic { _ = try RunFile(path: folder.path + "/run.sqlite.partial") }?.message.contains("not a run") == true)
         writer = nil
         #expect(folder.names.isEmpty)
     }
@@ -119,7 +119,7 @@ import Testing
         let slow = try RunWriter(folder: folder.path, id: "slow")
         #expect(shell("cp '\(first.path)' '\(folder.path)/slow.sqlite'").isEmpty)
         #expect(diagnostic { _ = try slow.finish(plan("slow", audience: 0)) }?.message.contains("already") == true)
-        #expect(try SQLiteRun(path: folder.path + "/slow.sqlite").plan.id == "run")
+        #expect(try RunFile(path: folder.path + "/slow.sqlite").plan.id == "run")
     }
 
     @Test("two plans of one id are not written at the same time")

@@ -75,8 +75,8 @@ final class ScheduleStoreTests {
         #expect(try again.lastEnded(at: Timestamp(epochSeconds: 499)).isEmpty, "left out, and still to come")
         again.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
-        #expect(try RunFolder(folder).list().broken.isEmpty)
-        #expect(try RunFolder(folder).list().runs.isEmpty)
+        #expect(try RunsFolder(folder).list().broken.isEmpty)
+        #expect(try RunsFolder(folder).list().runs.isEmpty)
     }
 
     @Test("is nothing where there is none, and refuses what it is not")

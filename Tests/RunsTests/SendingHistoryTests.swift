@@ -9,7 +9,7 @@ import Testing
 @Suite("the record of what was sent")
 struct SendingHistoryTests {
     /// Begins a life of a run, as the gate does.
-    private func begin(_ run: SQLiteRun, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
+    private func begin(_ run: RunFile, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
         let new = try NewLife(after: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
         #expect(try record.begin(run.plan, new, at: noon) == .noted)
         let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
@@ -18,7 +18,7 @@ struct SendingHistoryTests {
         return marks
     }
 
-    private func copy(_ run: SQLiteRun) -> [UInt8] {
+    private func copy(_ run: RunFile) -> [UInt8] {
         try? run.closeIntoOneFile()
         return readBytes(run.path)
     }
@@ -34,7 +34,7 @@ struct SendingHistoryTests {
         try run.record((0..<12).map { settled($0, .unsent, status: 0, attempts: 0) })
         #expect(try run.claimCount() == 12)
         let before = copy(run)
-        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == nil)
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == nil)
         // All are already claimed; only this count shows that they may have been pushed.
         _ = try run.reopen(0..<7, resendsUnknown: false)
         try marks.note(run.claimCount())
@@ -43,11 +43,11 @@ struct SendingHistoryTests {
         let after = copy(run)
         run.close()
         writeBytes(before, run.path)
-        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .certain)
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .certain)
         writeBytes(after, run.path)
-        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == nil)
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == nil)
         unlink(ClaimCounter.file(of: run.path))
-        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .possible)
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .possible)
     }
 
     @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
@@ -57,7 +57,7 @@ struct SendingHistoryTests {
         _ = try begin(run, run.catalog.history)
         run.close()
         writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
-        let known = HistorySnapshot(of: RunFolder(folder.path))
+        let known = HistorySnapshot(of: RunsFolder(folder.path))
         guard case .unreadable(let why)? = known.gap(of: run) else {
             Issue.record("\(String(describing: known.gap(of: run)))")
             return
@@ -84,7 +84,7 @@ struct SendingHistoryTests {
         run.close()
         writeBytes(file, run.path)
         writeBytes(marked, ClaimCounter.file(of: run.path))
-        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .certain)
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .certain)
     }
 
     @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
@@ -103,7 +103,7 @@ struct SendingHistoryTests {
         writeBytes(present, record.path)
         try run.setState(.stopped, cause: .described("x"), at: noon)
         try run.endLife()
-        let former = try SQLiteRun(path: run.path)
+        let former = try RunFile(path: run.path)
         former.ownLife.withLock { $0 = "1-0" }
         try former.endLife()
         #expect(try record.entry(of: run.plan.id)?.claimed == 0)

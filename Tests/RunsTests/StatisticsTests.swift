@@ -45,7 +45,7 @@ import Testing
         try run.setState(.cancelled, at: noon)
         try run.closeIntoOneFile()
         try run.prune(at: later)
-        let statistics = try SQLiteRun(path: run.path, readOnly: true).statistics()
+        let statistics = try RunFile(path: run.path, readOnly: true).statistics()
         #expect(statistics == [ServiceStatistics(service: 0, askedAt: noon, counts: ["sent": 3])])
     }
 }

@@ -88,7 +88,7 @@ func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSec
 
 /// A planned run of that many recipients.
 func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil, retryOf: String? = nil) throws
-    -> SQLiteRun
+    -> RunFile
 {
     let writer = try RunWriter(folder: folder.path, id: id)
     for number in 0..<audience { try writer.put(recipient(number), at: number) }

@@ -75,7 +75,7 @@ extension SuppressionList {
         }
         for suffix in ["", "-wal"] { _ = shell("cp '\(path)\(suffix)' '\(other.path)/\(name)\(suffix)'") }
         try writer.close()
-        let copy = other.path + "/" + name, runs = RunFolder(other.path)
+        let copy = other.path + "/" + name, runs = RunsFolder(other.path)
         var known = KnownObstacles()
         for _ in 0..<2 { #expect(runs.obstacles(&known).isEmpty) }
         // Source: "The Database Header" in SQLite's file format, offset 18: 2 for WAL.
@@ -239,11 +239,11 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         _ = try makeRun(folder, id: "20261201-090000-a-1111", audience: 1)
         try list(folder).add((1, "x", 1))
-        let found = try RunFolder(folder.path).list()
+        let found = try RunsFolder(folder.path).list()
         let (runs, broken) = (found.runs, found.broken)
         #expect(runs.count == 1 && broken.isEmpty)
-        #expect(try RunFolder(folder.path).file(named: "last").hasSuffix("a-1111.sqlite"))
-        let mistake = diagnostic { _ = try SQLiteRun(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
+        #expect(try RunsFolder(folder.path).file(named: "last").hasSuffix("a-1111.sqlite"))
+        let mistake = diagnostic { _ = try RunFile(path: RunsFolder(folder.path).file(named: "suppressed-shop")) }
         #expect(mistake?.message == "this is a list of suppressed devices, not a run")
     }
 
@@ -274,7 +274,7 @@ extension SuppressionList {
     /// - Parameter accepted: of the 38 devices that are not gone. APNs calls the tokens of two of these bad.
     private func endedRun(
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         let run = try makeRun(folder, audience: 40)
         try run.setState(.running, at: noon)
         try run.claim(0..<40, at: noon)
@@ -373,7 +373,7 @@ extension SuppressionList {
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
-        let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence(ofService: 0)
+        let evidence = try RunFile(path: run.path, readOnly: true).evidence(ofService: 0)
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
         let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)

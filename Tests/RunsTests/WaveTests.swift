@@ -5,7 +5,7 @@ import Testing
 @Suite("Waves in run files")
 struct WaveTests {
     /// Recipients with the number of their wave as the only cell, stored in this order.
-    private func run(_ folder: TemporaryFolder, _ waves: [Int], dropping: [Int] = []) throws -> SQLiteRun {
+    private func run(_ folder: TemporaryFolder, _ waves: [Int], dropping: [Int] = []) throws -> RunFile {
         let sorter = LegSorter(waves: 3) { Int($0.fields[2] - UInt8(ascii: "0")) }
         let writer = try RunWriter(folder: folder.path, id: "run", sorter: sorter)
         // A slot may come twice, with another wave.
@@ -34,7 +34,7 @@ struct WaveTests {
         let tokens = try run.recipients(0..<5).map(\.token.text)
         #expect(tokens == [1, 5, 0, 3, 2].map(token))
         #expect(run.plan.waves.map(\.ids) == [0..<2, 2..<4, 4..<5])
-        #expect(try SQLiteRun(path: run.path).plan.waves == run.plan.waves)
+        #expect(try RunFile(path: run.path).plan.waves == run.plan.waves)
         try run.checkUnchanged()
         try run.checkIntegrity()
         #expect(folder.names == ["run.sqlite"])
@@ -50,7 +50,7 @@ struct WaveTests {
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
         try run.prune(at: noon)
-        let pruned = try SQLiteRun(path: run.path, readOnly: true)
+        let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(pruned.plan.waves == run.plan.waves && pruned.prunedAt == noon)
         #expect(try pruned.life() == "a1")
         #expect(try pruned.status().state == .finished)
@@ -75,13 +75,13 @@ struct WaveTests {
             let run = try run(folder, [0, 1, 1])
             run.close()
             _ = query(run.path, change)
-            #expect(diagnostic { try SQLiteRun(path: run.path).checkUnchanged() }?.message.contains("changed after it was planned") == true)
+            #expect(diagnostic { try RunFile(path: run.path).checkUnchanged() }?.message.contains("changed after it was planned") == true)
         }
         let folder = try TemporaryFolder()
         let gap = try run(folder, [0, 1, 1])
         gap.close()
         _ = query(gap.path, "DELETE FROM wave WHERE first_id = 1")
-        #expect(diagnostic { _ = try SQLiteRun(path: gap.path) }?.message.contains("damaged") == true)
+        #expect(diagnostic { _ = try RunFile(path: gap.path) }?.message.contains("damaged") == true)
     }
 
     @Test("who gets nothing for a reason that stays leaves nothing to be done")

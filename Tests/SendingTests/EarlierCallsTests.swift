@@ -13,7 +13,7 @@ import Testing
 @Suite("what a killed process left with names")
 struct EarlierCallsTests {
     private let folder: PlannedFolder
-    private let run: SQLiteRun
+    private let run: RunFile
     private let messages: MessageCatalog
 
     init() throws {

@@ -32,7 +32,7 @@ struct FrequencyHistoryTests {
         first.close()
         // Pushes that it accepted, and those that it may have sent.
         #expect(try folder.capped(second) == [0, 1])
-        let again = try SQLiteRun(path: first.path)
+        let again = try RunFile(path: first.path)
         try folder.begin(again)
         #expect(try folder.capped(again) == [8, 9])
         #expect(try folder.capped(second) == [0, 1])
@@ -97,7 +97,7 @@ struct FrequencyHistoryTests {
 
 extension PlannedFolder {
     /// Devices of a run that may get no more.
-    fileprivate func capped(_ run: SQLiteRun) throws -> [Int]? {
+    fileprivate func capped(_ run: RunFile) throws -> [Int]? {
         let history = FrequencyHistory(app: "shop", lists: ["sandbox"], caps: settings.frequencyCaps, now: .now())
         guard let capped = try history.cappedDevices(for: run, in: run.catalog) else { return nil }
         return (0..<10).filter { device in

@@ -21,7 +21,7 @@ struct HalfRecordedCallsTests {
 
     /// A run, the simulator that takes its pushes, and what a process does with both.
     private final class Bench {
-        let run: SQLiteRun
+        let run: RunFile
         private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-half-\(UUID().uuidString)")
         private let simulator: JPushSimulator
         private let messages: MessageCatalog

@@ -30,7 +30,7 @@ final class PlannedFolder {
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
         isTest: Bool = false, fcm: Int = 0, _ settings: RunSettings? = nil
-    ) throws -> SQLiteRun {
+    ) throws -> RunFile {
         let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? LegSorter(services: 2) : nil)
         for (index, device) in devices.enumerated() {
             let isSecond = index >= devices.count - fcm
@@ -59,7 +59,7 @@ final class PlannedFolder {
     ///   - outcome: of the last of them; the others are accepted.
     ///   - isCutOff: whether its process is killed before it notes the end.
     func send(
-        _ run: SQLiteRun, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
+        _ run: RunFile, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
         from start: Timestamp = .now(),
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
@@ -84,5 +84,5 @@ final class PlannedFolder {
         run.unlock()
     }
 
-    func begin(_ run: SQLiteRun) throws { try run.setState(.running, at: .now()) }
+    func begin(_ run: RunFile) throws { try run.setState(.running, at: .now()) }
 }

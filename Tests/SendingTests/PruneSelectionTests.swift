@@ -12,7 +12,7 @@ struct PruneSelectionTests {
 
     /// Why each run is kept.
     private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
-        let runs = try RunFolder(folder.path).list().runs
+        let runs = try RunsFolder(folder.path).list().runs
         let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
         return Dictionary(uniqueKeysWithValues: selection.left.map { ($0.run.plan.id, $0.why) })
     }
@@ -32,7 +32,7 @@ struct PruneSelectionTests {
     func removed() throws {
         let folder = try PlannedFolder()
         let plans = try [Self.first, Self.second].map { try folder.plan($0) }
-        let listed = try RunFolder(folder.path).list().runs
+        let listed = try RunsFolder(folder.path).list().runs
         for plan in plans { plan.close() }
         try plans[0].remove()
         let selection = try PruneSelection(listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false)

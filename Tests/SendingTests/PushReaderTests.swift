@@ -18,7 +18,7 @@ struct PushReaderTests {
     /// A planned run in a separate folder, which is removed with it.
     private final class PlannedRun {
         let folder: String
-        let store: SQLiteRun
+        let store: RunFile
 
         /// - Parameter messages: decide which variants recipients get.
         init(

@@ -14,7 +14,7 @@ import Workspace
 struct RefusalWordsTests {
     private static let first = "20261101-090000-c-0001", second = "20261101-090000-c-0002", third = "20261101-090000-c-0003"
 
-    private static func retry(of run: SQLiteRun) -> RunSettings {
+    private static func retry(of run: RunFile) -> RunSettings {
         var settings = RunSettings(environment: .sandbox, topic: "t", pushType: .alert, renderingRules: 5)
         settings.retriedOutcomes = [.failed]
         return settings
@@ -56,7 +56,7 @@ struct RefusalWordsTests {
         }
         try texts.append((.isMisplaced, misplaced(plan, folder)))
         try other.lockForSending()
-        let again = try SQLiteRun(path: other.path)
+        let again = try RunFile(path: other.path)
         do { try again.lockForSending() } catch { texts += Diagnostics(explaining: error).all.map { (.isBusy, $0) } }
         try texts += timesTaken(folder).map { (.timeIsTaken, $0) }
         for run in [plan, other, paused, again] { run.close() }
@@ -72,7 +72,7 @@ struct RefusalWordsTests {
             run.close()
             _ = try RestoredRuns(
                 in: folder.path, .init(backupAt: .now(), restoredAt: .now(), sending: [], nothingSentSince: false))
-            let held = try RunFolder(folder.path).open(named: Self.first, readOnly: false)
+            let held = try RunsFolder(folder.path).open(named: Self.first, readOnly: false)
             defer { held.close() }
             do { try pause(held, at: .now()) } catch {
                 let mistake = Diagnostic(explaining: error)
@@ -86,7 +86,7 @@ struct RefusalWordsTests {
     }
 
     /// A run of another folder.
-    private static func misplaced(_ plan: SQLiteRun, _ folder: PlannedFolder) throws -> Diagnostic {
+    private static func misplaced(_ plan: RunFile, _ folder: PlannedFolder) throws -> Diagnostic {
         let other = try PlannedFolder()
         do { try plan.checkPlace(home: other.path) } catch { return Diagnostic(explaining: error) }
         throw Diagnostic("a run of another folder passes")

@@ -17,7 +17,7 @@ struct SeveralServicesTests {
         Settlement(recipient: id, outcome: outcome, status: status, reason: reason, attempts: 1, settledAt: .now())
     }
 
-    private func tokens(_ run: SQLiteRun) throws -> [String] {
+    private func tokens(_ run: RunFile) throws -> [String] {
         var tokens: [String] = []
         try run.forEachResult { _, recipient, _, _ in tokens.append(recipient.token.text) }
         return tokens
@@ -99,6 +99,6 @@ struct SeveralServicesTests {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     fileprivate func settings() throws -> RunSettings { try plan.settings.get() }
 }

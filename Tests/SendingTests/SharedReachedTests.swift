@@ -68,7 +68,7 @@ struct SharedReachedTests {
         try SharedReached(store).share(run, folder.settings, nil)
         try folder.send(run, to: 10)
         try SharedReached(store).share(run, folder.settings, nil)
-        #expect(devices(try history(elsewhere, store).cappedDevices(beside: nil, in: RunFolder(elsewhere.path))) == Array(0..<10))
+        #expect(devices(try history(elsewhere, store).cappedDevices(beside: nil, in: RunsFolder(elsewhere.path))) == Array(0..<10))
         #expect(try server.sql("SELECT sum(length(data)) FROM reached_replaced.volley_reached") == "80")
         var settings = folder.settings
         settings.frequencyCaps = []

@@ -15,7 +15,7 @@ struct SupersedingRunsTests {
         var unknown: [String] = []
     }
 
-    private func found(_ run: SQLiteRun, _ folder: PlannedFolder, _ settings: RunSettings? = nil) throws -> Found {
+    private func found(_ run: RunFile, _ folder: PlannedFolder, _ settings: RunSettings? = nil) throws -> Found {
         guard let found = try SupersedingRuns(of: run, settings ?? folder.settings) else { return Found() }
         return Found(runs: found.runs.map(\.plan.id), reached: found.reached, toCome: found.toCome, unknown: found.unknown.map(\.id))
     }
@@ -51,7 +51,7 @@ struct SupersedingRunsTests {
         stopped.close()
         let other = try folder.plan(Self.second)
         try folder.send(other, to: 10)
-        let again = try SQLiteRun(path: stopped.path)
+        let again = try RunFile(path: stopped.path)
         #expect(try found(again, folder) == Found(runs: [Self.second], reached: 10))
         var settings = folder.settings
         settings.unknownPolicy = .skip

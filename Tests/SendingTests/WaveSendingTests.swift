@@ -49,7 +49,7 @@ struct WaveSendingTests {
     /// A planned run in a separate folder, with the server that it is sent to.
     private final class Bench {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-waves-\(UUID().uuidString)")
-        let run: SQLiteRun
+        let run: RunFile
         let settings: RunSettings
         private let gateway: Gateway
         private let messages: MessageCatalog

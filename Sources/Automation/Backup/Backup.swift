@@ -52,13 +52,13 @@ public struct Backup {
     private let project: Project?
     /// Its absolute path.
     private var projectFile: String? { project.map { FilePaths.named($0.file) } }
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let cancellation: Cancellation
     private let observer: Observer<Progress>
 
     /// - Parameter project: nil to back up a folder of runs alone.
     public init(
-        _ request: Request, of project: Project?, catalog: RunFolder, _ cancellation: Cancellation, _ observer: Observer<Progress>
+        _ request: Request, of project: Project?, catalog: RunsFolder, _ cancellation: Cancellation, _ observer: Observer<Progress>
     ) {
         self.request = request
         self.project = project

@@ -150,7 +150,7 @@ struct SuppressedCounts {
     private var last: (at: Timestamp, counts: [Count])?
 
     /// - Returns: an app whose settings have a mistake, and a list that cannot be read, have none.
-    mutating func counts(of apps: [App], projectFile: String, in catalog: RunFolder, at now: Timestamp) -> [Count] {
+    mutating func counts(of apps: [App], projectFile: String, in catalog: RunsFolder, at now: Timestamp) -> [Count] {
         if let last, now >= last.at, now < last.at.adding(seconds: Self.seconds) { return last.counts }
         let counts = apps.flatMap { app in
             let services = (try? RunSettings(app, projectFile: projectFile, pushType: .alert).services) ?? []

@@ -36,7 +36,7 @@ final class ScheduleMonitoring {
     private let observer: Observer<Diagnostic>
     let sending: SendingMetrics
     private let prometheus: String?, health: String?
-    let catalog: RunFolder
+    let catalog: RunsFolder
     let apps: [App]
     let projectFile: String
     private var hasFailed: Set<String> = []
@@ -50,7 +50,7 @@ final class ScheduleMonitoring {
     ///   - latest: gets the metrics, too.
     ///   - observer: receives the error of a file that cannot be written.
     package init(
-        _ project: Project, _ catalog: RunFolder, sending: SendingMetrics, latest: LatestMetrics = LatestMetrics(),
+        _ project: Project, _ catalog: RunsFolder, sending: SendingMetrics, latest: LatestMetrics = LatestMetrics(),
         _ observer: Observer<Diagnostic>
     ) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
@@ -65,14 +65,14 @@ final class ScheduleMonitoring {
 
     /// Checks the files of `monitoring` before work begins.
     /// - Throws: a `Diagnostic` for one that leads to what no output goes to, or would replace what must not be lost.
-    static func check(_ project: Project, _ catalog: RunFolder) throws(Diagnostic) {
+    static func check(_ project: Project, _ catalog: RunsFolder) throws(Diagnostic) {
         if let refused = ProjectInspection.refusedOutputs(of: project).first { throw refused }
         for output in [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self) {
             try check(FilePaths.resolve(output.value, besideFile: project.file), catalog)
         }
     }
 
-    private static func check(_ file: String, _ catalog: RunFolder) throws(Diagnostic) {
+    private static func check(_ file: String, _ catalog: RunsFolder) throws(Diagnostic) {
         try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: catalog.place)
     }
 

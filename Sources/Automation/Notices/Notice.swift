@@ -108,7 +108,7 @@ public struct Notice: Sendable {
 extension Notice {
     /// A notice about a run.
     /// - Parameter occurrence: the time of the schedule that the run belongs to.
-    package init(_ event: NoticeEvent, of run: SQLiteRun, occurrence: String? = nil) {
+    package init(_ event: NoticeEvent, of run: RunFile, occurrence: String? = nil) {
         self.init(event)
         campaign = run.plan.campaign
         app = run.plan.app
@@ -124,7 +124,7 @@ extension Notice {
     }
 
     /// A notice about how a run ended. Figures that cannot be read are left out.
-    package init(ofEndedRun run: SQLiteRun, occurrence: String? = nil) {
+    package init(ofEndedRun run: RunFile, occurrence: String? = nil) {
         self.init(.stopped, of: run, occurrence: occurrence)
         if state == .finished { event = .finished }
         guard let report = try? Report(run), let figures = try? run.figures() else { return }

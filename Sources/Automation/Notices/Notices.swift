@@ -187,7 +187,7 @@ extension Notices {
     /// Delivers a single notice about a run, and waits for it. For commands that end afterwards.
     /// - Parameter cancellation: as for `finish`.
     public static func notify(
-        _ event: NoticeEvent, of run: SQLiteRun, _ project: Project, until cancellation: Cancellation, _ observer: NoticeObserver
+        _ event: NoticeEvent, of run: RunFile, _ project: Project, until cancellation: Cancellation, _ observer: NoticeObserver
     ) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))

@@ -83,14 +83,14 @@ public final class AccountRights: Sendable {
 
     /// The accounts that wrote what a plan was made from, since the campaign was sent last.
     /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look for the last twenty.
-    public func writers(of run: SQLiteRun, since earlier: [SQLiteRun]? = nil) throws -> Set<String> {
+    public func writers(of run: RunFile, since earlier: [RunFile]? = nil) throws -> Set<String> {
         try writers(of: run.plan.campaignSource, in: run.plan.campaignFile, since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
     }
 
     private static let mostEarlierRuns = 20
 
     /// The accounts that wrote the text of a campaign's file, since the campaign was sent last.
-    private func writers(of text: String, in file: String, since earlier: [SQLiteRun]) throws -> Set<String> {
+    private func writers(of text: String, in file: String, since earlier: [RunFile]) throws -> Set<String> {
         func digest(_ text: String) -> String { ShownFile.digest(of: Array(text.utf8)) }
         let sent = earlier.map { earlier in
             defer { earlier.close() }
@@ -143,7 +143,7 @@ public final class AccountRights: Sendable {
 
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
     /// - Parameter earlier: as for `writers`.
-    public func fourEyes(run id: String, approver: String, since earlier: [SQLiteRun]? = nil) throws -> OrderRefusal? {
+    public func fourEyes(run id: String, approver: String, since earlier: [RunFile]? = nil) throws -> OrderRefusal? {
         let run = try files.catalog.open(id)
         defer { run.close() }
         let orders = try files.catalog.orders.open()

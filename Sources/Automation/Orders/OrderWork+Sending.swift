@@ -77,7 +77,7 @@ extension OrderWork {
     }
 
     /// Removes a run that was made to be sent at once and was not.
-    private func removing(_ run: SQLiteRun, _ body: () throws -> OrderState) throws -> OrderState {
+    private func removing(_ run: RunFile, _ body: () throws -> OrderState) throws -> OrderState {
         do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval { throw refused } catch {
             _ = try? discard(run)
             throw error

@@ -20,7 +20,7 @@ struct OrderWork: Sendable {
 
     let work: ScheduledRunWork
 
-    var catalog: RunFolder { work.catalog }
+    var catalog: RunsFolder { work.catalog }
     var choice: ProjectChoice { work.choice }
     var rights: OrderRights { work.rights }
     private var observer: ScheduleObserver { work.attendance.observer }
@@ -66,7 +66,7 @@ struct OrderWork: Sendable {
     }
 
     /// Also where this was done before by a process that is gone: then it is not recorded a second time.
-    private func approve(_ run: SQLiteRun, digest: String, by person: String) throws -> OrderState {
+    private func approve(_ run: RunFile, digest: String, by person: String) throws -> OrderState {
         let name = try approver(person)
         guard isShown(run, digest) else { return .refused(.planDiffers) }
         if try run.approval()?.name != name {
@@ -76,7 +76,7 @@ struct OrderWork: Sendable {
         return .done(OrderResult(run: run.plan.id))
     }
 
-    private func reject(_ run: SQLiteRun, digest: String, by person: String, reason: String) throws -> OrderState {
+    private func reject(_ run: RunFile, digest: String, by person: String, reason: String) throws -> OrderState {
         let name = try approver(person)
         guard isShown(run, digest) else { return .refused(.planDiffers) }
         if try run.status().state != .cancelled { warn(try Sending.reject(run, by: name, reason: reason), about: run) }
@@ -84,9 +84,9 @@ struct OrderWork: Sendable {
     }
 
     /// Whether a run's plan is the one that was shown. That the file matches its digest is checked when it is approved or sent.
-    func isShown(_ run: SQLiteRun, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
+    func isShown(_ run: RunFile, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
 
-    private func warn(_ warnings: [String], about run: SQLiteRun) {
+    private func warn(_ warnings: [String], about run: RunFile) {
         for warning in warnings { observer(.order(.warning(run.plan, warning))) }
     }
 
@@ -129,13 +129,13 @@ struct OrderWork: Sendable {
     }
 
     /// Whether a run was planned from the text that was shown: the file may have been changed between the check and the reading.
-    func isFromShown(_ run: SQLiteRun, _ digest: String) -> Bool {
+    func isFromShown(_ run: RunFile, _ digest: String) -> Bool {
         let text = Array(run.plan.campaignSource.utf8)
         // The text is kept without a byte order mark.
         return ShownFile.digest(of: text) == digest || ShownFile.digest(of: [0xEF, 0xBB, 0xBF] + text) == digest
     }
 
-    func withdraw(_ run: SQLiteRun) throws -> OrderState {
+    func withdraw(_ run: RunFile) throws -> OrderState {
         try run.remove()
         return .refused(.fileDiffers)
     }

@@ -35,14 +35,14 @@ public struct SupportBundle: Sendable {
     private let request: Request
     private let project: Project?
     private let projectFile: String?
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let cancellation: Cancellation
 
     /// - Parameters:
     ///   - project: nil if there is none, or it cannot be read.
     ///   - projectFile: volley.yaml; nil if there is none.
     public init(
-        _ request: Request, of project: Project?, projectFile: String?, catalog: RunFolder, _ cancellation: Cancellation
+        _ request: Request, of project: Project?, projectFile: String?, catalog: RunsFolder, _ cancellation: Cancellation
     ) {
         self.request = request
         self.project = project
@@ -145,7 +145,7 @@ public struct SupportBundle: Sendable {
 private struct SupportedRun {
     let json: JSONValue
 
-    init(_ run: SQLiteRun, _ known: HistorySnapshot) {
+    init(_ run: RunFile, _ known: HistorySnapshot) {
         defer { run.close() }
         let plan = run.plan
         let summary = (try? Report(run, isSummary: true))?.json

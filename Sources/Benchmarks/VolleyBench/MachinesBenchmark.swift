@@ -48,7 +48,7 @@ struct MachinesBenchmark {
 
     /// From the first outcome to the last.
     private static func sendingSeconds(ofRunIn folder: String) throws -> Double {
-        let run = try RunFolder(folder).open(named: "last", readOnly: true)
+        let run = try RunsFolder(folder).open(named: "last", readOnly: true)
         defer { run.close() }
         var (first, last) = (Int64.max, Int64.min)
         try run.forEachStoredResult { result in

@@ -15,7 +15,7 @@ enum PlannedRun {
         return content
     }
 
-    static func make(recipients: Int, folder: String) throws -> (SQLiteRun, PayloadTemplate) {
+    static func make(recipients: Int, folder: String) throws -> (RunFile, PayloadTemplate) {
         let template = try PayloadTemplate(content())
         let writer = try RunWriter(folder: folder, id: "bench")
         for id in 0..<recipients {

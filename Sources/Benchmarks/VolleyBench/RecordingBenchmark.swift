@@ -83,7 +83,7 @@ struct RecordingProcess {
             seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore, accepted: accepted)
     }
 
-    private func read(_ run: SQLiteRun, _ template: PayloadTemplate, into source: BoundedQueue<PushBatch>) throws {
+    private func read(_ run: RunFile, _ template: PayloadTemplate, into source: BoundedQueue<PushBatch>) throws {
         defer { source.close() }
         for start in stride(from: 0, to: pushes, by: Self.claimSize) {
             let claim = start..<min(start + Self.claimSize, pushes)
@@ -102,7 +102,7 @@ struct RecordingProcess {
         }
     }
 
-    private func record(_ results: BoundedQueue<[Settlement]>, into run: SQLiteRun) throws -> Int {
+    private func record(_ results: BoundedQueue<[Settlement]>, into run: RunFile) throws -> Int {
         var accepted = 0
         let groups = OutcomeGroups(results)
         while let group = groups.next() {

@@ -56,7 +56,7 @@ struct ReportBenchmark {
 
     /// Makes a run that has ended, except for its last recipient.
     /// - Returns: the run, and the seconds that comparing its digest at its beginning and counting at its end took.
-    private func makeRun(_ folder: String) throws -> (SQLiteRun, beginning: Double, ending: Double) {
+    private func makeRun(_ folder: String) throws -> (RunFile, beginning: Double, ending: Double) {
         let writer = try RunWriter(folder: folder, id: "bench")
         for id in 0..<recipients {
             try writer.put(
@@ -72,7 +72,7 @@ struct ReportBenchmark {
                 audience: recipients, skipped: [.notMatched: recipients * 2], settings: .success(PlannedRun.settings), preview: .object([]))
         )
         // Opened again, because the planned run is already known to be unchanged.
-        let run = try SQLiteRun(path: made.path)
+        let run = try RunFile(path: made.path)
         made.close()
         let beginning = try seconds { try run.checkUnchanged() }
         let start = Timestamp.now()

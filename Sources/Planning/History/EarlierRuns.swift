@@ -6,7 +6,7 @@ import Workspace
 /// What was sent of an app's campaign before, from the files of its runs and the record next to them.
 public struct EarlierRuns: Sendable {
     /// The newest runs that have an audience, newest first, back to one that reached a device.
-    private let runs: [SQLiteRun]
+    private let runs: [RunFile]
     private let now: Timestamp
     private let settings: RunSettings
     /// The last sending that reached a device; if none did, the last attempt.
@@ -18,7 +18,7 @@ public struct EarlierRuns: Sendable {
 
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     public init(
-        of campaign: String, app: String, in settings: RunSettings, catalog: RunFolder, now: Timestamp,
+        of campaign: String, app: String, in settings: RunSettings, catalog: RunsFolder, now: Timestamp,
         besides own: String? = nil
     )
         throws
@@ -90,7 +90,7 @@ public struct EarlierRuns: Sendable {
             remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.", [.ask(.restoreRun(run.id))])
     }
 
-    private func unfinishedWarning(_ run: SQLiteRun, _ context: CampaignContext) -> Diagnostic? {
+    private func unfinishedWarning(_ run: RunFile, _ context: CampaignContext) -> Diagnostic? {
         guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
         guard LedgerGap(of: run) == nil, let claims = try? run.claims(), !claims.isEmpty,
             run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0

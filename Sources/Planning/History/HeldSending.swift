@@ -11,7 +11,7 @@ struct HeldSending {
     private let reached: Int, unsent: Int
 
     /// nil for a run that is not held, or whose devices are none of this campaign's.
-    init?(_ run: SQLiteRun, among record: HistorySnapshot, app: String, _ settings: RunSettings) throws {
+    init?(_ run: RunFile, among record: HistorySnapshot, app: String, _ settings: RunSettings) throws {
         guard let restored = RestoredRun(run, among: record), restored.isHeld, run.plan.app == app, !run.plan.isTest,
             try settings.sharesList(with: run.plan.settings.get().listName)
         else { return nil }

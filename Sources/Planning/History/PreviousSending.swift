@@ -24,7 +24,7 @@ public struct PreviousSending: Sendable {
     private let now: Timestamp
 
     /// nil when the last run's file cannot be read.
-    init?(of last: SQLiteRun, now: Timestamp) {
+    init?(of last: RunFile, now: Timestamp) {
         guard let status = try? last.status(), let began = status.startedAt,
             let settings = try? last.plan.settings.get()
         else { return nil }

@@ -16,7 +16,7 @@ package struct CampaignContext {
     var messages: MessageCatalog
     var warnings: [Diagnostic]
     /// Where its runs are kept.
-    package var catalog: RunFolder
+    package var catalog: RunsFolder
     /// What it may name; nil for every file.
     var roots: ConsoleRoots?
 

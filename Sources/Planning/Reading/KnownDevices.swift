@@ -21,7 +21,7 @@ struct KnownDevices {
     ///   - history: the pushes that devices got lately, from the runs of this machine.
     ///   - countsRecent: whether the devices that got any push in the last hours are counted.
     /// - Throws: `Diagnostic`: a list or a run cannot be read.
-    init(_ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, in catalog: RunFolder) throws {
+    init(_ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, in catalog: RunsFolder) throws {
         let (app, project) = (context.app.name.value, context.project)
         let settings = try RunSettings(context)
         var history = history

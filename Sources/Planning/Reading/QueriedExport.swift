@@ -10,7 +10,7 @@ final class QueriedExport {
 
     /// Makes a file for the rows.
     /// - Throws: `Diagnostic`: it cannot be made.
-    private init(_ query: DatabaseQuery, _ catalog: RunFolder) throws {
+    private init(_ query: DatabaseQuery, _ catalog: RunsFolder) throws {
         self.query = query
         folder = try catalog.scratchFolder()
         path = FilePaths.join(folder.path, name: "\(Self.fileName(query.database.name)).csv")
@@ -25,7 +25,7 @@ final class QueriedExport {
     /// Puts the query to its database, and has an audience read what it found.
     /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found nothing; `CancellationError`.
     static func of(
-        _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunFolder, _ attendance: PlanningAttendance
+        _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunsFolder, _ attendance: PlanningAttendance
     ) throws -> QueriedExport? {
         guard let query else { return nil }
         let export = try QueriedExport(query, catalog)
@@ -38,7 +38,7 @@ final class QueriedExport {
     /// The columns that a query would find, checked as those of an export. Nothing is executed.
     /// - Returns: warnings.
     static func checkColumns(
-        of query: DatabaseQuery, for audience: AudienceQuery, in catalog: RunFolder, _ cancellation: Cancellation
+        of query: DatabaseQuery, for audience: AudienceQuery, in catalog: RunsFolder, _ cancellation: Cancellation
     ) throws -> [Diagnostic] {
         let columns = try query.columns(cancellation)
         let export = try QueriedExport(query, catalog)

@@ -17,19 +17,19 @@ enum SendingTime: Hashable, Sendable {
 extension SendingTime {
     /// What `volley send FILE` does, unless its time was already sent. That refusal says more than "too late", and `--now`, the remedy for
     /// that, would reach every device again.
-    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: RunFolder) throws -> SendingTime {
+    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: RunsFolder) throws -> SendingTime {
         try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in
             try ofSending(context.campaign, isNow: isNow, now: now)
         }
     }
 
     /// What `volley plan FILE` freezes, unless that time was already sent.
-    static func ofPlanning(_ context: CampaignContext, now: Timestamp, in catalog: RunFolder) throws -> SendingTime {
+    static func ofPlanning(_ context: CampaignContext, now: Timestamp, in catalog: RunsFolder) throws -> SendingTime {
         try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
     }
 
     private static func unlessSentAlready(
-        _ campaign: Campaign, _ catalog: RunFolder, _ decide: () throws(Diagnostic) -> SendingTime
+        _ campaign: Campaign, _ catalog: RunsFolder, _ decide: () throws(Diagnostic) -> SendingTime
     ) throws -> SendingTime {
         do throws(Diagnostic) {
             let sendingTime = try decide()
@@ -42,7 +42,7 @@ extension SendingTime {
         }
     }
 
-    private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: RunFolder) throws(Diagnostic) -> Diagnostic? {
+    private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: RunsFolder) throws(Diagnostic) -> Diagnostic? {
         do { return try ScheduledTime.refusal(campaign, occurrence: time, in: catalog) } catch {
             throw Diagnostic(explaining: error)
         }

@@ -18,7 +18,7 @@ package final class SharedLedger: RunLedger {
     /// The run's number in the store.
     let run: Int
     /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this value.
-    let replica: SQLiteRun
+    let replica: RunFile
     private let scratch: ScratchFolder?
     /// Whether `replica` is the run's own file.
     var isAtHome: Bool { scratch == nil }
@@ -72,7 +72,7 @@ package final class SharedLedger: RunLedger {
     /// A beat that takes longer is given up, and followed by another.
     private static let beatSeconds = 5.0
 
-    init(_ store: Store, run: Int, replica: SQLiteRun, scratch: ScratchFolder?) {
+    init(_ store: Store, run: Int, replica: RunFile, scratch: ScratchFolder?) {
         (self.store, self.run, self.replica, self.scratch) = (store, run, replica, scratch)
         plan = replica.plan
         claiming = JournalLane(store, place: 0)

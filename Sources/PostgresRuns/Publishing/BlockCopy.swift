@@ -13,14 +13,14 @@ struct BlockCopy: Sendable {
     private static let copySeconds = 600.0
 
     private let store: Store
-    private let file: SQLiteRun
+    private let file: RunFile
     private let number: Int
     private let progress: @Sendable (Int) -> Void
 
     /// - Parameters:
     ///   - run: the run's number in the store.
     ///   - progress: called with recipients so far.
-    init(_ store: Store, _ file: SQLiteRun, run: Int, _ progress: @escaping @Sendable (Int) -> Void) {
+    init(_ store: Store, _ file: RunFile, run: Int, _ progress: @escaping @Sendable (Int) -> Void) {
         (self.store, self.file, number, self.progress) = (store, file, run, progress)
     }
 
@@ -36,7 +36,7 @@ struct BlockCopy: Sendable {
     private func copy(_ part: Range<Int>, _ state: BlockCopyState) throws {
         let lane = store.lane(answerSeconds: Store.answerSeconds)
         // A reader of its own: those of one connection wait for one another while the file is written to.
-        let file = try SQLiteRun(path: file.path, readOnly: true)
+        let file = try RunFile(path: file.path, readOnly: true)
         do {
             for start in stride(from: part.lowerBound, to: part.upperBound, by: Self.blocksTogether) where !state.hasFailed {
                 let blocks = start..<min(start + Self.blocksTogether, part.upperBound)
@@ -49,7 +49,7 @@ struct BlockCopy: Sendable {
         }
     }
 
-    private func copy(_ blocks: Range<Int>, of file: SQLiteRun, _ connection: PostgresConnection) throws {
+    private func copy(_ blocks: Range<Int>, of file: RunFile, _ connection: PostgresConnection) throws {
         while true {
             let missing = try missing(in: blocks, connection)
             guard !missing.isEmpty else { return }
@@ -100,7 +100,7 @@ struct BlockPacker {
     private static let blocksAtATime = 8
     private static let head = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
 
-    private let file: SQLiteRun
+    private let file: RunFile
     private let run: Int
     private var blocks: ArraySlice<Int>
     private var hasBegun = false
@@ -109,7 +109,7 @@ struct BlockPacker {
     /// - Parameters:
     ///   - run: the run's number in the store.
     ///   - blocks: ascending.
-    init(_ file: SQLiteRun, run: Int, _ blocks: [Int]) { (self.file, self.run, self.blocks) = (file, run, blocks[...]) }
+    init(_ file: RunFile, run: Int, _ blocks: [Int]) { (self.file, self.run, self.blocks) = (file, run, blocks[...]) }
 
     /// The next rows; nil after the last.
     mutating func next() throws -> [UInt8]? {

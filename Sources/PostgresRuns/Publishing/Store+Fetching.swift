@@ -32,7 +32,7 @@ extension Store {
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
     /// - Throws: `Diagnostic`: the store does not have it, members send it, there is another run of its id; `CancellationError`. Then no file was made.
-    public func fetch(_ id: String, into catalog: RunFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
+    public func fetch(_ id: String, into catalog: RunsFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
         let row = try storedPlan(id)
         guard row.takenHome.isEmpty else { throw Self.isAtHome(row) }
         let isNew = !catalog.holds(id)
@@ -52,7 +52,7 @@ extension Store {
             place: try rebuilt.place(run), isNew: true, audience: result.audience, claimed: result.claimed, status: result.status)
     }
 
-    private func fetched(_ run: SQLiteRun, at place: String, isNew: Bool) throws -> FetchedRun {
+    private func fetched(_ run: RunFile, at place: String, isNew: Bool) throws -> FetchedRun {
         let result = FetchedRun(
             place: place, isNew: isNew, audience: run.plan.audience, claimed: try run.claims().count, status: try run.status())
         try run.closeIntoOneFile()
@@ -107,7 +107,7 @@ extension Store {
     ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned last.
     ///   - catalog: where a file is looked for that is named without a folder.
     /// - Throws: `Diagnostic`: there is no run in the store, or no such file; `CancellationError`.
-    public func id(named argument: String, in catalog: RunFolder) throws -> String {
+    public func id(named argument: String, in catalog: RunsFolder) throws -> String {
         if argument == "last" { return try lastRun() }
         guard argument.contains("/") || argument.hasSuffix(".sqlite") else { return argument }
         let run = try catalog.open(named: argument, readOnly: true)
@@ -139,8 +139,8 @@ extension Store {
     }
 
     /// The run's file that is there already.
-    private func ownFile(_ row: StoredPlan, in catalog: RunFolder) throws -> SQLiteRun {
-        let file = try SQLiteRun(path: catalog.place(of: row.id))
+    private func ownFile(_ row: StoredPlan, in catalog: RunsFolder) throws -> RunFile {
+        let file = try RunFile(path: catalog.place(of: row.id))
         guard file.planDigest == row.digest else {
             throw Diagnostic(
                 "there is another run with this id", file: file.place, remedy: "Name another folder with --into. Nothing was changed.")
@@ -151,7 +151,7 @@ extension Store {
     }
 
     /// Takes over the journal, and how the run is.
-    private func takeOver(_ row: StoredPlan, into file: SQLiteRun, isNew: Bool, _ progress: (FetchProgress) -> Void) throws {
+    private func takeOver(_ row: StoredPlan, into file: RunFile, isNew: Bool, _ progress: (FetchProgress) -> Void) throws {
         if isNew { try file.noteCopy(at: .now()) }
         let ledger = SharedLedger(self, run: row.number, replica: file, scratch: nil)
         try ledger.checkMembersOfJournal()

@@ -10,7 +10,7 @@ extension Store {
     /// that publishes a plan that another one left in the middle, or publishes at the same moment, copies what is missing.
     /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from several threads, one at a time.
     /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is in the store is not used.
-    package func publish(_ file: SQLiteRun, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger {
+    package func publish(_ file: RunFile, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger {
         guard file.hasDigest else {
             throw Diagnostic(
                 "a plan of this older format cannot be sent by several machines", file: file.place, remedy: "Plan the campaign again.",
@@ -33,7 +33,7 @@ extension Store {
     }
 
     /// Opens a run as this machine's, if it was published.
-    package func reopen(_ file: SQLiteRun) throws -> SharedLedger? {
+    package func reopen(_ file: RunFile) throws -> SharedLedger? {
         let known = try StoreError.explaining { try looking.once { try Self.find(file.plan.id, $0) } }
         guard let known, known.isPublished, known.digest == file.planDigest else { return nil }
         return SharedLedger(self, run: known.number, replica: file, scratch: nil)
@@ -61,14 +61,14 @@ extension Store {
         return known
     }
 
-    private static func isAnother(_ file: SQLiteRun) -> Diagnostic {
+    private static func isAnother(_ file: RunFile) -> Diagnostic {
         Diagnostic(
             "the store has another run with the id \(file.plan.id)", file: file.place,
             remedy: "Two projects share the store, or this file was changed. Plan again: the next plan gets a new id.")
     }
 
     /// The run's row; it and those of its legs are made if there is none.
-    private func enter(_ file: SQLiteRun, _ connection: PostgresConnection) throws -> Known {
+    private func enter(_ file: RunFile, _ connection: PostgresConnection) throws -> Known {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
         // The store would hand out again who was claimed before.
@@ -101,14 +101,14 @@ extension Store {
         return known
     }
 
-    private static func hasBegun(_ file: SQLiteRun) -> Diagnostic {
+    private static func hasBegun(_ file: RunFile) -> Diagnostic {
         Diagnostic(
             "sending this run was begun, and the store does not have it", file: file.place,
             remedy: "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
             [.retry(run: file.plan.id)])
     }
 
-    private static func isForgotten(_ file: SQLiteRun, _ since: Timestamp) -> Diagnostic {
+    private static func isForgotten(_ file: RunFile, _ since: Timestamp) -> Diagnostic {
         Diagnostic(
             "this run was put into a store at \(since), and this store does not have it: whom other machines have sent to is not known here",
             file: file.place,
@@ -118,7 +118,7 @@ extension Store {
     }
 
     /// Lets members use the run, if all of its blocks are there.
-    private func confirm(_ file: SQLiteRun, _ number: Int, _ connection: PostgresConnection) throws {
+    private func confirm(_ file: RunFile, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
             // Counted by a statement that begins once nobody removes blocks. Of a run that was not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
@@ -135,11 +135,11 @@ extension Store {
     }
 
     /// Blocks refer to the run's row: without it none can be written.
-    private func removedMeanwhile(_ file: SQLiteRun, _ body: () throws -> Void) throws {
+    private func removedMeanwhile(_ file: RunFile, _ body: () throws -> Void) throws {
         do { try body() } catch let error as PostgresError where error.sqlState == "23503" { throw Self.isRemoved(file) }
     }
 
-    private static func isRemoved(_ file: SQLiteRun) -> Diagnostic {
+    private static func isRemoved(_ file: RunFile) -> Diagnostic {
         Diagnostic(
             "the run was removed from the store while it was copied there", file: file.place, remedy: "Nothing was sent; try again.")
     }
@@ -147,7 +147,7 @@ extension Store {
     /// Opens a run that another machine published.
     /// - Parameter catalog: where its plan is kept while this process takes part.
     /// - Throws: `Diagnostic`: there is none.
-    package func open(_ id: String, in catalog: RunFolder) throws -> SharedLedger {
+    package func open(_ id: String, in catalog: RunsFolder) throws -> SharedLedger {
         let lane = lane(answerSeconds: 60)
         var found: (number: Int, bare: [UInt8])?
         try StoreError.explaining {
@@ -161,6 +161,6 @@ extension Store {
             throw Self.isMissing(id)
         }
         let scratch = try catalog.scratchFolder()
-        return SharedLedger(self, run: found.number, replica: try SQLiteRun(bare: found.bare, in: scratch), scratch: scratch)
+        return SharedLedger(self, run: found.number, replica: try RunFile(bare: found.bare, in: scratch), scratch: scratch)
     }
 }

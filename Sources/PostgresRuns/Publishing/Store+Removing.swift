@@ -15,7 +15,7 @@ extension Store {
     ///   - silent: called each second with the machines of members that do not beat, and may be gone.
     /// - Throws: `Diagnostic`: it is not there, members send it, or its file does not hold all that the store knows; `CancellationError`.
     public func remove(
-        _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunFolder, silent: ([String]) -> Void = { _ in }
+        _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, silent: ([String]) -> Void = { _ in }
     ) throws {
         let lane = lane(answerSeconds: Self.answerSeconds)
         guard let known = try StoreError.explaining({ try lane.patiently { try Self.find(id, $0) } }) else { throw Self.isMissing(id) }
@@ -102,13 +102,13 @@ extension Store {
     // MARK: - What would be lost
 
     /// Makes sure that the run's file holds all that the store knows of it.
-    private func requireFetched(_ known: Known, _ id: String, in catalog: RunFolder, _ lane: StoreLane) throws {
+    private func requireFetched(_ known: Known, _ id: String, in catalog: RunsFolder, _ lane: StoreLane) throws {
         let remedy =
             "Fetch it before, with `volley store fetch \(id)`. With --force it is removed all the same, and what is only there is lost."
         guard catalog.holds(id) else {
             throw Diagnostic("what became of the run \(id) is nowhere but in the store, as far as this machine knows", remedy: remedy)
         }
-        let file = try SQLiteRun(path: catalog.place(of: id), readOnly: true)
+        let file = try RunFile(path: catalog.place(of: id), readOnly: true)
         guard file.planDigest == known.digest else {
             throw Diagnostic("the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
         }

@@ -6,7 +6,7 @@ public struct Order: Hashable, Sendable {
     /// What is to be done, with what the page showed when it was asked for.
     public enum Kind: Hashable, Sendable {
         /// Record that the plan may be sent, exactly as it was shown.
-        /// - digest: of the plan (`SQLiteRun.planDigest`).
+        /// - digest: of the plan (`RunFile.planDigest`).
         case approve(run: String, digest: String)
         /// Cancel a plan, with a reason that may be blank.
         case reject(run: String, digest: String, reason: String)

@@ -74,7 +74,7 @@ public struct OrderRecords: Sendable {
     public var place: String { OrderStore.path(in: folder) }
 
     /// Whether any were ever placed here.
-    public var isThere: Bool { RunFile.kind(place) != .missing }
+    public var isThere: Bool { DatabaseFile.kind(place) != .missing }
 
     /// Opens them; makes a missing file.
     /// - Throws: `Diagnostic`: it is damaged, of a newer version, something else, not permitted; the disk is full.

@@ -27,7 +27,7 @@ public final class ClaimCounter: Sendable {
 
     /// Creates the file on the disk, in place of the file of an earlier life.
     /// - Throws: `Diagnostic`: it cannot be written.
-    public init(_ run: SQLiteRun, life: String, claimed: Int) throws {
+    public init(_ run: RunFile, life: String, claimed: Int) throws {
         self.run = run.plan.id
         history = run.catalog.history
         path = Self.file(of: run.path)
@@ -39,7 +39,7 @@ public final class ClaimCounter: Sendable {
         try note(claimed)
         // A later command has to read it, whatever the umask is.
         guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.failure(path, code: errno) }
-        try RunFile.synchronize(RunDiagnostics.folder(of: path))
+        try DatabaseFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
     deinit { close() }

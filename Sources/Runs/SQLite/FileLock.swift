@@ -4,7 +4,7 @@ import Glibc
 enum FileLock {
     /// Whether some process holds a file's lock. Never takes it.
     static func isHeld(_ path: String) -> Bool {
-        guard let descriptor = RunFile.openLockToLook(path).descriptor else { return false }
+        guard let descriptor = DatabaseFile.openLockToLook(path).descriptor else { return false }
         defer { close(descriptor) }
         // Getting a shared lock shows that no process holds the exclusive one; closing the file releases it.
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0

@@ -47,7 +47,7 @@ struct GroupTally {
     /// - Parameters:
     ///   - ids: a part of the audience that follows those counted before.
     ///   - claims: of the whole run.
-    mutating func count(_ db: Database, _ run: SQLiteRun, ids: Range<Int>, _ claims: ClaimSet) throws {
+    mutating func count(_ db: Database, _ run: RunFile, ids: Range<Int>, _ claims: ClaimSet) throws {
         var claims = claims.ranges[...]
         var outcomes = try OutcomeReader(db, run)
         var cursor = ServiceCursor(run.plan)

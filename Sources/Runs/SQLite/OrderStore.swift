@@ -21,20 +21,20 @@ public final class OrderStore: Sendable {
     /// Where it is, for messages.
     public var place: String { path }
     private let path: String
-    private let identity: RunFile.Identity?
+    private let identity: DatabaseFile.Identity?
     private let database: DatabasePool
 
-    static func path(in folder: String) -> String { RunFile.join(folder, name: fileName) }
+    static func path(in folder: String) -> String { DatabaseFile.join(folder, name: fileName) }
 
     /// Opens the file; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.
     public init(folder: String) throws {
         let path = Self.path(in: folder)
         self.path = path
-        try RunFile.checkKind(ofDatabase: path, wanted: "the record of orders")
-        try RunFile.makeDatabase(path, doing: "cannot write the orders", .planning)
+        try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
+        try DatabaseFile.makeDatabase(path, doing: "cannot write the orders", .planning)
         database = try Self.translating(path) { try Self.connect(path) }
-        identity = RunFile.identity(path)
+        identity = DatabaseFile.identity(path)
     }
 
     /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the file leaves one file anyway.
@@ -58,7 +58,7 @@ public final class OrderStore: Sendable {
     }
 
     /// Whether it is still the file that was opened: nobody removed it or put another in its place.
-    public var isInPlace: Bool { RunFile.identity(path) == identity }
+    public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
 
     /// The store cannot be used afterwards.
     public func close() { try? database.close() }
@@ -198,8 +198,8 @@ public final class OrderStore: Sendable {
     /// What a folder's orders are, newest first, whether or not processes work with them; none when there is no file.
     static func read(folder: String, before number: Int64?, atMost limit: Int) throws -> OrderListing {
         let path = path(in: folder)
-        try RunFile.checkKind(ofDatabase: path, wanted: "the record of orders")
-        guard RunFile.kind(path) != .missing else { return OrderListing() }
+        try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
+        guard DatabaseFile.kind(path) != .missing else { return OrderListing() }
         return try translating(path) {
             try InterruptedChange.takingBack(path) {
                 var configuration = Configuration()

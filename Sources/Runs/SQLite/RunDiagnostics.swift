@@ -28,7 +28,7 @@ enum RunDiagnostics {
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
                 remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
-        case .SQLITE_CANTOPEN where RunFile.kind(path) == .missing: return missing(path)
+        case .SQLITE_CANTOPEN where DatabaseFile.kind(path) == .missing: return missing(path)
         case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
             return Diagnostic(
                 "the run file cannot be opened (SQLite error \(error.extendedResultCode.rawValue))", file: path,
@@ -76,7 +76,7 @@ enum RunDiagnostics {
         guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
             return false
         }
-        let largest = ["", "-wal", "-journal"].map { RunFile.size(path + $0) }.max() ?? 0
+        let largest = ["", "-wal", "-journal"].map { DatabaseFile.size(path + $0) }.max() ?? 0
         return largest + (64 << 10) >= Int(limit.rlim_cur)
     }
 
@@ -90,11 +90,11 @@ enum RunDiagnostics {
 
     /// Checks what a name leads to before SQLite opens it, with the files that SQLite keeps next to it.
     static func checkKind(ofRun path: String) throws(Diagnostic) {
-        let real = RunFile.withoutLink(path)
-        if real.hasSuffix(RunFile.partialSuffix) { throw unfinishedPlan(path) }
-        switch RunFile.kind(path) {
+        let real = DatabaseFile.withoutLink(path)
+        if real.hasSuffix(DatabaseFile.partialSuffix) { throw unfinishedPlan(path) }
+        switch DatabaseFile.kind(path) {
         case .file:
-            do throws(Diagnostic) { try RunFile.checkKind(ofDatabase: real, wanted: "a run file") } catch {
+            do throws(Diagnostic) { try DatabaseFile.checkKind(ofDatabase: real, wanted: "a run file") } catch {
                 guard real != path, let file = error.file else { throw error }
                 throw Diagnostic(
                     "this is a link to a run file that cannot be opened: \(file) next to it is not a file", file: path,

@@ -1,165 +1,323 @@
-import Base
+public import Base
+import GRDB
 import Glibc
+import Synchronization
 
-/// Where run files are and how their names end.
-enum RunFile {
-    static let suffix = ".sqlite"
-    /// A plan that is still being written: no command takes such a file for a run.
-    static let partialSuffix = ".sqlite.partial"
+/// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
+///
+/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
+/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is closed or
+/// dropped, one file remains that can be read anywhere, a read-only folder included.
+public final class RunFile: RunLedger {
+    /// The file.
+    public let path: String
+    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of this name, as the file may
+    /// lie where it is no business of Volley.
+    let givenPath: String
+    /// What was frozen when the run was planned.
+    public let plan: RunPlan
+    /// When its recipients were removed; nil when they are there.
+    public let prunedAt: Timestamp?
+    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for plans of older versions. It is what
+    /// the file says, and `checkUnchanged` shows that it is true.
+    public let planDigest: String
+    /// What is known of the other runs of the folder.
+    let marks: RunMarks
+    private let isReadOnly: Bool
+    private let identity: DatabaseFile.Identity?
+    private let connections = Mutex(Connections())
+    let sendingLock = Mutex<SendingLock?>(nil)
+    /// Whether it had the lock and released it.
+    let wasLocked = Mutex(false)
+    /// The life that this store began; nil before. Claims are made only for this one.
+    let ownLife = Mutex<String?>(nil)
+    /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
+    let noted = Mutex<NotedLife?>(nil)
+    /// Who is claimed, once that was read to hand out ranges; nil when it has to be read again.
+    let leased = Mutex<ClaimSet?>(nil)
+    /// Threads that may read at the same time while the run is sent.
+    private let readers = Mutex(1)
+    /// The file as it was when it was last compared with its digest; nil when it never was.
+    let unchangedAt = Mutex<[FileStamp?]?>(nil)
 
-    /// Whether a file of the folder is a run, by its name.
-    static func isRun(_ name: String) -> Bool {
-        name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) && name != ScheduleStore.fileName && name != OrderStore.fileName
+    /// What is open; at most one of the two.
+    private struct Connections {
+        var reading: DatabasePool?
+        var writing: DatabasePool?
     }
 
-    /// The last part of a path.
-    static func name(_ path: String) -> Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
-
-    static func path(_ id: String, in folder: String) -> String { join(folder, name: id + suffix) }
-
-    static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
-
-    /// Removes a database and the files that SQLite may have created beside it.
-    static func remove(_ path: String) {
-        for ending in ["", "-journal", "-wal", "-shm"] { unlink(path + ending) }
+    /// Opens a run file; one of an older format is converted first.
+    /// - Parameter observer: is told how far that is.
+    /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
+    public convenience init(path: String, readOnly: Bool = false, observer: Observer<RunConversion> = .silent) throws {
+        try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunMarks())
     }
 
-    /// Creates a folder and its parents. Run files hold device tokens, so new folders are for their owner only.
-    static func makeFolder(_ folder: String) throws {
-        if kind(folder) == .folder { return }
-        let parent = RunDiagnostics.folder(of: folder)
-        if folder.contains("/"), parent != "/", parent != folder { try makeFolder(parent) }
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw RunDiagnostics.system("cannot make the folder of runs", path: folder, errno: errno, activity: .planning)
-        }
-        guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
-    }
-
-    /// Creates an empty database that only its owner may read, unless the file exists: SQLite takes an empty file as a new database, and gives its
-    /// companions the same permissions. No descriptor is opened, because closing any descriptor of a file takes SQLite's locks on it from
-    /// the whole process (fcntl(2)): another process would believe that no one has it open, and change its journal mode.
-    static func makeDatabase(_ path: String, doing: String, _ activity: RunDiagnostics.Activity) throws {
-        try makeFolder(RunDiagnostics.folder(of: path))
-        guard mknod(path, S_IFREG | 0o600, 0) != 0 else { return }
-        let code = errno
-        switch kind(path) {
-        case .file where code == EEXIST: return
-        case .folder where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
-        // A dangling link is in the way, and SQLite would follow it.
-        case .missing where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: ELOOP, activity: activity)
-        default: throw RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
-        }
-    }
-
-    /// Opens or creates a lock file. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
-    static func openLock(_ path: String, doing: String) throws(Diagnostic) -> Int32 {
-        let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        var status = stat()
-        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
-        let code = errno
-        if descriptor >= 0 { close(descriptor) }
-        if code == ELOOP {
-            throw Diagnostic(
-                "\(doing): this is a link, not a file of Volley", file: path,
-                remedy: "Remove the link or move it away: Volley did not create it.")
-        }
-        if let kind = FileKind(path: path), kind != .regular { throw kind.intrusion(path, wanted: "a lock file") }
-        throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
-    }
-
-    /// Writes a file's or a folder's changes through to the disk. Not of a database that this process has open: SQLite does that itself, and would lose its
-    /// locks (`makeDatabase`).
-    static func synchronize(_ path: String) throws {
-        do throws(FileError) { try FilePaths.synchronize(path) } catch {
-            throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: error.errorNumber, activity: .planning)
+    init(path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks) throws {
+        self.marks = marks
+        givenPath = path
+        // A link would have its own lock, and two processes could send the run.
+        let real = DatabaseFile.withoutLink(path)
+        self.path = real
+        isReadOnly = readOnly
+        identity = DatabaseFile.identity(real)
+        do {
+            try RunDiagnostics.checkKind(ofRun: path)
+            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer)
+        } catch var mistake as Diagnostic where mistake.file == real {
+            mistake.file = path
+            throw mistake
         }
     }
 
-    enum Kind: Equatable {
-        case file, folder, missing, forbidden
-        /// A named pipe, a socket, a device: SQLite would wait for it, perhaps forever.
-        case other(FileKind)
-    }
-
-    static func kind(_ path: String) -> Kind {
-        guard let kind = FileKind(path: path) else { return errno == EACCES ? .forbidden : .missing }
-        switch kind {
-        // Volley itself opens its records.
-        case .regular, .record: return .file
-        case .folder: return .folder
-        case .namedPipe, .socket, .device: return .other(kind)
+    private static func openedPlan(
+        _ path: String, _ observer: Observer<RunConversion>
+    ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
+        try RunDiagnostics.translating(path, .reading) {
+            try InterruptedChange.takingBack(path) {
+                if let checked = try reading(path, { try checkedPlan($0, path: path) }) { return checked }
+                try RunUpgrade.run(path, observer)
+                guard let checked = try reading(path, { try checkedPlan($0, path: path) }) else {
+                    throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
+                }
+                return checked
+            }
         }
     }
 
-    /// Checks a database and SQLite's files beside it before SQLite opens any of them.
-    /// - Parameter wanted: what the database should be: `a run file`.
-    /// - Throws: `Diagnostic` when one of them is neither a file nor a folder.
-    static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
-        for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
-            guard case .other(let kind) = kind(file) else { continue }
-            throw kind.intrusion(file, wanted: wanted)
+    deinit { close() }
+
+    private static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let result = try database.read(body)
+        try database.close()
+        return result
+    }
+
+    private static func checkedVersion(_ db: Database, path: String) throws -> Int {
+        guard try db.pragma("application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
+        let version = try db.pragma("user_version")
+        guard version <= RunSchema.versionWithLegs else { throw RunDiagnostics.newer(path, version: version) }
+        if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, what: "its end is missing") }
+        return version
+    }
+
+    /// nil for a file of an older format.
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
+        guard try checkedVersion(db, path: path) >= RunSchema.version else { return nil }
+        guard let plan = try RunSchema.plan(from: db, path: path),
+            let digest = try db.first("SELECT digest FROM run", reading: { try $0.string(0) })
+        else {
+            throw RunDiagnostics.damaged(path, what: "its plan cannot be read")
+        }
+        // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
+        _ = try RunSchema.status(db)
+        _ = try lastLife(db)
+        let prunedAt = try RunPruning.moment(db)
+        // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
+        if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
+            try RunSchema.digest(of: db) != digest
+        {
+            throw RunDiagnostics.damaged(path, what: "its plan is not as it was made, and the run's id in it may be wrong")
+        }
+        return (plan, digest, prunedAt)
+    }
+
+    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
+    static func isCutOff(_ db: Database, path: String) throws -> Bool {
+        guard try db.first("PRAGMA journal_mode", reading: { try $0.string(0) }) != "wal" else { return false }
+        // At most 2³² pages of 65,536 bytes.
+        return DatabaseFile.size(path) < (try db.pragma("page_count")) * (try db.pragma("page_size"))
+    }
+
+    /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay beside it.
+    public func closeIntoOneFile() throws {
+        defer { sendingLock.withLock { $0 = nil } }
+        noted.withLock { $0 = nil }
+        let closing = connections.withLock { connections in
+            defer { connections = Connections() }
+            return connections
+        }
+        try RunDiagnostics.translating(path, .sending) {
+            try closing.reading?.close()
+            guard let writing = closing.writing else {
+                unlock()
+                // Another command that wrote while this one had the lock may have left the merging to it.
+                let isLeftToIt = wasLocked.withLock { $0 } && DatabaseFile.kind(path + "-wal") != .missing && !isBeingSent
+                return isLeftToIt ? try Self.leaveWAL(path) : ()
+            }
+            try writing.close()
+            // The sender keeps the file open, and leaves a single file at the end.
+            try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)
         }
     }
 
-    /// Opens a lock file to check whether it is held; no descriptor when it is missing, or `isHidden` because this user may not read it.
-    static func openLockToLook(_ path: String) -> (descriptor: Int32?, isHidden: Bool) {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return (nil, errno == EACCES) }
-        guard FileKind(descriptor: descriptor) == .regular else {
-            close(descriptor)
-            return (nil, false)
+    /// The same, for callers that cannot handle a failure: the next process to open the file merges it.
+    public func close() { try? closeIntoOneFile() }
+
+    /// Removes a plan that nobody wants to send.
+    /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
+    public func remove() throws {
+        try closeIntoOneFile()
+        // No process may begin to send it in between.
+        let lock = try SendingLock(run: path, isSending: false)
+        guard try status(.free).startedAt == nil else {
+            throw Diagnostic("sending has started, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
-        return (descriptor, false)
+        close()
+        DatabaseFile.remove(path)
+        ClaimCounter.remove(path)
+        _ = consume lock
+        try DatabaseFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// The path that a symbolic link leads to; the path itself when it is not a link.
-    static func withoutLink(_ path: String) -> String {
-        FileKind.isLink(path) ? FilePaths.absolute(path) : path
+    /// Back to a single file that can be read alone, unless another process keeps it open.
+    /// - Parameter isPatient: whether to wait for other commands that have it open.
+    static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
+        // Another command that reads it is done soon.
+        var retries = Retries(atMost: isPatient ? 49 : 0, milliseconds: 10)
+        repeat {
+            do {
+                let database = try DatabaseQueue(path: path)
+                let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
+                // Two that close at the same time must not prevent each other from merging.
+                try database.close()
+                return try leaving.get()
+            } catch let error as DatabaseError {
+                // Also while it is opened: another process may be closing it just then.
+                guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+            }
+        } while retries.pause()
     }
 
-    /// Distinguishes a file from another one of the same name.
-    struct Identity: Hashable, Sendable { var device: UInt, file: UInt }
-
-    static func identity(_ path: String) -> Identity? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
-    }
-
-    /// How many names a file has. The name of the unfinished plan, which a killed process may have left beside the run's own, is removed
-    /// first.
-    static func names(of path: String) -> Int {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return 0 }
-        let unfinished = path + ".partial"
-        guard status.st_nlink > 1, identity(unfinished) == identity(path), unlink(unfinished) == 0 else { return Int(status.st_nlink) }
-        return Int(status.st_nlink) - 1
-    }
-
-    /// A command that lists all names of a file, in whatever folder it is run: they may be anywhere on the same file system.
-    static func searchForNames(of path: String) -> String {
-        var whole = path
-        if let resolved = realpath(path, nil) {
-            whole = String(cString: resolved)
-            free(resolved)
+    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `closeIntoOneFile`.
+    private func pool(toWrite: Bool) throws -> DatabasePool {
+        try connections.withLock { connections in
+            if let pool = connections.writing ?? (toWrite ? nil : connections.reading) { return pool }
+            // A reader that holds a lock would keep the file out of WAL mode.
+            connections.reading = nil
+            var configuration = Configuration()
+            configuration.readonly = !toWrite
+            configuration.busyMode = .timeout(10)
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
+            // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read
+            // at the same time.
+            if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if toWrite {
+                // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
+                try pool.read { _ = try $0.isBlank() }
+                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could send a push twice.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                connections.writing = pool
+            } else {
+                connections.reading = pool
+            }
+            return pool
         }
-        var root = RunDiagnostics.folder(of: whole)
-        while root != "/", let above = identity(RunDiagnostics.folder(of: root)), above.device == identity(root)?.device {
-            root = RunDiagnostics.folder(of: root)
-        }
-        return "find '\(root)' -xdev -samefile '\(whole.replacing(scalar: "'", with: "'\\''"))'"
     }
 
-    /// Bytes; 0 when there is no such file.
-    static func size(_ path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
+    public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
+
+    /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the file's mode just then.
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        try RunDiagnostics.translating(path, .reading) {
+            try InterruptedChange.takingBack(path) { try pool(toWrite: false).read(body) }
+        }
     }
 
-    /// The names in a folder, sorted; none when there is no such folder yet.
-    static func names(in folder: String) throws -> [String] {
-        do throws(FileError) { return try Folder.names(in: folder) } catch {
-            if error == .system(ENOENT) { return [] }
-            throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: error.errorNumber, activity: .reading)
+    /// One transaction, on the disk when it returns.
+    func write<T>(_ body: (Database) throws -> T) throws -> T {
+        if isReadOnly { throw Diagnostic("the run file was opened for reading only", file: path) }
+        // Only its figures are left: nothing may cause them to be counted again.
+        try requireRecipients()
+        return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
+    }
+
+    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
+    /// an end.
+    public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
+
+    /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
+    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
+        try read { db in
+            guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
+            guard status.state == .running else { return status }
+            switch lock() {
+            case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
+            case .hidden: status.isSenderHidden = true
+            case .held: break
+            }
+            return status
         }
+    }
+
+    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
+    /// `stopped`, `finished` and `cancelled` set the end.
+    /// - Parameters:
+    ///   - cause: why it stops; nil for most states.
+    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
+    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+        if state == .running { try lockForSending() }
+        try record(state, cause: cause, at: now, from: expected)
+    }
+
+    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
+    /// - Parameter objection: why a run with these figures did not finish; nil when it did.
+    /// - Returns: the objection.
+    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+        try write { db in
+            let cause = objection(try keepFigures(db))
+            try write(cause == nil ? .finished : .stopped, cause, at: now, db)
+            return cause
+        }
+    }
+
+    /// Whether the file still has its name: it was not removed and, since it was first written to, not replaced.
+    public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
+
+    /// - Parameter alongside: what else is changed in the same transaction.
+    func record(
+        _ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        alongside: (Database) throws -> Void = { _ in }
+    ) throws {
+        try write { db in
+            try checkOwner(db)
+            let current = try RunSchema.state(db)
+            if let expected, !expected.contains(where: { $0 == current }) {
+                let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
+                throw Diagnostic(
+                    "the run is now \(current?.rawValue ?? "damaged"), no longer \(wanted)", file: path,
+                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
+            }
+            try write(state, cause, at: now, db)
+            if state.hasEnded { try keepFigures(db) }
+            try alongside(db)
+        }
+    }
+
+    private func write(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE run SET state = :state, stop_cause = :cause,
+                    started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
+                    finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
+                """,
+            arguments: [
+                "state": state.rawValue, "cause": cause.map(RunSchema.text) ?? "", "isRunning": state == .running,
+                "hasEnded": state.hasEnded,
+                "now": now.epochMilliseconds,
+            ])
+    }
+
+    /// How strictly SQLite synchronises a commit; 2 is FULL.
+    var synchronousLevel: Int? {
+        get throws { try pool(toWrite: true).writeWithoutTransaction { try $0.pragma("synchronous") } }
     }
 }

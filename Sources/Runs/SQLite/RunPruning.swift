@@ -24,21 +24,21 @@ enum RunPruning {
     /// - Parameter path: of the file itself, not of a link to it. No process has it open for writing.
     static func replace(_ path: String, figures: RunFigures, _ plan: RunPlan, at now: Timestamp) throws {
         let new = path + suffix
-        RunFile.remove(new)
+        DatabaseFile.remove(new)
         do {
             try makeFile(new, like: path)
             try write(new, from: path, figures, plan, now: now)
-            try RunFile.synchronize(new)
+            try DatabaseFile.synchronize(new)
             // A file that cannot be read must not replace one that can.
-            try SQLiteRun(path: new, readOnly: true).closeIntoOneFile()
+            try RunFile(path: new, readOnly: true).closeIntoOneFile()
             guard rename(new, path) == 0 else {
                 throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
             }
         } catch {
-            RunFile.remove(new)
+            DatabaseFile.remove(new)
             throw error
         }
-        try RunFile.synchronize(RunDiagnostics.folder(of: path))
+        try DatabaseFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
     /// An empty file with the owner of the old one, as far as this process may change it.
@@ -100,9 +100,9 @@ enum RunPruning {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Bytes of the file.
-    public var fileSize: Int { RunFile.size(path) }
+    public var fileSize: Int { DatabaseFile.size(path) }
 
     /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps everything else and the
     /// figures. From then on the run can only be reported and compared; this store can no longer be used.
@@ -135,7 +135,7 @@ extension SQLiteRun {
             let real = String(cString: resolved)
             // The log that a killed process left belongs to the old file, and must not stay beside the new one.
             try Self.leaveWAL(real)
-            guard RunFile.kind(real + "-wal") == .missing else {
+            guard DatabaseFile.kind(real + "-wal") == .missing else {
                 throw Diagnostic("another process has the run file open", file: path, remedy: "Prune it when that is done.")
             }
             try RunPruning.replace(real, figures: kept, plan, at: now)

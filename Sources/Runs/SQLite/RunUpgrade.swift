@@ -21,7 +21,7 @@ enum RunUpgrade {
         try database.write { try upgrade($0, path: path, observer) }
         try database.close()
         // A killed process left SQLite's other files beside it.
-        try SQLiteRun.leaveWAL(path)
+        try RunFile.leaveWAL(path)
         _ = consume lock
     }
 

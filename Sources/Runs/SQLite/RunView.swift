@@ -27,7 +27,7 @@ struct RunView {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// The fewest recipients of a part. Opening the file and starting a thread take as long as counting a thousand.
     private static let leastPart = 200 * OutcomeBlock.slots
 

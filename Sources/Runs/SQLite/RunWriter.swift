@@ -46,13 +46,13 @@ public final class RunWriter {
         services = sorter?.services ?? 1
         ownVariant = variants == nil ? "" : nil
         self.id = id
-        path = RunFile.join(folder, name: id + RunFile.partialSuffix)
-        try RunFile.makeFolder(folder)
-        switch RunFile.kind(RunFile.path(id, in: folder)) {
+        path = DatabaseFile.join(folder, name: id + DatabaseFile.partialSuffix)
+        try DatabaseFile.makeFolder(folder)
+        switch DatabaseFile.kind(DatabaseFile.path(id, in: folder)) {
         case .missing: break
         case .forbidden:
             throw RunDiagnostics.system("cannot write into the folder of runs", path: folder, errno: EACCES, activity: .planning)
-        default: throw Self.exists(RunFile.path(id, in: folder))
+        default: throw Self.exists(DatabaseFile.path(id, in: folder))
         }
         // Only its owner may read device tokens. SQLite takes the empty file as a new database.
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -75,7 +75,7 @@ public final class RunWriter {
         } catch {
             database = nil
             disown()
-            RunFile.remove(path)
+            DatabaseFile.remove(path)
             throw error
         }
     }
@@ -93,7 +93,7 @@ public final class RunWriter {
         self.database = nil
         // The file is removed even if closing fails.
         try? database.close()
-        RunFile.remove(path)
+        DatabaseFile.remove(path)
         disown()
     }
 
@@ -169,7 +169,7 @@ public final class RunWriter {
 
     /// Stores the plan, makes everything durable, and gives the file its name.
     /// - Throws: `Diagnostic`: the disk is full, there is a run of that id.
-    public func finish(_ plan: RunPlan) throws -> SQLiteRun {
+    public func finish(_ plan: RunPlan) throws -> RunFile {
         try flush()
         precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
         precondition(plan.serviceLegs == legs, "the plan has other legs")
@@ -181,18 +181,18 @@ public final class RunWriter {
             try RunSchema.seal(db, hasLegs: services > 1)
         }
         try RunDiagnostics.translating(path, .planning) { try database?.close() }
-        try RunFile.synchronize(path)
-        let final = RunFile.path(id, in: folder)
+        try DatabaseFile.synchronize(path)
+        let final = DatabaseFile.path(id, in: folder)
         // link fails when the name is taken, where rename would replace another run.
         guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
             throw errno == EEXIST
                 ? Self.exists(final) : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
         }
         database = nil
-        RunFile.remove(path)
+        DatabaseFile.remove(path)
         disown()
-        try RunFile.synchronize(folder)
-        let run = try SQLiteRun(path: final)
+        try DatabaseFile.synchronize(folder)
+        let run = try RunFile(path: final)
         run.noteUnchanged()
         return run
     }

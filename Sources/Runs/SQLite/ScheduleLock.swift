@@ -11,7 +11,7 @@ public final class ScheduleLock: Sendable {
     /// - Throws: `Diagnostic` when another process has it.
     public init(folder: String) throws {
         self.folder = folder
-        try RunFile.makeFolder(folder)
+        try DatabaseFile.makeFolder(folder)
         descriptor = Mutex(try Self.take(folder))
     }
 
@@ -26,11 +26,11 @@ public final class ScheduleLock: Sendable {
         }
     }
 
-    private static func path(_ folder: String) -> String { RunFile.join(folder, name: fileName) }
+    private static func path(_ folder: String) -> String { DatabaseFile.join(folder, name: fileName) }
 
     private static func take(_ folder: String) throws -> Int32 {
         let path = path(folder)
-        let descriptor = try RunFile.openLock(path, doing: "cannot lock the schedule")
+        let descriptor = try DatabaseFile.openLock(path, doing: "cannot lock the schedule")
         // A process that only checks it holds it for a moment.
         var glances = Retries(atMost: 19, milliseconds: 20)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

@@ -21,16 +21,16 @@ public final class ScheduleStore: Sendable {
     let path: String
     private let database: DatabasePool
     /// The file that was opened.
-    private let identity: RunFile.Identity?
+    private let identity: DatabaseFile.Identity?
 
     /// Opens the file for writing; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.
     public init(folder: String) throws {
-        let path = RunFile.join(folder, name: Self.fileName)
+        let path = DatabaseFile.join(folder, name: Self.fileName)
         self.path = path
-        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        let isNew = RunFile.kind(path) == .missing
-        try RunFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
+        try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
+        let isNew = DatabaseFile.kind(path) == .missing
+        try DatabaseFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
         database = try Self.translating(path) {
             if !isNew { try Self.format.checkUntouched(path, patienceSeconds: 10, stranger: Self.notASchedule(path)) }
             var configuration = Configuration()
@@ -52,7 +52,7 @@ public final class ScheduleStore: Sendable {
             }
             return pool
         }
-        identity = RunFile.identity(path)
+        identity = DatabaseFile.identity(path)
     }
 
     /// Whether the file is still where it was opened. Whatever is written to another is written for nobody: commands, and the next process, read the one that
@@ -60,7 +60,7 @@ public final class ScheduleStore: Sendable {
     /// - Returns: nil, or what is wrong while no file is there, as when the folder was moved.
     /// - Throws: `Diagnostic`: another was put in its place, as when a backup was put back.
     public func absence() throws -> Diagnostic? {
-        let present = RunFile.identity(path), code = errno
+        let present = DatabaseFile.identity(path), code = errno
         // A file system that does not answer has not lost the file.
         guard present != identity, present != nil || [ENOENT, ENOTDIR].contains(code) else { return nil }
         guard present == nil else {
@@ -77,15 +77,15 @@ public final class ScheduleStore: Sendable {
     public func close() {
         try? database.close()
         // Opening what is not there would make it.
-        if RunFile.identity(path) == identity { try? SQLiteRun.leaveWAL(path) }
+        if DatabaseFile.identity(path) == identity { try? RunFile.leaveWAL(path) }
     }
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     public static func read(folder: String, since: Timestamp) throws -> SavedSchedule {
-        let path = RunFile.join(folder, name: fileName)
-        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        guard RunFile.kind(path) == .file else { return SavedSchedule() }
+        let path = DatabaseFile.join(folder, name: fileName)
+        try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
+        guard DatabaseFile.kind(path) == .file else { return SavedSchedule() }
         return try translating(path) {
             var configuration = Configuration()
             configuration.readonly = true
@@ -384,7 +384,7 @@ public final class ScheduleStore: Sendable {
         guard try SendingHistory(folder: folder).knowsTimes() else { return }
         throw Diagnostic(
             "the record of a schedule is damaged: it is empty, but scheduled times were sent or cancelled here",
-            file: RunFile.join(folder, name: fileName),
+            file: DatabaseFile.join(folder, name: fileName),
             remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
     }
 

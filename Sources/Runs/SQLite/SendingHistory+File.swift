@@ -27,7 +27,7 @@ extension SendingHistory {
     /// - Parameter patienceSeconds: how long to wait for others.
     func write<Value>(patienceSeconds: Double = 30, _ body: (Database) throws -> Value) throws -> Value {
         let isNew = try !isThere()
-        if isNew { try RunFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
+        if isNew { try DatabaseFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
         return try translating {
             if !isNew { try Self.format.checkUntouched(path, patienceSeconds: patienceSeconds, stranger: notARecord) }
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds: patienceSeconds))
@@ -54,7 +54,7 @@ extension SendingHistory {
     /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private func checkNothingBegan() throws {
         guard
-            let begun = try RunFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
+            let begun = try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
                 defer { run.close() }
                 return try run.unlessRemoved { try !$0.life().isEmpty } ?? false
             })
@@ -70,9 +70,9 @@ extension SendingHistory {
     }
 
     func isThere() throws -> Bool {
-        switch RunFile.kind(path) {
+        switch DatabaseFile.kind(path) {
         case .file, .other:
-            try RunFile.checkKind(ofDatabase: path, wanted: "a record of what was sent")
+            try DatabaseFile.checkKind(ofDatabase: path, wanted: "a record of what was sent")
             return true
         case .missing: return false
         case .folder: throw notARecord

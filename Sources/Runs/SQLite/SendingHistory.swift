@@ -94,7 +94,7 @@ public struct SendingHistory: Sendable {
 
     /// A record; nothing is opened or created.
     /// - Parameter folder: of runs.
-    public init(folder: String) { path = RunFile.join(folder, name: Self.fileName) }
+    public init(folder: String) { path = DatabaseFile.join(folder, name: Self.fileName) }
 
     /// Equal stamps mean that nothing was recorded in between: all of it is in one file, always. nil while nothing is on record.
     public var stamp: FileStamp? { FileStamp(path: path) }
@@ -120,7 +120,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// What a run's file is missing; nil when it has everything that is known here, or was pruned.
-    public static func gap(of run: SQLiteRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
+    public static func gap(of run: RunFile) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
 
     /// Runs that were begun, plans that were cancelled, and when the backups were made from which runs were put back.
     typealias Entries = (begun: [String: Entry], cancelled: Set<String>, backups: [String: Timestamp])
@@ -294,7 +294,7 @@ public struct SendingHistory: Sendable {
             let (claimed, isOver, occurrence) = (try row.count(4), try row.flag(6), try row.string(7))
             // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
             let isCounting = !isOver && former == nil
-            let marked = isCounting ? ClaimCounter.claimed(RunFile.path(run, in: folder), life: life) : claimed
+            let marked = isCounting ? ClaimCounter.claimed(DatabaseFile.path(run, in: folder), life: life) : claimed
             return Entry(
                 retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: try row.count(3),
                 claimed: marked.map { max($0, claimed) }, begunAt: try row.moment(5), occurrence: occurrence.isEmpty ? nil : occurrence,

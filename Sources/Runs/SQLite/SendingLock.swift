@@ -25,7 +25,7 @@ struct SendingLock: ~Copyable {
         if let descriptor = begun(path, isSending: isSending) { return descriptor }
         var glances = glances
         while true {
-            let descriptor = try RunFile.openLock(path, doing: "cannot lock the run")
+            let descriptor = try DatabaseFile.openLock(path, doing: "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
@@ -90,7 +90,7 @@ struct SendingLock: ~Copyable {
     /// Checks whether some process holds the right to send a run; never takes it.
     static func inspect(run: String) -> Sight {
         // A run that is sent through a link is locked where its file is.
-        let file = RunFile.openLockToLook(RunFile.withoutLink(run) + ".lock")
+        let file = DatabaseFile.openLockToLook(DatabaseFile.withoutLink(run) + ".lock")
         guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
         defer { Glibc.close(descriptor) }
         var status = stat()
@@ -106,7 +106,7 @@ struct SendingLock: ~Copyable {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
     public var isBeingSent: Bool { if case .free = SendingLock.inspect(run: path) { false } else { true } }
 

@@ -29,7 +29,7 @@ enum SuppressionFile {
         do {
             guard try isThere(path) else { return nil }
             let isBeingMade = (FileStamp(path: path)?.modified.seconds).map { Int(time(nil)) - $0 <= 2 } ?? true
-            if RunFile.size(path) == 0 { return isBeingMade ? nil : SuppressionDiagnostics.damaged(path, what: "it is empty") }
+            if DatabaseFile.size(path) == 0 { return isBeingMade ? nil : SuppressionDiagnostics.damaged(path, what: "it is empty") }
             return try readOnce(path, tidies: false) { _ in true } == nil ? SuppressionDiagnostics.damaged(path, what: "it is empty") : nil
         } catch { return Diagnostic(explaining: error) }
     }
@@ -42,7 +42,7 @@ enum SuppressionFile {
             let result = try database.read { db -> Value? in try check(db, path: path) ? try body(db) : nil }
             try database.close()
             // The last writer could not tidy up while this was reading.
-            if tidies, RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
+            if tidies, DatabaseFile.kind(path + "-wal") == .file { try? inTurn(path) { try RunFile.leaveWAL(path) } }
             return result
         }
     }
@@ -50,14 +50,14 @@ enum SuppressionFile {
     /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever other processes do
     /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere(path) { try RunFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
+        if try !isThere(path) { try DatabaseFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {
             let database = try inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
             do {
                 try inTurn(path) {
                     try database.close()
-                    try SQLiteRun.leaveWAL(path)
+                    try RunFile.leaveWAL(path)
                 }
             } catch {
                 // The first error says more.
@@ -81,9 +81,9 @@ enum SuppressionFile {
     }
 
     private static func isThere(_ path: String) throws -> Bool {
-        switch RunFile.kind(path) {
+        switch DatabaseFile.kind(path) {
         case .file:
-            try RunFile.checkKind(ofDatabase: path, wanted: "a suppression list")
+            try DatabaseFile.checkKind(ofDatabase: path, wanted: "a suppression list")
             return true
         case .missing: return false
         case .other(let kind):
@@ -139,14 +139,14 @@ enum SuppressionFile {
     /// - Throws: `Diagnostic` when it is not a list that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
         guard try db.pragma("application_id") == SuppressionSchema.applicationID else {
-            guard try db.isBlank(), RunFile.size(path) < 1 << 16 else {
+            guard try db.isBlank(), DatabaseFile.size(path) < 1 << 16 else {
                 throw SuppressionDiagnostics.notAList(path)
             }
             return false
         }
         let version = try db.pragma("user_version")
         guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
-        if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
+        if try RunFile.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
         return true
     }
 

@@ -36,13 +36,13 @@ public struct SuppressionList: Sendable {
         self.app = app
         self.environment = environment
         targets = service.target
-        path = RunFile.join(folder, name: Self.prefix + Self.fileName(app) + RunFile.suffix)
+        path = DatabaseFile.join(folder, name: Self.prefix + Self.fileName(app) + DatabaseFile.suffix)
     }
 
     /// Whether a path is named like a list.
     static func isNamed(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
-        return name.hasPrefix(prefix) && name.hasSuffix(RunFile.suffix)
+        return name.hasPrefix(prefix) && name.hasSuffix(DatabaseFile.suffix)
     }
 
     /// An app may have any name; what file names cannot or should not hold is percent-encoded.
@@ -162,7 +162,7 @@ public struct SuppressionList: Sendable {
     /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
     /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its answers show.
-    public func suppressGone(of run: SQLiteRun, service: Int = 0) throws -> Change {
+    public func suppressGone(of run: RunFile, service: Int = 0) throws -> Change {
         // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
         guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()

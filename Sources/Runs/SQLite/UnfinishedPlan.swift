@@ -19,13 +19,13 @@ public struct UnfinishedPlan: Hashable, Sendable {
     /// All of a folder, by their names. A folder that does not exist yet holds none.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     static func all(in folder: String) throws -> [UnfinishedPlan] {
-        try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.partialSuffix) }.compactMap { name in
-            let path = RunFile.join(folder, name: name)
+        try DatabaseFile.names(in: folder).filter { $0.hasSuffix(DatabaseFile.partialSuffix) }.compactMap { name in
+            let path = DatabaseFile.join(folder, name: name)
             var status = stat()
             // One that was finished in between is a run.
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return UnfinishedPlan(
-                path: path, id: String(name.dropLast(RunFile.partialSuffix.count)), size: Int(status.st_size),
+                path: path, id: String(name.dropLast(DatabaseFile.partialSuffix.count)), size: Int(status.st_size),
                 changedAt: Timestamp(epochSeconds: Int64(status.st_mtim.tv_sec)))
         }
     }
@@ -44,8 +44,8 @@ public struct UnfinishedPlan: Hashable, Sendable {
         // Finished, and about to lose this name: the run must not be touched, and the name disappears without help.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink <= 1 else { return unlink(path) == 0 }
-        RunFile.remove(path)
-        guard RunFile.kind(path) == .missing else {
+        DatabaseFile.remove(path)
+        guard DatabaseFile.kind(path) == .missing else {
             throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: EACCES, activity: .planning)
         }
         return true

@@ -14,7 +14,7 @@ import Runs
 package struct RunSender: Sendable {
     var run: any RunLedger
     /// The runs in the same folder: they show how often their devices were pushed to.
-    let catalog: RunFolder
+    let catalog: RunsFolder
     /// Its services, in their order.
     let services: [ServiceAccess]
     let settings: RunSettings

@@ -4,7 +4,7 @@ import Runs
 
 extension ApprovalDemand {
     /// Finds out whether approval is required now, for a run that was planned earlier.
-    init(of run: SQLiteRun, _ settings: RunSettings) {
+    init(of run: RunFile, _ settings: RunSettings) {
         let file = run.plan.campaignFile
         let folder = FilePaths.folder(of: file)
         guard FilePaths.exists(run.plan.projectFile) else {

@@ -8,7 +8,7 @@ import Workspace
 /// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that
 /// the run has reached.
 enum RefusalText {
-    static func hasBegun(_ run: SQLiteRun, moment: Timestamp?) -> Diagnostic {
+    static func hasBegun(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this plan has already been sent\(moment.map { ": sending began at \($0)" } ?? ""), and this file is an older copy",
             file: run.place,
@@ -17,7 +17,7 @@ enum RefusalText {
     }
 
     /// Other machines have sent it through a store, and what they recorded has not been fetched.
-    static func isSharedOut(_ run: SQLiteRun, _ since: Timestamp, _ step: SendGate.Step) -> Diagnostic {
+    static func isSharedOut(_ run: RunFile, _ since: Timestamp, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id, what = "other machines could send this run since \(since), and whom they have sent to is not in this file"
         if step == .retry {
             return Diagnostic(
@@ -32,7 +32,7 @@ enum RefusalText {
     }
 
     /// The state of the run does not allow the step.
-    static func state(_ run: SQLiteRun, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
+    static func state(_ run: RunFile, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id
         switch (step, state) {
         case (.begin, .running):
@@ -65,7 +65,7 @@ enum RefusalText {
         }
     }
 
-    static func neverBegun(_ run: SQLiteRun, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
+    static func neverBegun(_ run: RunFile, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
         let fact =
             switch step {
             case .begin: "this plan was cancelled before any of it was sent"
@@ -82,18 +82,18 @@ enum RefusalText {
     }
 
     /// The command that retries the same outcomes again. It names them: the default could push to unknown devices twice.
-    private static func anotherRetry(_ run: SQLiteRun, _ settings: RunSettings) -> String {
+    private static func anotherRetry(_ run: RunFile, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
     }
 
-    static func isOvertaken(_ run: SQLiteRun) -> Diagnostic {
+    static func isOvertaken(_ run: RunFile) -> Diagnostic {
         Diagnostic(
             "another command began at the same moment to send this run, a retry of it, or the run that it retries", file: run.place,
             remedy: "Nothing was sent; try again.")
     }
 
-    static func siblingHasSent(_ run: SQLiteRun, _ settings: RunSettings, sibling: String) -> Diagnostic {
+    static func siblingHasSent(_ run: RunFile, _ settings: RunSettings, sibling: String) -> Diagnostic {
         Diagnostic(
             "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", file: run.place,
             remedy:
@@ -101,7 +101,7 @@ enum RefusalText {
             [.cancel(run: run.plan.id), .retry(run: run.plan.retryOf ?? "")])
     }
 
-    static func siblingIsUnreadable(_ run: SQLiteRun, sibling: String, _ error: any Error) -> Diagnostic {
+    static func siblingIsUnreadable(_ run: RunFile, sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and Volley cannot read which devices it reached: "
                 + "\(Diagnostic(explaining: error).message)", file: run.place,
@@ -110,7 +110,7 @@ enum RefusalText {
     }
 
     /// The remedy for a run that has begun, if the run or its settings have changed since; and the same as values.
-    static func remedyForChanges(_ run: SQLiteRun, _ settings: RunSettings) throws -> (String, [Remedy]) {
+    static func remedyForChanges(_ run: RunFile, _ settings: RunSettings) throws -> (String, [Remedy]) {
         let reached = try ReportsToExclude(of: run)
         let start = "Undo the change, then resume the run. No more was sent."
         let remedies: [Remedy] = [.ask(.undoChange), .resume(run: run.plan.id)]
@@ -129,7 +129,7 @@ enum RefusalText {
     }
 
     /// How a new plan leaves out the devices that runs have reached, or why Volley cannot say how.
-    private static func leavingOut(_ reached: ReportsToExclude, _ run: SQLiteRun, _ settings: RunSettings) -> String {
+    private static func leavingOut(_ reached: ReportsToExclude, _ run: RunFile, _ settings: RunSettings) -> String {
         if let unknown = reached.unknown.first {
             return "it is not known which devices \(unknown.id) reached: \(unknown.why). \(unknown.remedy)"
         }
@@ -155,7 +155,7 @@ enum RefusalText {
 
     /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second `devices` key, and
     /// replacing its value would send to the devices that are excluded now.
-    private static func excluding(_ files: [String], _ run: SQLiteRun) -> String {
+    private static func excluding(_ files: [String], _ run: RunFile) -> String {
         let audience =
             (try? Campaign.read(
                 source: run.plan.campaignSource, file: run.plan.campaignFile, services: run.plan.services, now: .now()))?.0.audience
@@ -170,7 +170,7 @@ enum RefusalText {
     /// - Parameters:
     ///   - others: those other runs.
     ///   - isKept: whether the plan stays when it is refused.
-    static func isSuperseded(_ run: SQLiteRun, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
+    static func isSuperseded(_ run: RunFile, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
         let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
         let (who, has, be) =
@@ -202,7 +202,7 @@ enum RefusalText {
 
     /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an alias. The next
     /// device of the same person then takes that place, although the person was already reached.
-    private static func roomInAliases(_ first: SQLiteRun) -> String {
+    private static func roomInAliases(_ first: RunFile) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
             " `alias_limit` left out \(TextFormat.devices(count)), which may now take their places: look at "
@@ -210,7 +210,7 @@ enum RefusalText {
     }
 
     /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have been planned with another one.
-    static func needsApproval(_ run: SQLiteRun, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
+    static func needsApproval(_ run: RunFile, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
         let id = run.plan.id
         let demands =
             switch demand {
@@ -239,7 +239,7 @@ enum RefusalText {
     /// - Parameters:
     ///   - retry: the last retry of the run; nil if no file of a retry is there.
     ///   - id: the id of a retry whose file is missing.
-    static func isRetried(_ run: SQLiteRun, by retry: SQLiteRun?, else id: String?) throws -> Diagnostic {
+    static func isRetried(_ run: RunFile, by retry: RunFile?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
         let unsent = RunRemainder.remedyForUnsent(run)
         let heir: Remedy? = (retry?.plan.id ?? id).map { isOver ? .readReport(run: $0) : .resume(run: $0) }
@@ -252,7 +252,7 @@ enum RefusalText {
             unsent == nil ? [heir ?? .seeRuns] : [.ask(.retryUnsent(run: run.plan.id))])
     }
 
-    static func parentWentOn(_ run: SQLiteRun, _ settings: RunSettings) -> Diagnostic {
+    static func parentWentOn(_ run: RunFile, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "the run \(run.plan.retryOf ?? "") continued after this retry of it was planned: both would send the same pushes",
             file: run.place,
@@ -262,7 +262,7 @@ enum RefusalText {
     }
 
     /// - Parameter other: the run of the same campaign that is being sent.
-    static func runsBesideAnother(_ run: SQLiteRun, _ other: SQLiteRun) -> Diagnostic {
+    static func runsBesideAnother(_ run: RunFile, _ other: RunFile) -> Diagnostic {
         let isPaused = (try? other.status().state) == .paused
         let (state, remedy) =
             isPaused
@@ -276,7 +276,7 @@ enum RefusalText {
             ways + [.wait(run: other.plan.id)])
     }
 
-    static func isTooLate(_ run: SQLiteRun, _ settings: RunSettings) -> Diagnostic {
+    static func isTooLate(_ run: RunFile, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
             remedy:

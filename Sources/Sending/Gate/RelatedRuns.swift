@@ -4,7 +4,7 @@ import Scheduling
 
 /// The runs of a campaign that count for one of them, and from which moment.
 struct RelatedRuns {
-    let run: SQLiteRun
+    let run: RunFile
     let known: HistorySnapshot
     /// All runs of the campaign that are on record.
     private let begun: [String: SendingHistory.Entry]
@@ -21,7 +21,7 @@ struct RelatedRuns {
     private let first: (plan: RunPlan, settings: RunSettings)
 
     /// Reads the run's folder.
-    package init(_ run: SQLiteRun, _ settings: RunSettings) throws {
+    package init(_ run: RunFile, _ settings: RunSettings) throws {
         let isFresh = try Self.isFresh(run)
         try self.init(
             run, settings, chain: isFresh ? nil : RunChain(of: run), known: HistorySnapshot(of: run.catalog),
@@ -32,7 +32,7 @@ struct RelatedRuns {
     ///   - chain: the run's chain; nil if no run of it has begun (`isFresh`).
     ///   - known: what is known about the runs of its folder.
     ///   - order: the order of their beginnings.
-    package init(_ run: SQLiteRun, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
+    package init(_ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
         self.run = run
         self.chain = chain
         self.known = known
@@ -48,10 +48,10 @@ struct RelatedRuns {
     }
 
     /// Whether neither the run nor a run that it retries has begun.
-    static func isFresh(_ run: SQLiteRun) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
+    static func isFresh(_ run: RunFile) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
 
     /// Whether another run of the campaign counts for this one, whatever it did.
-    func counts(_ other: SQLiteRun) throws -> Bool {
+    func counts(_ other: RunFile) throws -> Bool {
         guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
         let theirs = try other.plan.settings.get()
         return settings.sharesList(with: theirs.listName) && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
@@ -61,13 +61,13 @@ struct RelatedRuns {
     func mayCount(_ other: RunMark) -> Bool { !isOther(other.occurrence) }
 
     /// Whether Volley must know which devices another run has reached before it sends more of this one.
-    func asks(about other: SQLiteRun) throws -> Bool {
+    func asks(about other: RunFile) throws -> Bool {
         guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }
         return try other.hasBegun() && other.mayHaveReached(since: start)
     }
 
     /// The moment from which the actions of `other` came after this run; nil if it did nothing after it.
-    func start(of other: SQLiteRun) throws -> Timestamp? {
+    func start(of other: RunFile) throws -> Timestamp? {
         // Pushes that were being sent while this run was planned may have arrived before or after that.
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)

@@ -10,7 +10,7 @@ struct ReportsToExclude {
     /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
     /// The first run of the first chain whose file exists.
-    let first: SQLiteRun
+    let first: RunFile
 
     /// Whether no device was reached.
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
@@ -18,7 +18,7 @@ struct ReportsToExclude {
     /// Reads the run's folder and its record of sending.
     /// - Parameter others: runs of other chains in the same folder, and runs whose recipients are not known.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
-    package init(of run: SQLiteRun, and others: SupersedingRuns? = nil) throws {
+    package init(of run: RunFile, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
         try add(chain, beside: run)
@@ -32,7 +32,7 @@ struct ReportsToExclude {
 
     private func isKnown(_ id: String) -> Bool { ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id } }
 
-    private mutating func add(_ chain: RunChain, beside run: SQLiteRun) throws {
+    private mutating func add(_ chain: RunChain, beside run: RunFile) throws {
         let record = run.catalog.history
         defer { chain.close() }
         for link in chain.runs {
@@ -90,7 +90,7 @@ struct UnknownRecipients: Hashable {
     }
 
     /// - Parameter catalog: where the file should be.
-    static func withoutFile(_ id: String, in catalog: RunFolder) -> UnknownRecipients {
+    static func withoutFile(_ id: String, in catalog: RunsFolder) -> UnknownRecipients {
         let isThere = catalog.holds(id)
         return UnknownRecipients(
             id: id, why: "its file \(isThere ? "cannot be read" : "is not there")",

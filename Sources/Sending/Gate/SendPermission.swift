@@ -8,7 +8,7 @@ import Runs
 /// Drives `SendGate` for a run: checks, claims and records as the gate asks. Every way to send goes through `pass`, every retry through
 /// `retrying`.
 struct SendPermission {
-    let run: SQLiteRun
+    let run: RunFile
     let settings: RunSettings
     let choice: ProjectChoice
     /// Whether `volley schedule` asks, rather than a person.
@@ -232,7 +232,7 @@ struct SendPermission {
 
     /// Another run of the campaign that a process is sending; nil if none is. Both together would push twice to each device. A run for a
     /// scheduled time may be sent at the same time as others, because each time is sent once; so may a retry.
-    private func runBeingSentBeside() throws -> SQLiteRun? {
+    private func runBeingSentBeside() throws -> RunFile? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
             defer { other.close() }
@@ -259,7 +259,7 @@ struct SendPermission {
         }
     }
 
-    private func retries() throws -> [SQLiteRun] { try RunChain(of: run).standingRetries(of: run.plan.id) }
+    private func retries() throws -> [RunFile] { try RunChain(of: run).standingRetries(of: run.plan.id) }
 
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
@@ -303,7 +303,7 @@ struct SendPermission {
 extension SendPermission {
     /// Uses the settings that the plan froze.
     /// - Throws: `Diagnostic`: the settings cannot be read.
-    init(_ run: SQLiteRun, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
+    init(_ run: RunFile, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
         try self.init(
             run: run, settings: run.plan.settings.get(), choice: choice, isScheduler: isScheduler, isKept: isKept)
     }

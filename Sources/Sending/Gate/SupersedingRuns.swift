@@ -9,7 +9,7 @@ import Scheduling
 /// devices that were left, or by another person at the same time.
 struct SupersedingRuns {
     /// Runs that have reached such devices or are being sent to them, in the order of planning.
-    private(set) var runs: [SQLiteRun] = []
+    private(set) var runs: [RunFile] = []
     /// How many devices of the run they have reached, or may have reached.
     private(set) var reached = 0
     /// How many further devices of the run they are being sent to.
@@ -26,7 +26,7 @@ struct SupersedingRuns {
     /// plan of a scheduled time, neither do runs without one.
     /// - Returns: nil if no run counts.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
-    init?(of run: SQLiteRun, _ settings: RunSettings) throws {
+    init?(of run: RunFile, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
         let search = try RelatedRuns(run, settings)
         defer { search.chain?.close() }
@@ -49,7 +49,7 @@ struct SupersedingRuns {
         if runs.isEmpty, unknown.isEmpty { return nil }
     }
 
-    private mutating func inspect(_ other: SQLiteRun, _ search: RelatedRuns, _ devices: inout Devices) throws {
+    private mutating func inspect(_ other: RunFile, _ search: RelatedRuns, _ devices: inout Devices) throws {
         if let gap = search.known.gap(of: other) {
             if gap != .cancelled, search.isAsked(other.plan.id), let gap = LedgerGap(of: other) {
                 unknown.append(UnknownRecipients(other.plan.id, gap))
@@ -68,16 +68,16 @@ struct SupersedingRuns {
 
     /// The devices to which a run is still to be sent, by hashes of their tokens.
     private struct Devices {
-        private let run: SQLiteRun
+        private let run: RunFile
         private let settings: RunSettings
         private var left: Set<Int>?
         private(set) var reached: Set<Int> = [], toCome: Set<Int> = []
 
-        init(_ run: SQLiteRun, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
+        init(_ run: RunFile, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
 
         /// Notes the devices that another run shares with this one.
         /// - Returns: whether the other run has reached any of them since a moment or, if it is about to be sent, will reach one.
-        mutating func note(_ other: SQLiteRun, since start: Timestamp, isAbout: Bool) throws -> Bool {
+        mutating func note(_ other: RunFile, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             var isAny = false
@@ -92,10 +92,10 @@ struct SupersedingRuns {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Whether a process is sending `other`, or is about to and took its lock before this run's was taken. Of two runs that have not begun,
     /// the one that was locked first begins.
-    func yields(to other: SQLiteRun) throws -> Bool {
+    func yields(to other: RunFile) throws -> Bool {
         guard let theirs = other.sendingSince else { return false }
         guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }
         return (theirs, other.plan.id) < (own, plan.id)

@@ -31,7 +31,7 @@ private func projectWithStore(in choice: ProjectChoice) throws -> (project: Proj
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
 /// the file.
 /// - Returns: what the store has forgotten: devices of whom the file says that they were never sent to may have got the push.
-func cancelInStore(_ run: SQLiteRun, in choice: ProjectChoice) throws -> LedgerStop? {
+func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> LedgerStop? {
     guard try run.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
         let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
         !run.isWithoutStore

@@ -122,7 +122,7 @@ private final class TeamStage {
     private let gateways: [Int: Gateway]
 
     /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the plan.
-    init(_ ledger: SharedLedger, _ catalog: RunFolder, _ project: Project, _ attendance: RunAttendance) throws {
+    init(_ ledger: SharedLedger, _ catalog: RunsFolder, _ project: Project, _ attendance: RunAttendance) throws {
         let settings = try ledger.plan.settings.get(), present = CurrentProject(ledger.plan, project)
         guard settings.renderingRules == MessageCatalog.renderingRules else {
             throw Diagnostic(

@@ -37,15 +37,15 @@ public struct PruneSelection: Sendable {
     }
 
     /// Runs to prune, each with its status at the time of selection: a run may be resumed while the question is open.
-    public private(set) var chosen: [(run: SQLiteRun, status: RunStatus)] = []
+    public private(set) var chosen: [(run: RunFile, status: RunStatus)] = []
     /// Runs that keep their recipients, each with the reason.
-    public private(set) var left: [(run: SQLiteRun, why: PruneObstacle)] = []
+    public private(set) var left: [(run: RunFile, why: PruneObstacle)] = []
     /// How many runs ended too recently.
     public private(set) var recent = 0
     /// How many runs were pruned earlier.
     public private(set) var prunedBefore = 0
 
-    package init(_ runs: [SQLiteRun], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+    package init(_ runs: [RunFile], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
         let known = runs.first.map { HistorySnapshot(of: $0.catalog) }
         var askers = Askers(runs, retries)
@@ -78,7 +78,7 @@ public struct PruneSelection: Sendable {
     /// Why others need the recipients of a run.
     /// - Throws: `Diagnostic`: a file of its campaign cannot be read; whether that run needs them is not known then.
     private static func need(
-        of run: SQLiteRun, parent: SQLiteRun?, _ retries: [String: [SQLiteRun]], _ askers: inout Askers,
+        of run: RunFile, parent: RunFile?, _ retries: [String: [RunFile]], _ askers: inout Askers,
         _ known: HistorySnapshot?
     ) throws -> PruneObstacle? {
         if try hasOpenRetry(run.plan.id, retries) { return .retried }
@@ -89,7 +89,7 @@ public struct PruneSelection: Sendable {
     /// The reason not to prune a run; nil if the run and its retries give none.
     /// - Parameter retries: the runs that retry it.
     private static func obstacle(
-        _ run: SQLiteRun, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [SQLiteRun]
+        _ run: RunFile, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [RunFile]
     ) throws -> PruneObstacle? {
         if run.isBeingSent { return .underway }
         if let gap { return PruneObstacle(gap) }
@@ -108,13 +108,13 @@ public struct PruneSelection: Sendable {
     /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their campaign have
     /// reached.
     private struct Askers {
-        private let runs: [String: [SQLiteRun]]
-        private let all: [SQLiteRun]
-        private let retries: [String: [SQLiteRun]]
+        private let runs: [String: [RunFile]]
+        private let all: [RunFile]
+        private let retries: [String: [RunFile]]
         private var found: [String: [RelatedRuns]] = [:]
         private var order: LifeSequence?
 
-        init(_ runs: [SQLiteRun], _ retries: [String: [SQLiteRun]]) {
+        init(_ runs: [RunFile], _ retries: [String: [RunFile]]) {
             all = runs
             self.runs = Dictionary(grouping: runs, by: \.plan.campaign)
             self.retries = retries
@@ -137,7 +137,7 @@ public struct PruneSelection: Sendable {
             return searches
         }
 
-        private func goesOn(_ run: SQLiteRun) throws -> Bool {
+        private func goesOn(_ run: RunFile) throws -> Bool {
             switch try run.status().state {
             case .planned, .running, .paused, .stopped: true
             case .cancelled: try run.hasBegun()
@@ -148,7 +148,7 @@ public struct PruneSelection: Sendable {
 
     /// Whether a retry of a run, or a retry of that retry, can still be sent or continued.
     /// - Parameter seen: runs that were looked at; of damaged files, one may retry its own retry.
-    private static func hasOpenRetry(_ id: String, _ retries: [String: [SQLiteRun]], seen: Set<String> = []) throws -> Bool {
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunFile]], seen: Set<String> = []) throws -> Bool {
         guard !seen.contains(id) else { return false }
         return try (retries[id] ?? []).contains { retry in
             defer { retry.close() }
@@ -164,7 +164,7 @@ public struct PruneSelection: Sendable {
     }
 
     /// Whether another retry of the same run must know which devices a retry has taken over.
-    private static func isNeeded(for parent: SQLiteRun, _ retries: [SQLiteRun]) throws -> Bool {
+    private static func isNeeded(for parent: RunFile, _ retries: [RunFile]) throws -> Bool {
         defer { parent.close() }
         guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
@@ -172,7 +172,7 @@ public struct PruneSelection: Sendable {
 
     /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a pruned retry are not known, so then no
     /// device counts as left.
-    private static func isRetriable(_ run: SQLiteRun, _ retries: [SQLiteRun]) throws -> Bool {
+    private static func isRetriable(_ run: RunFile, _ retries: [RunFile]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes
         guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }), retries.allSatisfy({ $0.prunedAt == nil }) else {

@@ -73,7 +73,7 @@ extension Pruning {
     ///   - keepSeconds: how long ago a run must have ended, in seconds.
     ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
     ///   - isDryRun: whether to report only what would be done.
-    public init(of catalog: RunFolder, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+    public init(of catalog: RunsFolder, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
             found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)

@@ -5,12 +5,12 @@ public import Runs
 /// A new run for the devices of an earlier run that ended in certain outcomes.
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
-    public let run: SQLiteRun
+    public let run: RunFile
     /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent as far as the store of several machines knows.
     public let mayRepeat: [Outcome: Int]
     /// A warning if the retry would reach devices in their quiet hours.
     public let warnings: [Diagnostic]
-    fileprivate let parent: SQLiteRun
+    fileprivate let parent: RunFile
 
     /// Checks whether the retry may be sent now. The approval of the first run covers these devices and this text.
     /// - Throws: what `propose` throws.
@@ -26,7 +26,7 @@ public struct PlannedRetry: Sendable {
 /// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.
 public func planRetry(
-    of run: SQLiteRun, outcomes: Set<Outcome>, id: String? = nil, in choice: ProjectChoice, at now: Timestamp
+    of run: RunFile, outcomes: Set<Outcome>, id: String? = nil, in choice: ProjectChoice, at now: Timestamp
 ) throws -> PlannedRetry? {
     if run.plan.isTest {
         throw Diagnostic(

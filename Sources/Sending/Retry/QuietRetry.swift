@@ -8,7 +8,7 @@ enum QuietRetry {
     /// Counts the devices that are in their quiet hours now.
     /// - Parameter retry: a retry that was not sent yet.
     /// - Returns: the warning; nil if no device is in quiet hours.
-    static func warning(_ retry: SQLiteRun, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
+    static func warning(_ retry: RunFile, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
         guard let schedule = settings.schedule, let quiet = schedule.quietHours else { return nil }
         let hasZone = retry.plan.fields.last == ExportColumns.Standard.timezone.rawValue
         var isQuiet: [String: Bool] = [:]

@@ -7,7 +7,7 @@ import Workspace
 
 /// Plans the retry of a run that has ended, for those of its recipients that ended in certain outcomes.
 struct RetryPlanner {
-    let run: SQLiteRun
+    let run: RunFile
     let outcomes: Set<Outcome>
     package let now: Timestamp
     /// The new run's id; nil makes one.
@@ -16,7 +16,7 @@ struct RetryPlanner {
     /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over are left out.
     /// - Returns: nil if no device is left.
     /// - Throws: `Diagnostic`: the disk is full or a run file is damaged, for example.
-    func plan() throws -> SQLiteRun? {
+    func plan() throws -> RunFile? {
         let first = run.plan
         // What is damaged in the first run would become part of a plan that looks intact.
         try run.checkUnchanged()

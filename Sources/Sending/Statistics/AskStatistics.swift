@@ -10,7 +10,7 @@ public import Workspace
 /// - Returns: why services were not asked, or did not answer.
 /// - Throws: `Diagnostic`: nobody can be asked.
 public func askStatistics(
-    of run: SQLiteRun, in choice: ProjectChoice, _ context: SendingContext, at now: Timestamp
+    of run: RunFile, in choice: ProjectChoice, _ context: SendingContext, at now: Timestamp
 ) throws -> [Diagnostic] {
     let settings = try run.plan.settings.get()
     guard let startedAt = try run.status().startedAt else {
@@ -46,7 +46,7 @@ public func askStatistics(
 
 /// The questions to one service of a run.
 private struct ServiceStatisticsQuestions {
-    let run: SQLiteRun
+    let run: RunFile
     let service: Int
     /// As the service sees them.
     let settings: RunSettings

@@ -42,11 +42,11 @@ public struct StoreRuns: Sendable {
 
     /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
     /// - Throws: a `Diagnostic`: there is none; `CancellationError`.
-    public func id(named argument: String, in catalog: RunFolder) throws -> String { try store.id(named: argument, in: catalog) }
+    public func id(named argument: String, in catalog: RunsFolder) throws -> String { try store.id(named: argument, in: catalog) }
 
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there.
     /// - Throws: a `Diagnostic`: it is not there, members send it, or there is another run of its id; `CancellationError`. No file was made then.
-    public func fetch(_ run: String, into catalog: RunFolder, _ observer: Observer<Event>) throws -> Fetched {
+    public func fetch(_ run: String, into catalog: RunsFolder, _ observer: Observer<Event>) throws -> Fetched {
         let fetched = try store.fetch(run, into: catalog) { progress in
             switch progress {
             case .waiting(let machines): observer(.waiting(machines: machines))
@@ -63,7 +63,7 @@ public struct StoreRuns: Sendable {
     ///   - evenIfUnfetched: whether it is removed also if its file does not hold all that the store knows.
     ///   - catalog: where its file is.
     /// - Throws: a `Diagnostic`: it is not there, members send it, or it would be lost; `CancellationError`.
-    public func remove(_ run: String, evenIfUnfetched: Bool, fetchedInto catalog: RunFolder, _ observer: Observer<Event>) throws {
+    public func remove(_ run: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, _ observer: Observer<Event>) throws {
         try store.remove(run, evenIfUnfetched: evenIfUnfetched, fetchedInto: catalog) { observer(.waiting(machines: $0)) }
     }
 }

@@ -50,11 +50,11 @@ final class CampaignShelf: Sendable {
 
     let folder: String
     let choice: ProjectChoice
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let memory = Mutex(Memory())
 
     /// - Parameter folder: the one that `volley serve` names.
-    init(folder: String, choice: ProjectChoice, catalog: RunFolder) {
+    init(folder: String, choice: ProjectChoice, catalog: RunsFolder) {
         (self.folder, self.choice, self.catalog) = (folder, choice, catalog)
     }
 

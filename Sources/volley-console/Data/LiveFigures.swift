@@ -12,7 +12,7 @@ final class LiveFigures: Sendable {
         var isUnderWay = false
     }
 
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let counts = Mutex<[String: Count]>([:])
 
     /// How much longer counts are good for than counting took, and how long at least.
@@ -20,11 +20,11 @@ final class LiveFigures: Sendable {
     /// So many recipients are counted at once, within a few hundredths of a second.
     private static let few = 200_000
 
-    init(_ catalog: RunFolder) { self.catalog = catalog }
+    init(_ catalog: RunsFolder) { self.catalog = catalog }
 
     /// The figures of a run: of one that has ended, as it keeps them; of another, as of a moment ago. nil while a large run is counted for the
     /// first time.
-    func figures(of run: SQLiteRun) throws -> RunFigures? {
+    func figures(of run: RunFile) throws -> RunFigures? {
         let id = run.plan.id
         let state = try run.status().state
         guard state == .running || state == .paused else {
@@ -57,7 +57,7 @@ final class LiveFigures: Sendable {
         return known
     }
 
-    private func count(_ run: SQLiteRun) throws -> RunFigures {
+    private func count(_ run: RunFile) throws -> RunFigures {
         let begin = ContinuousClock.now
         let figures = try run.figures()
         let end = ContinuousClock.now

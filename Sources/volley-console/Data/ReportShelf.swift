@@ -16,13 +16,13 @@ final class ReportShelf: Sendable {
         var step = 0
     }
 
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let memory = Mutex(Memory())
 
     /// How many are remembered.
     private static let most = 20
 
-    init(_ catalog: RunFolder) { self.catalog = catalog }
+    init(_ catalog: RunsFolder) { self.catalog = catalog }
 
     /// What the report's page shows.
     /// - Throws: `Diagnostic`: the run cannot be read, or records less than was sent.

@@ -29,14 +29,14 @@ final class RunArchive: Sendable {
         var listedAt: ContinuousClock.Instant?
     }
 
-    let catalog: RunFolder
+    let catalog: RunsFolder
     private let live: LiveFigures
     private let memory = Mutex(Memory())
 
     private let shelfLife: Duration
 
     /// - Parameter shelfLife: how long a listing is good for: many who ask at once share one.
-    init(_ catalog: RunFolder, shelfLife: Duration = .milliseconds(500)) {
+    init(_ catalog: RunsFolder, shelfLife: Duration = .milliseconds(500)) {
         self.catalog = catalog
         self.shelfLife = shelfLife
         live = LiveFigures(catalog)
@@ -73,7 +73,7 @@ final class RunArchive: Sendable {
 
     /// The runs of a campaign that were begun before one of them was planned, newest first, at most twenty: tests and retries do not count.
     /// Of many plans that were never sent, none is opened.
-    func begun(before run: RunSummary) throws -> [SQLiteRun] {
+    func begun(before run: RunSummary) throws -> [RunFile] {
         let found = try listing().runs.filter { other in
             other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil && other.startedAt != nil
                 && other.plannedAt < run.plannedAt

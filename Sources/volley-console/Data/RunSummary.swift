@@ -60,7 +60,7 @@ struct RunSummary: Sendable {
     ///   - figures: of the run; nil while they are counted.
     ///   - known: what the record beside the runs says.
     /// - Throws: `Diagnostic`: it cannot be read, or it records less than was sent.
-    init(_ run: SQLiteRun, figures: RunFigures?, known: HistorySnapshot) throws {
+    init(_ run: RunFile, figures: RunFigures?, known: HistorySnapshot) throws {
         let (plan, status) = (run.plan, try run.status())
         if let gap = LedgerGap(of: run, among: known) {
             if gap.isKnown { throw gap.diagnostic }

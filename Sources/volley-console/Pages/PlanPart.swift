@@ -84,7 +84,7 @@ enum PlanPart {
     }
 
     /// The campaign as it is planned, beside the run of it that was begun last.
-    private static func comparison(_ run: SQLiteRun, with earlier: SQLiteRun?) -> HTML {
+    private static func comparison(_ run: RunFile, with earlier: RunFile?) -> HTML {
         guard let earlier else {
             return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"
         }

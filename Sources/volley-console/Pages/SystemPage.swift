@@ -44,7 +44,7 @@ enum SystemPage {
     }
 
     /// What is wrong with the records next to the runs.
-    private static func unreadableRecords(of catalog: RunFolder) -> [Diagnostic] {
+    private static func unreadableRecords(of catalog: RunsFolder) -> [Diagnostic] {
         let reads: [() throws -> [Diagnostic]] = [
             {
                 _ = try catalog.schedule.read()

@@ -41,14 +41,14 @@ public enum ApproveCommand {
         return console.answer(options.isJSON ? answer.indentedText : text, done: done)
     }
 
-    private static func next(_ run: SQLiteRun, _ settings: RunSettings) throws -> String {
+    private static func next(_ run: RunFile, _ settings: RunSettings) throws -> String {
         let id = run.plan.id
         guard try run.status().state == .planned else { return "Continue it with: volley resume \(id)" }
         if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
         return "Send it with: volley send --plan \(id)"
     }
 
-    private static func text(_ run: SQLiteRun, _ settings: RunSettings) -> String {
+    private static func text(_ run: RunFile, _ settings: RunSettings) -> String {
         let planned = "\(run.plan.plannedAt) as \(run.plan.id)"
         let topics = settings.services.map { (TextFormat.capitalized($0.service.account.topic.noun), $0.topic) }
         let lines = [("Planned", planned)] + topics
@@ -60,7 +60,7 @@ public enum ApproveCommand {
         return settings.services.map { "\($0.service.displayName) \($0.environment.name)" }.joined(separator: ", ")
     }
 
-    private static func question(_ run: SQLiteRun, _ settings: RunSettings, name: String) -> String {
+    private static func question(_ run: RunFile, _ settings: RunSettings, name: String) -> String {
         let devices = settings.service.recipients(run.plan.audience)
         return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(environments(settings))) as \(name)?"
     }

@@ -24,7 +24,7 @@ public enum CancelCommand {
     /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let id: String, run: SQLiteRun?
+        let id: String, run: RunFile?
         do { (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options) } catch {
             // The log and the list of `volley schedule` name a run before it has a file.
             guard let warnings = try cancelPlanning(of: argument, in: Project.catalog(options.project)) else { throw error }
@@ -44,8 +44,8 @@ enum SharedOrder {
     /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
     static func run(
         _ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions
-    ) throws -> (id: String, run: SQLiteRun?) {
-        let run: SQLiteRun
+    ) throws -> (id: String, run: RunFile?) {
+        let run: RunFile
         do { run = try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
             guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else {
                 throw error

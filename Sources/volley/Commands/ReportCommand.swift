@@ -85,7 +85,7 @@ public enum ReportCommand {
     /// Asks the services of a run what became of its pushes.
     /// - Returns: whether all that can say it did.
     private static func refresh(
-        _ argument: String, in catalog: RunFolder, _ options: CommonOptions, _ console: Console
+        _ argument: String, in catalog: RunsFolder, _ options: CommonOptions, _ console: Console
     ) throws -> Bool {
         let run = try catalog.open(named: argument, readOnly: false)
         let troubles = try askStatistics(
@@ -118,7 +118,7 @@ public enum ReportCommand {
         }
     }
 
-    private static func document(_ run: SQLiteRun, _ before: SQLiteRun?, _ format: Format, isFile: Bool, _ console: Console)
+    private static func document(_ run: RunFile, _ before: RunFile?, _ format: Format, isFile: Bool, _ console: Console)
         throws -> String
     {
         let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)

@@ -49,7 +49,7 @@ public enum ScheduleCommand {
 
     /// Where the record cannot be used, says first which files belong to another user: the error itself names one file, and no owner.
     private static func sayingObstacles<Value>(
-        _ project: Project, _ catalog: RunFolder, _ console: Console, _ body: () throws -> Value
+        _ project: Project, _ catalog: RunsFolder, _ console: Console, _ body: () throws -> Value
     ) throws -> Value {
         do { return try body() } catch {
             let said = Diagnostic(explaining: error).message
@@ -85,7 +85,7 @@ public enum ScheduleCommand {
     }
 
     /// Whether a run is paused, as far as its file can be read.
-    private static func isPaused(_ id: String, in catalog: RunFolder) -> Bool {
+    private static func isPaused(_ id: String, in catalog: RunsFolder) -> Bool {
         guard let run = try? catalog.open(id) else { return false }
         defer { run.close() }
         return (try? run.status().state) == .paused
@@ -93,7 +93,7 @@ public enum ScheduleCommand {
 
     /// The volley.yaml that says where runs are kept, where notices go, and what to keep up to date: the one of `--config`, or that of the
     /// first file or folder.
-    private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, RunFolder) {
+    private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, RunsFolder) {
         guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {
             throw Diagnostic("there is no volley.yaml next to these campaigns or above", remedy: "Name one with --config.")

@@ -20,7 +20,7 @@ struct SendQuestion {
 
     /// Prepares the question for a run that is about to begin.
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
-    init(_ run: SQLiteRun, _ settings: RunSettings, now: Timestamp) throws {
+    init(_ run: RunFile, _ settings: RunSettings, now: Timestamp) throws {
         let earlier = try EarlierRuns(
             of: run.plan.campaign, app: run.plan.app, in: settings, catalog: run.catalog, now: now,
             besides: run.plan.id)
@@ -56,7 +56,7 @@ struct SendQuestion {
     }
 
     /// What went out after it was planned.
-    private static func sentSince(_ run: SQLiteRun, _ settings: RunSettings, now: Timestamp) -> [String] {
+    private static func sentSince(_ run: RunFile, _ settings: RunSettings, now: Timestamp) -> [String] {
         guard run.plan.retryOf == nil else { return [] }
         let (plan, name) = (run.plan, run.plan.campaign)
         let sendings = RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)

@@ -14,18 +14,18 @@ public enum DatabaseCopy {
     /// - Parameter step: is told how many bytes are copied, and of how many; what it throws ends the copy.
     /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be written.
     public static func make(of path: String, at copy: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws {
-        try RunFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
-        guard RunFile.kind(path) == .file else {
+        try DatabaseFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
+        guard DatabaseFile.kind(path) == .file else {
             throw RunDiagnostics.system("cannot read the database", path: path, errno: ENOENT, activity: .reading)
         }
         do {
             try InterruptedChange.takingBack(path) {
-                RunFile.remove(copy)
-                try RunFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
+                DatabaseFile.remove(copy)
+                try DatabaseFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
                 try copyPages(of: path, to: copy, step: step)
             }
         } catch let error as DatabaseError { throw diagnostic(for: error, source: path, copy: copy) }
-        try RunFile.synchronize(copy)
+        try DatabaseFile.synchronize(copy)
     }
 
     private static func copyPages(of path: String, to copy: String, step: (Int, Int) throws -> Void) throws {

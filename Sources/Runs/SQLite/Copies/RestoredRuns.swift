@@ -35,9 +35,9 @@ public struct RestoredRuns: Sendable {
     /// Writes into a folder of runs what follows from its being put back. Runs of older formats are converted.
     /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The folder must not be used then.
     public init(in folder: String, _ origin: Origin) throws {
-        let catalog = RunFolder(folder)
+        let catalog = RunsFolder(folder)
         for list in try RunsInventory(folder).entries where list.kind == .suppression {
-            _ = try SuppressionFile.read(RunFile.join(folder, name: list.name)) { _ in true }
+            _ = try SuppressionFile.read(DatabaseFile.join(folder, name: list.name)) { _ in true }
         }
         let listing = try catalog.list()
         // What was damaged when it was copied must not keep the rest from being put back.
@@ -69,8 +69,8 @@ public struct RestoredRuns: Sendable {
 
     private static func unreadable(_ listing: RunListing, _ origin: Origin) -> [HeldRun] {
         listing.broken.compactMap { mistake in
-            guard let file = mistake.file, RunFile.isRun(String(RunFile.name(file))) else { return nil }
-            let id = String(RunFile.name(file).dropLast(RunFile.suffix.count))
+            guard let file = mistake.file, DatabaseFile.isRun(String(DatabaseFile.name(file))) else { return nil }
+            let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count))
             return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
         }
     }
@@ -82,14 +82,14 @@ public struct RestoredRuns: Sendable {
         return number(at: 68) == RunSchema.applicationID && number(at: 60) > RunSchema.versionWithLegs
     }
 
-    private static func closeTimes(_ catalog: RunFolder, begun: Set<String>, at now: Timestamp) throws {
+    private static func closeTimes(_ catalog: RunsFolder, begun: Set<String>, at now: Timestamp) throws {
         let store = try catalog.schedule.open()
         defer { store.close() }
         try store.noteRestored(begun: begun, at: now)
     }
 
     /// - Returns: how many.
-    private static func endOrders(_ catalog: RunFolder, at now: Timestamp) throws -> Int {
+    private static func endOrders(_ catalog: RunsFolder, at now: Timestamp) throws -> Int {
         guard catalog.orders.isThere else { return 0 }
         let orders = try catalog.orders.open()
         defer { orders.close() }

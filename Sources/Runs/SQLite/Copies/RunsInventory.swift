@@ -39,7 +39,7 @@ public struct RunsInventory: Sendable {
     public init(_ folder: String) throws {
         self.folder = folder
         var entries: [Entry] = [], others: [String] = []
-        for name in try RunFile.names(in: folder) {
+        for name in try DatabaseFile.names(in: folder) {
             if let kind = Self.kind(of: name) { entries.append(Entry(name: name, kind: kind)) }
             if Self.isLeftOut(name) { others.append(name) }
         }
@@ -52,9 +52,9 @@ public struct RunsInventory: Sendable {
         case ScheduleStore.fileName: .schedule
         case OrderStore.fileName: .orders
         case SendingHistory.fileName: .history
-        case _ where name.hasSuffix(ClaimCounter.file(of: RunFile.suffix)): .mark
+        case _ where name.hasSuffix(ClaimCounter.file(of: DatabaseFile.suffix)): .mark
         case _ where SuppressionList.isNamed(name): .suppression
-        case _ where RunFile.isRun(name): .run
+        case _ where DatabaseFile.isRun(name): .run
         default: nil
         }
     }
@@ -66,10 +66,10 @@ public struct RunsInventory: Sendable {
     }
 
     /// Where it is.
-    public func path(of entry: Entry) -> String { RunFile.join(folder, name: entry.name) }
+    public func path(of entry: Entry) -> String { DatabaseFile.join(folder, name: entry.name) }
 
     /// Bytes, with what SQLite has beside it; 0 if it is gone.
-    public func bytes(of entry: Entry) -> Int { RunFile.size(path(of: entry)) + RunFile.size(path(of: entry) + "-wal") }
+    public func bytes(of entry: Entry) -> Int { DatabaseFile.size(path(of: entry)) + DatabaseFile.size(path(of: entry) + "-wal") }
 
     /// Equal stamps mean that nobody wrote to it in between.
     public func stamp(of entry: Entry) -> [FileStamp?] { ["", "-wal"].map { FileStamp(path: path(of: entry) + $0) } }
@@ -78,26 +78,26 @@ public struct RunsInventory: Sendable {
     public func isBeingSent(_ entry: Entry) -> Bool { entry.kind == .run && SendingLock.isSending(run: path(of: entry)) }
 
     /// The id of a run, from its file's name.
-    public func id(of entry: Entry) -> String { String(entry.name.dropLast(RunFile.suffix.count)) }
+    public func id(of entry: Entry) -> String { String(entry.name.dropLast(DatabaseFile.suffix.count)) }
 
     /// Copies a file as it is at one moment into another folder, for its owner only.
     /// - Parameter step: as with `DatabaseCopy`.
     /// - Returns: false if it is gone: a mark goes with the end of its run's sending, a plan that nobody wants with the answer "no".
     /// - Throws: `Diagnostic`: as with `DatabaseCopy`.
     public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
-        let path = path(of: entry), copy = RunFile.join(folder, name: entry.name)
-        guard RunFile.kind(path) != .missing else { return false }
+        let path = path(of: entry), copy = DatabaseFile.join(folder, name: entry.name)
+        guard DatabaseFile.kind(path) != .missing else { return false }
         guard entry.kind == .mark else {
             do { try DatabaseCopy.make(of: path, at: copy, step: step) } catch let error as Diagnostic {
-                guard RunFile.kind(path) == .missing else { throw error }
-                RunFile.remove(copy)
+                guard DatabaseFile.kind(path) == .missing else { throw error }
+                DatabaseFile.remove(copy)
                 return false
             }
             return true
         }
         guard let bytes = try? RegularFile.bytes(of: path, atMost: 200) else { return false }
         try FilePaths.replace(copy, bytes: bytes, mode: 0o600)
-        try RunFile.synchronize(copy)
+        try DatabaseFile.synchronize(copy)
         return true
     }
 }

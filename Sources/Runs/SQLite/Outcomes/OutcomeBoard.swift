@@ -4,7 +4,7 @@ import GRDB
 /// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring recipients come
 /// together, so a block is read and written once for many of them.
 struct OutcomeBoard {
-    private let run: SQLiteRun
+    private let run: RunFile
     private let select: PreparedStatement
     private let upsert: PreparedStatement
     /// The blocks that may be touched.
@@ -15,7 +15,7 @@ struct OutcomeBoard {
     private var touched: [Int] = []
 
     /// - Parameter ids: those that may be changed, of the run's audience.
-    init(_ db: Database, _ run: SQLiteRun, ids: Range<Int>) throws {
+    init(_ db: Database, _ run: RunFile, ids: Range<Int>) throws {
         self.run = run
         select = try PreparedStatement(db, sql: RunSchema.selectOutcomeBlock)
         upsert = try PreparedStatement(db, sql: RunSchema.upsertOutcomeBlock)

@@ -3,7 +3,7 @@ import GRDB
 
 /// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long as the access that created it.
 struct OutcomeReader {
-    private let run: SQLiteRun
+    private let run: RunFile
     private let select: PreparedStatement
     private let selectSince: PreparedStatement
     private let reasons: [Int: String]
@@ -12,7 +12,7 @@ struct OutcomeReader {
     private var block = -1
     private var isThere = false
 
-    init(_ db: Database, _ run: SQLiteRun) throws {
+    init(_ db: Database, _ run: RunFile) throws {
         self.run = run
         select = try PreparedStatement(db, sql: RunSchema.selectOutcomeBlock)
         selectSince = try PreparedStatement(db, sql: RunSchema.selectInvalidSince)
@@ -71,7 +71,7 @@ struct OutcomeReader {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of `OutcomeReasons`.
     /// - Parameter ids: a part of the audience; nil for all of it.
     /// - Throws: `Diagnostic` for what no recipient can have.

@@ -7,7 +7,7 @@ package final class RebuiltRun {
     private let id: String
     private let path: String
     private let audience: Int
-    private let catalog: RunFolder
+    private let catalog: RunsFolder
     private let scratch: ScratchFolder
     private var database: DatabaseQueue?
     private var digest = RecipientsDigest()
@@ -18,11 +18,11 @@ package final class RebuiltRun {
     ///   - id: the run's.
     ///   - catalog: where it will be.
     /// - Throws: `Diagnostic`: the file cannot be written, or is not what `bareFile` makes.
-    package init(bare bytes: [UInt8], of id: String, in catalog: RunFolder) throws {
+    package init(bare bytes: [UInt8], of id: String, in catalog: RunsFolder) throws {
         (self.id, self.catalog, scratch) = (id, catalog, try catalog.scratchFolder())
-        path = RunFile.path(id, in: scratch.path)
-        try SQLiteRun.write(bytes, to: path)
-        let run = try SQLiteRun(path: path, readOnly: true)
+        path = DatabaseFile.path(id, in: scratch.path)
+        try RunFile.write(bytes, to: path)
+        let run = try RunFile(path: path, readOnly: true)
         guard run.plan.id == id, run.hasDigest else { throw RunDiagnostics.damaged(path, what: "its plan is another one") }
         audience = run.plan.audience
         run.close()
@@ -69,7 +69,7 @@ package final class RebuiltRun {
     /// Ends the recipients, which must be those that were planned.
     /// - Returns: the run, where what became of it can be recorded before it is put in its place.
     /// - Throws: `Diagnostic`: they are others.
-    package func complete() throws -> SQLiteRun {
+    package func complete() throws -> RunFile {
         let planned = try RunDiagnostics.translating(path, .planning) {
             try database?.write { try $0.first("SELECT recipients_digest FROM run") { try $0.string(0) } }
         }
@@ -78,7 +78,7 @@ package final class RebuiltRun {
         }
         try RunDiagnostics.translating(path, .planning) { try database?.close() }
         database = nil
-        let run = try SQLiteRun(path: path)
+        let run = try RunFile(path: path)
         run.noteUnchanged()
         return run
     }
@@ -86,9 +86,9 @@ package final class RebuiltRun {
     /// Gives the run its place among others. Nothing is replaced.
     /// - Returns: where it is.
     /// - Throws: `Diagnostic`: there is something of its name.
-    package func place(_ run: SQLiteRun) throws -> String {
+    package func place(_ run: RunFile) throws -> String {
         try run.closeIntoOneFile()
-        try RunFile.synchronize(path)
+        try DatabaseFile.synchronize(path)
         let final = catalog.place(of: id)
         // link fails when the name is taken, where rename would replace another run.
         guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
@@ -97,7 +97,7 @@ package final class RebuiltRun {
                 : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
         }
         unlink(path)
-        try RunFile.synchronize(RunDiagnostics.folder(of: final))
+        try DatabaseFile.synchronize(RunDiagnostics.folder(of: final))
         return final
     }
 }

@@ -11,7 +11,7 @@ struct SimulatedCommand {
     }
 
     let number: Int
-    let path: RunFolderModel.Path
+    let path: RunsFolderModel.Path
     let step: SendGate.Step
     private var gate: SendGate
     private var life = 0
@@ -26,7 +26,7 @@ struct SimulatedCommand {
     /// The retry that it made, to be sent next.
     private(set) var retry: Int?
 
-    init(_ number: Int, _ step: SendGate.Step, _ path: RunFolderModel.Path) {
+    init(_ number: Int, _ step: SendGate.Step, _ path: RunsFolderModel.Path) {
         (self.number, self.step, self.path) = (number, step, path)
         gate = SendGate(step)
         work = .gate(gate.start())
@@ -40,7 +40,7 @@ struct SimulatedCommand {
     /// Does one step.
     /// - Parameter failing: how often, per thousand, the last note next to the runs cannot be written.
     /// - Returns: the device that a push went to.
-    mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix, failing: Int) -> Int? {
+    mutating func doNext(_ folder: inout RunsFolderModel, _ random: inout SplitMix, failing: Int) -> Int? {
         switch work {
         case .gate(let action): work = next(after: action, &folder, &random, failing)
         case .sending(let left): return send(left, &folder, &random)
@@ -50,7 +50,7 @@ struct SimulatedCommand {
     }
 
     /// The process is killed: the system releases its lock.
-    mutating func die(_ folder: inout RunFolderModel) {
+    mutating func die(_ folder: inout RunsFolderModel) {
         folder.unlock(path, by: number)
         work = .over
     }
@@ -58,7 +58,7 @@ struct SimulatedCommand {
     // MARK: - The gate, as `SendPermission` drives it
 
     private mutating func next(
-        after action: SendGate.Action, _ folder: inout RunFolderModel, _ random: inout SplitMix, _ failing: Int
+        after action: SendGate.Action, _ folder: inout RunsFolderModel, _ random: inout SplitMix, _ failing: Int
     ) -> Work {
         switch action {
         case .lock:
@@ -110,7 +110,7 @@ struct SimulatedCommand {
     }
 
     /// As `RetryPlanner`: devices that were not sent to, except those that other retries took over.
-    private mutating func plan(_ folder: inout RunFolderModel) {
+    private mutating func plan(_ folder: inout RunsFolderModel) {
         guard let file = folder.files[path], let plan = folder.plans[file.plan] else { return }
         // For a retry whose file is gone, it is unknown which devices it reached.
         let standing = Set(folder.standingRetries(of: file.plan).map(\.plan))
@@ -125,12 +125,12 @@ struct SimulatedCommand {
 
     // MARK: - Sending, with `unknown: skip`
 
-    private func recordLost(_ folder: inout RunFolderModel) {
+    private func recordLost(_ folder: inout RunsFolderModel) {
         guard let file = folder.files[path] else { return }
         for device in file.claimed where file.outcomes[device] == nil { folder.files[path]?.outcomes[device] = .unknown }
     }
 
-    private mutating func send(_ left: [Int], _ folder: inout RunFolderModel, _ random: inout SplitMix) -> Int? {
+    private mutating func send(_ left: [Int], _ folder: inout RunsFolderModel, _ random: inout SplitMix) -> Int? {
         guard let file = folder.files[path], let plan = folder.plans[file.plan] else {
             die(&folder)
             return nil
@@ -153,7 +153,7 @@ struct SimulatedCommand {
             return nil
         }
         let claim = Array(next.prefix(random.between(1, 3)))
-        // As the first check of `SQLiteRun.claim`.
+        // As the first check of `RunFile.claim`.
         guard file.life == life else {
             end([], as: nil, &folder)
             return nil
@@ -171,7 +171,7 @@ struct SimulatedCommand {
     }
 
     /// As `RunSender` and `SendPermit.end`.
-    private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunFolderModel) {
+    private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunsFolderModel) {
         for device in left { folder.files[path]?.outcomes[device] = .unsent }
         if let state { folder.files[path]?.state = state }
         if let file = folder.files[path], folder.record[file.plan]?.life == life {

@@ -4,7 +4,7 @@ import Delivery
 /// Several commands at once on one folder of runs. Between any two of their steps, people plan, approve, cancel, copy files, restore older
 /// ones, edit states and change volley.yaml. A seed decides. After every push, its permission is checked.
 struct SimulatedFolder {
-    private(set) var folder = RunFolderModel()
+    private(set) var folder = RunsFolderModel()
     private(set) var violation: Violation?
     /// The situations that were met, by name.
     private(set) var met: Set<String> = []
@@ -12,7 +12,7 @@ struct SimulatedFolder {
     private var commands: [SimulatedCommand] = []
     private var started = 0
     private var now = 0
-    private var backups: [RunFolderModel.File] = []
+    private var backups: [RunsFolderModel.File] = []
     private var copies = 0
     /// The number of pushes to a device, by the first run of its chain.
     private var pushes: [Int: [Int: Int]] = [:]
@@ -80,7 +80,7 @@ struct SimulatedFolder {
         folder.plan(Set(first..<first + random.between(1, 5)), time: time)
     }
 
-    private mutating func somePath() -> RunFolderModel.Path? {
+    private mutating func somePath() -> RunsFolderModel.Path? {
         let paths = folder.files.keys.sorted { $0.order < $1.order }
         return paths.isEmpty ? nil : paths[random.below(paths.count)]
     }
@@ -197,7 +197,7 @@ struct SimulatedFolder {
     }
 
     /// A plan knows what was sent before it was made, and nothing about what others sent later.
-    private mutating func checkPlaces(_ device: Int, _ plan: RunFolderModel.Plan, _ command: SimulatedCommand) {
+    private mutating func checkPlaces(_ device: Int, _ plan: RunsFolderModel.Plan, _ command: SimulatedCommand) {
         guard let number = folder.files[command.path]?.plan, let lock = folder.locks[command.path] else { return }
         let root = folder.root(of: number), isFresh = command.step == .begin && plan.retryOf == nil
         let start = isFresh ? plan.moment : folder.beginning(of: root) ?? plan.moment

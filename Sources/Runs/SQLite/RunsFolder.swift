@@ -5,7 +5,7 @@ import Glibc
 /// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the schedule, orders, and the lists
 /// of suppressed devices. Above this module a run is known by its id, or by the argument that a command was given for it; only the folder knows the
 /// file.
-public struct RunFolder: Sendable {
+public struct RunsFolder: Sendable {
     /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
     public let place: String
 
@@ -25,7 +25,7 @@ public struct RunFolder: Sendable {
     public var isThere: Bool { access(place, F_OK) == 0 }
 
     /// The path that a run's file has, or would have, for messages.
-    public func place(of run: String) -> String { RunFile.path(run, in: place) }
+    public func place(of run: String) -> String { DatabaseFile.path(run, in: place) }
 
     /// Whether something exists under the name of a run's file, readable or not.
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
@@ -36,16 +36,16 @@ public struct RunFolder: Sendable {
     /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
     /// caller recognises by its id.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
-    public func open(_ run: String, readOnly: Bool = true) throws -> SQLiteRun {
-        let opened = try SQLiteRun(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
+    public func open(_ run: String, readOnly: Bool = true) throws -> RunFile {
+        let opened = try RunFile(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
         if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
         return opened
     }
 
     /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or the file's name in the folder.
     /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; otherwise as `open` does.
-    public func open(named argument: String, readOnly: Bool) throws -> SQLiteRun {
-        try SQLiteRun(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
+    public func open(named argument: String, readOnly: Bool) throws -> RunFile {
+        try RunFile(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
 
     /// Begins to write a run into the folder, which is created if it is missing.
@@ -92,10 +92,10 @@ public struct RunFolder: Sendable {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func list() throws -> RunListing {
         var found = RunListing()
-        for name in try RunFile.names(in: place) where RunFile.isRun(name) {
-            let path = RunFile.join(place, name: name)
+        for name in try DatabaseFile.names(in: place) where DatabaseFile.isRun(name) {
+            let path = DatabaseFile.join(place, name: name)
             do {
-                let run = try SQLiteRun(path: path, readOnly: true, observer: observer, marks: marks)
+                let run = try RunFile(path: path, readOnly: true, observer: observer, marks: marks)
                 if let mistake = run.misnamed {
                     run.isCopyNextToRun ? found.copies.append(mistake) : found.broken.append(mistake)
                 } else {
@@ -103,7 +103,7 @@ public struct RunFolder: Sendable {
                 }
             } catch let error as Diagnostic {
                 // One that was removed in between is no longer a run.
-                if RunFile.kind(path) != .missing || FileKind.isLink(path) { found.broken.append(error) }
+                if DatabaseFile.kind(path) != .missing || FileKind.isLink(path) { found.broken.append(error) }
             }
         }
         found.runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
@@ -116,16 +116,16 @@ public struct RunFolder: Sendable {
         if argument == "last" { return try last() }
         let byID = place(of: argument)
         if !argument.contains("/") {
-            switch RunFile.kind(byID) {
+            switch DatabaseFile.kind(byID) {
             // Anything that is not a file is refused when it is opened.
             case .file, .other: return byID
             case .folder, .missing, .forbidden: break
             }
-            if RunFile.kind(RunFile.join(place, name: argument + RunFile.partialSuffix)) == .file {
-                throw RunDiagnostics.unfinishedPlan(RunFile.join(place, name: argument + RunFile.partialSuffix))
+            if DatabaseFile.kind(DatabaseFile.join(place, name: argument + DatabaseFile.partialSuffix)) == .file {
+                throw RunDiagnostics.unfinishedPlan(DatabaseFile.join(place, name: argument + DatabaseFile.partialSuffix))
             }
         }
-        switch RunFile.kind(argument) {
+        switch DatabaseFile.kind(argument) {
         case .file, .other: return argument
         case .folder where argument.contains("/"): throw RunDiagnostics.isFolder(argument)
         case .forbidden: throw RunDiagnostics.notPermitted(argument, toWrite: false)
@@ -133,8 +133,8 @@ public struct RunFolder: Sendable {
         }
         if argument.contains("/") { throw RunDiagnostics.missing(argument) }
         // The name of a file of the folder, as completion or a listing gives it.
-        if argument.hasSuffix(RunFile.suffix), RunFile.kind(RunFile.join(place, name: argument)) == .file {
-            return RunFile.join(place, name: argument)
+        if argument.hasSuffix(DatabaseFile.suffix), DatabaseFile.kind(DatabaseFile.join(place, name: argument)) == .file {
+            return DatabaseFile.join(place, name: argument)
         }
         throw try unknownRun(argument)
     }
@@ -144,7 +144,7 @@ public struct RunFolder: Sendable {
         let broken = listing.broken
         if let newest = listing.runs.last {
             // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
-            if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.place)) }) {
+            if let newer = broken.first(where: { RunID.isLater(DatabaseFile.name($0.file ?? ""), than: DatabaseFile.name(newest.place)) }) {
                 throw newer
             }
             return newest.place
@@ -163,7 +163,7 @@ public struct RunFolder: Sendable {
     }
 
     private func unknownRun(_ argument: String) throws -> Diagnostic {
-        let ids = try RunFile.names(in: place).filter(RunFile.isRun).map { String($0.dropLast(RunFile.suffix.count)) }
+        let ids = try DatabaseFile.names(in: place).filter(DatabaseFile.isRun).map { String($0.dropLast(DatabaseFile.suffix.count)) }
         if ids.isEmpty { return noRuns }
         let nearest = nearestName(to: argument, among: ids)
         return Diagnostic(
@@ -175,7 +175,7 @@ public struct RunFolder: Sendable {
 /// What a folder of runs holds.
 public struct RunListing: Sendable {
     /// Oldest first, then by id.
-    public var runs: [SQLiteRun] = []
+    public var runs: [RunFile] = []
     /// What is wrong with runs that could not be opened.
     public var broken: [Diagnostic] = []
     /// What is wrong with copies, under other names, of runs that are also there: they do not count.
@@ -185,7 +185,7 @@ public struct RunListing: Sendable {
     public init() {}
 }
 
-extension RunFolder {
+extension RunsFolder {
     /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count; files
     /// that cannot be opened are skipped.
     /// - Parameters:
@@ -196,10 +196,10 @@ extension RunFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     func started(
         of campaign: String, app: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
-    ) throws -> [SQLiteRun] {
-        var found: [SQLiteRun] = []
+    ) throws -> [RunFile] {
+        var found: [RunFile] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? SQLiteRun(path: RunFile.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
+            guard let run = try? RunFile(path: DatabaseFile.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
                 run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
@@ -212,15 +212,15 @@ extension RunFolder {
 
     /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
-    public func sendingNow(of campaign: String) throws -> [SQLiteRun] {
-        try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
-            let path = RunFile.join(place, name: name)
+    public func sendingNow(of campaign: String) throws -> [RunFile] {
+        try names(ofRunsOf: campaign).compactMap { name -> RunFile? in
+            let path = DatabaseFile.join(place, name: name)
             switch SendingLock.inspect(run: path) {
             case .free: return nil
             case .held(let since):
                 guard since > 0 else { return nil }
-                do { return try SQLiteRun(path: path, readOnly: true, marks: marks) } catch {
-                    if RunFile.kind(path) == .missing { return nil }
+                do { return try RunFile(path: path, readOnly: true, marks: marks) } catch {
+                    if DatabaseFile.kind(path) == .missing { return nil }
                     throw Self.isSending(campaign, path: path, Diagnostic(explaining: error))
                 }
             case .hidden: throw Self.mayBeSending(campaign, path: path)
@@ -244,7 +244,7 @@ extension RunFolder {
     /// tests. Files that cannot be opened are skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [SQLiteRun] {
+    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [RunFile] {
         let begun = known.begun(of: campaign)
         return try runs(of: campaign, where: isWanted).filter { run in
             if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }
@@ -258,23 +258,23 @@ extension RunFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func idsSendingNow(of campaign: String) throws -> [String] {
         try names(ofRunsOf: campaign).compactMap { name in
-            switch SendingLock.inspect(run: RunFile.join(place, name: name)) {
+            switch SendingLock.inspect(run: DatabaseFile.join(place, name: name)) {
             case .free, .held(since: 0): nil
-            case .held, .hidden: String(name.dropLast(RunFile.suffix.count))
+            case .held, .hidden: String(name.dropLast(DatabaseFile.suffix.count))
             }
         }
     }
 
     func names(ofRunsOf campaign: String) throws -> [String] {
-        try RunFile.names(in: place).filter { name in
-            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
+        try DatabaseFile.names(in: place).filter { name in
+            DatabaseFile.isRun(name) && RunID.campaign(of: name.dropLast(DatabaseFile.suffix.count)).map { $0 == campaign } ?? false
         }
     }
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func lastStarted(of campaign: String, app: String, limit: Int) throws -> [SQLiteRun] {
+    public func lastStarted(of campaign: String, app: String, limit: Int) throws -> [RunFile] {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
@@ -282,7 +282,7 @@ extension RunFolder {
     /// recipients are gone (`volley prune`) no longer know any. Files that cannot be read are in the second list, unless the record next to them says that
     /// they are about something else.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [SQLiteRun], broken: [Diagnostic]) {
+    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunFile], broken: [Diagnostic]) {
         let listing = try list()
         var broken = listing.broken
         let runs = try listing.runs.filter { run in
@@ -296,7 +296,7 @@ extension RunFolder {
         }
         if !broken.isEmpty, let begun = try? history.entries().begun, let order = try? history.order() {
             broken.removeAll { mistake in
-                guard let file = mistake.file, case let id = String(RunFile.name(file).dropLast(RunFile.suffix.count)),
+                guard let file = mistake.file, case let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count)),
                     let entry = begun[id],
                     let scope = entry.scope, case .free = SendingLock.inspect(run: file)
                 else { return false }
@@ -307,17 +307,17 @@ extension RunFolder {
     }
 }
 
-extension SQLiteRun {
+extension RunFile {
     /// Where the run is, for messages: nothing is opened by it.
     public var place: String { path }
 
     /// The folder that the file lies in.
-    public var catalog: RunFolder { RunFolder(RunDiagnostics.folder(of: path), marks) }
+    public var catalog: RunsFolder { RunsFolder(RunDiagnostics.folder(of: path), marks) }
 
     /// Runs of the campaign that were planned before this one, from the same folder, newest first; none of a test or a retry.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func earlierRuns(limit: Int = 10) throws -> [SQLiteRun] {
+    public func earlierRuns(limit: Int = 10) throws -> [RunFile] {
         if plan.isTest || plan.retryOf != nil { return [] }
         return try catalog.started(
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
@@ -325,7 +325,7 @@ extension SQLiteRun {
 
     /// What `body` finds out about a run that was listed; nil if the run was removed meanwhile: a plan that was refused, and has reached no device.
     /// - Throws: what `body` throws about a run that is still there.
-    public func unlessRemoved<Value>(_ body: (_ run: SQLiteRun) throws -> Value) throws -> Value? {
+    public func unlessRemoved<Value>(_ body: (_ run: RunFile) throws -> Value) throws -> Value? {
         do { return try body(self) } catch {
             guard catalog.isRemoved(plan.id) else { throw error }
             return nil

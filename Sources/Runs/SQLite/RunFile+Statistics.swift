@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// What services say of a run's pushes after they took them, and what they are asked with.
-extension SQLiteRun {
+extension RunFile {
     private static let receiptTable = """
         CREATE TABLE IF NOT EXISTS receipt (     -- ids under which services know pushes of this run
             service INTEGER NOT NULL,            -- its place in run.settings

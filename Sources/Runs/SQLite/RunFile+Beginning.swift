@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// Whether this file is the run that it says it is, and its lives: each start and each resumption is one.
-extension SQLiteRun {
+extension RunFile {
     /// The life that began last; blank before the first, and in runs of older versions.
     public func life() throws -> String {
         try read { db in
@@ -57,18 +57,18 @@ extension SQLiteRun {
     }
 
     /// Whether the file has another name than its run. A file whose plan was changed as well is not opened at all: its id may be damaged.
-    var isMisnamed: Bool { RunFile.name(path) != plan.id + RunFile.suffix }
+    var isMisnamed: Bool { DatabaseFile.name(path) != plan.id + DatabaseFile.suffix }
 
     /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.
     var isCopyNextToRun: Bool {
-        let own = RunFile.join(RunDiagnostics.folder(of: givenPath), name: plan.id + RunFile.suffix)
-        return isMisnamed && RunFile.kind(own) == .file && (try? SQLiteRun(path: own, readOnly: true).plan.id) == plan.id
+        let own = DatabaseFile.join(RunDiagnostics.folder(of: givenPath), name: plan.id + DatabaseFile.suffix)
+        return isMisnamed && DatabaseFile.kind(own) == .file && (try? RunFile(path: own, readOnly: true).plan.id) == plan.id
     }
 
     /// What is wrong with the file's name; nil when it is right.
     var misnamed: Diagnostic? {
         guard isMisnamed else { return nil }
-        let name = plan.id + RunFile.suffix
+        let name = plan.id + DatabaseFile.suffix
         guard givenPath == path else {
             return Diagnostic(
                 "this is a link to \(path), which is a copy of the run \(plan.id), or was renamed", file: givenPath,
@@ -98,20 +98,20 @@ extension SQLiteRun {
         try checkNotReplaced()
         if let misnamed { throw misnamed }
         try checkIsNoCopy()
-        let names = RunFile.names(of: path)
+        let names = DatabaseFile.names(of: path)
         guard names == 1 else {
             throw Diagnostic(
                 "the run file has \(names) names (hard links), and could be sent under each one", file: path,
-                remedy: "Remove the other names; `\(RunFile.searchForNames(of: path))` lists them.")
+                remedy: "Remove the other names; `\(DatabaseFile.searchForNames(of: path))` lists them.")
         }
         let folder = RunDiagnostics.folder(of: path)
         guard let home else { return }
-        if RunFile.kind(home) == .forbidden {
+        if DatabaseFile.kind(home) == .forbidden {
             throw Diagnostic(
                 "this file was moved, or is a copy of a run that belongs in \(home), which you may not read", file: path,
                 remedy: "Only the file there can be sent, by a user who may read that folder.")
         }
-        if RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {
+        if DatabaseFile.kind(home) == .folder, DatabaseFile.identity(home) != DatabaseFile.identity(folder) {
             throw Diagnostic(
                 "this file was moved, or is a copy of a run that belongs in \(home)", file: path,
                 remedy: "Only the file there can be sent. If that file is gone, move this one back.")

@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// What happens to waves while a run is being sent, recorded for the process that resumes the run.
-extension SQLiteRun {
+extension RunFile {
     /// The waves that became too late, by their first ids.
     public func skippedWaves() throws -> Set<Int> {
         guard !plan.waves.isEmpty else { return [] }

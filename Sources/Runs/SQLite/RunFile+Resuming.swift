@@ -3,7 +3,7 @@ import GRDB
 
 /// Resuming a run that was stopped, paused, interrupted or killed. Settled recipients stay settled; unsent ones are sent; unknown ones are
 /// sent again or not, as the campaign says.
-extension SQLiteRun {
+extension RunFile {
     /// Checks the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
     /// - Throws: `Diagnostic` when it is damaged.
     public func checkIntegrity() throws {

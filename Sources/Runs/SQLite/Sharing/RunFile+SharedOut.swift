@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// A run that other machines send, too: a store knows more of it than this file, until what they recorded has been fetched.
-extension SQLiteRun {
+extension RunFile {
     private static let table = """
         CREATE TABLE IF NOT EXISTS shared_out (   -- a row while a store may know of pushes that this file does not know
             since INTEGER NOT NULL                -- epoch milliseconds

@@ -4,7 +4,7 @@ import Glibc
 @testable import Runs
 import Testing
 
-@Suite struct SQLiteRunTests {
+@Suite struct RunFileTests {
     @Test("a run goes from planned to running to its end, and back when resumed")
     func states() throws {
         let folder = try TemporaryFolder()
@@ -206,7 +206,7 @@ import Testing
         let run = try makeRun(folder, audience: 300)
         try run.setState(.running, at: noon)
         try run.claim(0..<100, at: noon)
-        let reader = try SQLiteRun(path: run.path, readOnly: true)
+        let reader = try RunFile(path: run.path, readOnly: true)
         var seen = 0
         try reader.forEachResult { id, _, outcome, isClaimed in
             if id % 50 == 0, id < 300 { try run.record((id / 5..<id / 5 + 10).map { settled($0) }) }
@@ -289,7 +289,7 @@ import Testing
             try run.setState(.running, at: noon)
         }
         #expect(folder.names == ["run.sqlite"])
-        let status = try SQLiteRun(path: folder.path + "/run.sqlite").status()
+        let status = try RunFile(path: folder.path + "/run.sqlite").status()
         #expect(status.state == .stopped, "nobody sends it any more")
         #expect(status.cause == .ledger(.processGone))
         #expect(status.finishedAt == nil)
@@ -304,7 +304,7 @@ import Testing
         // A copy of the files on the disk is what a crash leaves.
         let copy = try TemporaryFolder()
         _ = shell("cp '\(folder.path)'/run.sqlite* '\(copy.path)'/")
-        let survivor = try SQLiteRun(path: copy.path + "/run.sqlite")
+        let survivor = try RunFile(path: copy.path + "/run.sqlite")
         #expect(try survivor.figures().outcomes[.accepted] == 1)
         #expect(try survivor.claimedWithoutOutcome() == [1..<4])
         #expect(try survivor.claims() == ClaimSet([0..<4]))
@@ -316,7 +316,7 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.setState(.running, at: noon)
         try run.setState(.running, at: noon)
-        let other = try SQLiteRun(path: run.path)
+        let other = try RunFile(path: run.path)
         #expect(
             diagnostic { try other.setState(.running, at: noon) }?.message.contains("another volley process is sending this run") == true)
         try run.closeIntoOneFile()
@@ -346,10 +346,10 @@ import Testing
         let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount here")
         defer { _ = shell("umount -l '\(folder.path)'") }
-        let reader = try SQLiteRun(path: run.path, readOnly: true)
+        let reader = try RunFile(path: run.path, readOnly: true)
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
-        let writer = try SQLiteRun(path: run.path)
+        let writer = try RunFile(path: run.path)
         #expect(diagnostic { try writer.setState(.cancelled, at: noon) }?.message == "you may not write the run file")
     }
 

@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// What happens to legs while a run is being sent, recorded for the process that resumes the run.
-extension SQLiteRun {
+extension RunFile {
     /// What holds legs, or stopped them, by their first ids.
     public func legStates() throws -> [Int: LegState] {
         try read { db in

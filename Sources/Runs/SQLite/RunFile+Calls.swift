@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// Requests that were named before they left. Only runs with a service that recognizes repeats have the table.
-extension SQLiteRun {
+extension RunFile {
     /// Made when the first call is named.
     private static let callTable = """
         CREATE TABLE IF NOT EXISTS call (        -- requests that were named before they went onto the wire

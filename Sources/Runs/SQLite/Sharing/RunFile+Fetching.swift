@@ -2,7 +2,7 @@ package import Base
 import GRDB
 
 /// The run file of a run that several machines send: it takes over what they record in the store, in the order in which it happened.
-extension SQLiteRun {
+extension RunFile {
     private static let markTable = """
         CREATE TABLE IF NOT EXISTS fetched (     -- how far the journals of members in the store were taken over
             sender INTEGER NOT NULL, lane INTEGER NOT NULL, number INTEGER NOT NULL,

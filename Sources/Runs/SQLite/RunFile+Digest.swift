@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// Whether a plan is still what was previewed, and who approved it.
-extension SQLiteRun {
+extension RunFile {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     public var hasDigest: Bool { !planDigest.isEmpty }
 

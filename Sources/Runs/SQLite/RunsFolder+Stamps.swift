@@ -1,17 +1,17 @@
 import Base
 import Synchronization
 
-extension RunFolder {
+extension RunsFolder {
     /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened. Files that are no runs after all have
     /// a stamp, too.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]
-        for name in try RunFile.names(in: place) where RunFile.isRun(name) {
-            let path = RunFile.join(place, name: name)
+        for name in try DatabaseFile.names(in: place) where DatabaseFile.isRun(name) {
+            let path = DatabaseFile.join(place, name: name)
             // One that was removed in between is no longer a run.
             guard let file = FileStamp(path: path) else { continue }
-            stamps[String(name.dropLast(RunFile.suffix.count))] = RunStamp(file: file, log: FileStamp(path: path + "-wal"))
+            stamps[String(name.dropLast(DatabaseFile.suffix.count))] = RunStamp(file: file, log: FileStamp(path: path + "-wal"))
         }
         return stamps
     }
@@ -51,7 +51,7 @@ final class RunMarks: Sendable {
     }
 }
 
-extension RunFolder {
+extension RunsFolder {
     /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Runs that cannot be opened are left out; runs
     /// whose settings cannot be read are always there.
     ///
@@ -61,13 +61,13 @@ extension RunFolder {
     ///   - campaign: nil for all campaigns.
     ///   - isWanted: may be called twice for a run.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [SQLiteRun] {
-        let names = try campaign.map(names(ofRunsOf:)) ?? RunFile.names(in: place).filter(RunFile.isRun)
-        var found: [SQLiteRun] = []
+    public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [RunFile] {
+        let names = try campaign.map(names(ofRunsOf:)) ?? DatabaseFile.names(in: place).filter(DatabaseFile.isRun)
+        var found: [RunFile] = []
         for name in names {
-            let path = RunFile.join(place, name: name), stamp = FileStamp(path: path)
+            let path = DatabaseFile.join(place, name: name), stamp = FileStamp(path: path)
             if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }
-            guard let run = try? SQLiteRun(path: path, readOnly: true, marks: marks), !run.isMisnamed else { continue }
+            guard let run = try? RunFile(path: path, readOnly: true, marks: marks), !run.isMisnamed else { continue }
             if let stamp, let mark = RunMark(run.plan) {
                 marks.note(mark, of: path, stamp)
                 if !isWanted(mark) { continue }

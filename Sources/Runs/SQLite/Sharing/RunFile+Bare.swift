@@ -4,14 +4,14 @@ import Glibc
 
 /// A run file without recipients, claims and outcomes: what members on other machines need of a plan besides recipients, and what a run file is made of again
 /// where the first one is gone.
-extension SQLiteRun {
+extension RunFile {
     /// The tables whose rows are part of the plan.
     private static let planned = ["run", "wave", "leg", "outcome_name", "approval"]
 
     /// The bytes of the bare file.
     package func bareFile() throws -> [UInt8] {
         let folder = try catalog.scratchFolder()
-        let bare = RunFile.join(folder.path, name: "bare")
+        let bare = DatabaseFile.join(folder.path, name: "bare")
         try read { db in
             try RunDiagnostics.translating(bare, .planning) {
                 let database = try DatabaseQueue(path: bare)
@@ -46,7 +46,7 @@ extension SQLiteRun {
     /// Opens a bare file from its bytes.
     /// - Parameter folder: where it is kept; goes with the folder.
     package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
-        let path = RunFile.join(folder.path, name: "bare" + RunFile.suffix)
+        let path = DatabaseFile.join(folder.path, name: "bare" + DatabaseFile.suffix)
         try Self.write(bytes, to: path)
         try self.init(path: path)
     }
@@ -63,7 +63,7 @@ extension SQLiteRun {
     private static func contents(of path: String) throws -> [UInt8] {
         guard let file = fopen(path, "r") else { throw RunDiagnostics.missing(path) }
         defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: RunFile.size(path))
+        var bytes = [UInt8](repeating: 0, count: DatabaseFile.size(path))
         guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw RunDiagnostics.damaged(path, what: "it cannot be read") }
         return bytes
     }

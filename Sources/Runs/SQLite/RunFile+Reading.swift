@@ -2,7 +2,7 @@ public import Base
 import GRDB
 import PushServices
 
-extension SQLiteRun {
+extension RunFile {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
     /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged.
     public func recipients(_ range: Range<Int>) throws -> [Recipient] {

@@ -13,7 +13,7 @@ public struct KnownObstacles: Sendable {
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
 /// Nothing is opened for writing, so a process that uses them is not disturbed; a record is read once, and again when another file is in its place.
-extension RunFolder {
+extension RunsFolder {
     /// What keeps runs from being planned and sent; empty if nothing does. A run that has ended counts only if it cannot be read.
     /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
@@ -23,9 +23,9 @@ extension RunFolder {
             var found: [Diagnostic] = []
             for name in try Folder.names(in: place) {
                 if let purpose = Self.purpose(ofRecord: name) {
-                    let problem = FileAccess.problem(RunFile.join(place, name: name), .writing, purpose: purpose)
+                    let problem = FileAccess.problem(DatabaseFile.join(place, name: name), .writing, purpose: purpose)
                     found += [problem ?? damage(ofRecord: name, &known)].compactMap(\.self)
-                } else if RunFile.isRun(name) {
+                } else if DatabaseFile.isRun(name) {
                     found += [obstacle(ofRun: name, &known.ended)].compactMap(\.self)
                 }
             }
@@ -50,13 +50,15 @@ extension RunFolder {
         // Of the room `Accounts`.
         case "accounts.sqlite": return "the accounts of the console"
         default:
-            return database.hasPrefix(SuppressionList.prefix) && database.hasSuffix(RunFile.suffix) ? "a list of suppressed devices" : nil
+            return database.hasPrefix(SuppressionList.prefix) && database.hasSuffix(DatabaseFile.suffix)
+                ? "a list of suppressed devices" : nil
         }
     }
 
     /// What is wrong with the record of what was sent, or with a list: planning needs them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = RunFile.join(place, name: name), isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(RunFile.suffix)
+        let path = DatabaseFile.join(place, name: name),
+            isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(DatabaseFile.suffix)
         guard isList || name == SendingHistory.fileName, let stamp = FileStamp(path: path) else { return nil }
         if let last = known.records[name], last.stamp == stamp { return last.damage }
         // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each minute would keep them waiting.
@@ -69,13 +71,13 @@ extension RunFolder {
 
     private func obstacle(ofRun name: String, _ ended: inout Set<String>) -> Diagnostic? {
         guard !ended.contains(name) else { return nil }
-        let path = RunFile.join(place, name: name)
+        let path = DatabaseFile.join(place, name: name)
         let problems = ["", "-wal", "-shm", "-journal", ".lock", ".claimed"].compactMap {
             FileAccess.problem(path + $0, .writing, purpose: "a run that has not ended")
         }
         guard let problem = problems.first else { return nil }
         // A copy, or a file of another program, is said by `volley runs`.
-        guard let run = try? SQLiteRun(path: path, readOnly: true), let state = try? run.status().state else {
+        guard let run = try? RunFile(path: path, readOnly: true), let state = try? run.status().state else {
             return FileAccess.problem(path, .reading, purpose: "a run") ?? problem
         }
         run.close()

@@ -1,7 +1,7 @@
 import Delivery
 
 /// A folder of runs as commands see it: files, the record next to them, times, locks, volley.yaml. Everything that survives a process.
-struct RunFolderModel {
+struct RunsFolderModel {
     /// The frozen part.
     struct Plan {
         var recipients: Set<Int>
@@ -41,7 +41,7 @@ struct RunFolderModel {
         /// Whether a recipient is still to be sent to, with `unknown: skip`.
         func isLeft(_ device: Int) -> Bool { outcomes[device].map { $0 == .unsent } ?? !claimed.contains(device) }
 
-        /// As `SQLiteRun.claimCount`.
+        /// As `RunFile.claimCount`.
         var claimCount: Int { claimed.count + takenBack }
 
         var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
@@ -205,7 +205,7 @@ struct RunFolderModel {
         return file.life + 1
     }
 
-    /// As `SQLiteRun.begin`.
+    /// As `RunFile.begin`.
     mutating func begin(_ path: Path, as life: Int, _ step: SendGate.Step) -> Bool {
         guard let state = files[path]?.state, step == .begin ? state == .planned : state == .underway || state == .cancelled else {
             return false

@@ -3,7 +3,7 @@ import GRDB
 import PushServices
 
 /// Which devices a run has pushed to: the history that frequency caps look at.
-extension SQLiteRun {
+extension RunFile {
     /// Whether it may have pushed to somebody since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
         if sendingSince != nil { return true }

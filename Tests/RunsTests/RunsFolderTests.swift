@@ -4,23 +4,23 @@ import Glibc
 @testable import Runs
 import Testing
 
-@Suite struct RunFolderTests {
+@Suite struct RunsFolderTests {
     @Test("a newest run that cannot be opened is not passed over for an older one")
     func brokenLast() throws {
         let folder = try TemporaryFolder()
         let older = try makeRun(folder, id: "20260101-000000-a-0001", audience: 1).path
         let broken = folder.path + "/20260102-000000-b-0002.sqlite"
         _ = shell("echo nonsense > '\(broken)'")
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "this is not a run file")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message == "this is not a run file")
         _ = shell("mv '\(broken)' '\(folder.path)/20251231-000000-b-0002.sqlite'")
-        #expect(try RunFolder(folder.path).file(named: "last") == older)
+        #expect(try RunsFolder(folder.path).file(named: "last") == older)
     }
 
     @Test(
         "runs are found by what their plans say; a file that was put in another's place, or whose settings cannot be read, counts as what it is now"
     )
     func marks() throws {
-        let folder = try TemporaryFolder(), runs = RunFolder(folder.path)
+        let folder = try TemporaryFolder(), runs = RunsFolder(folder.path)
         func path(_ id: String) -> String { "\(folder.path)/\(id).sqlite" }
         for (id, retryOf) in [("first", nil), ("second", "first"), ("third", "second"), ("other", nil)] {
             try makeRun(folder, id: id, audience: 1, plannedAt: noon, retryOf: retryOf).close()
@@ -28,9 +28,9 @@ import Testing
         func retries() throws -> [String] { try runs.runs(of: nil) { $0.retryOf != nil }.map(\.plan.id) }
         for _ in 0..<2 { #expect(try retries() == ["second", "third"]) }
         for id in ["first", "second", "third"] {
-            #expect(try RunChain(of: SQLiteRun(path: path(id))).runs.map(\.plan.id) == ["first", "second", "third"])
+            #expect(try RunChain(of: RunFile(path: path(id))).runs.map(\.plan.id) == ["first", "second", "third"])
         }
-        #expect(try RunChain(of: SQLiteRun(path: path("other"))).runs.count == 1)
+        #expect(try RunChain(of: RunFile(path: path("other"))).runs.count == 1)
 
         let elsewhere = try TemporaryFolder()
         try makeRun(elsewhere, id: "other", audience: 1, plannedAt: noon, retryOf: "third").close()
@@ -44,7 +44,7 @@ import Testing
     @Test("folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one")
     func scratch() throws {
         let folder = try TemporaryFolder()
-        let catalog = RunFolder(folder.path + "/runs")
+        let catalog = RunsFolder(folder.path + "/runs")
         let above = folder.path + "/runs/.queries"
         var first: ScratchFolder? = try catalog.scratchFolder()
         let path = try #require(first?.path)
@@ -82,19 +82,19 @@ import Testing
         writeBytes(Array("no database, just text".utf8), folder.path + "/e.sqlite")
         writeBytes([1], folder.path + "/notes.txt")
         _ = shell("cd '\(folder.path)'; cp a.sqlite a-backup.sqlite; cp b.sqlite f.sqlite")
-        let found = try RunFolder(folder.path).list()
+        let found = try RunsFolder(folder.path).list()
         let (runs, broken, copies) = (found.runs, found.broken, found.copies)
         #expect(runs.map(\.plan.id) == ["c", "b", "a"])
         #expect(broken.map(\.file) == [folder.path + "/e.sqlite"])
         #expect(copies.map(\.file) == [folder.path + "/a-backup.sqlite", folder.path + "/f.sqlite"])
         _ = shell("rm '\(folder.path)/b.sqlite'")
-        #expect(try RunFolder(folder.path).list().broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
+        #expect(try RunsFolder(folder.path).list().broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
         writer.cancel()
     }
 
     @Test("a damaged id is damage, not a copy of a run: no message advises to remove the file, and sending is not thought to be over")
     func damagedID() throws {
-        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        let folder = try TemporaryFolder(), catalog = RunsFolder(folder.path)
         let ids = ["20260101-000000-spring-sale-0001", "20260101-000000-spring-sale-0003"]
         for id in ids { try makeRun(folder, id: id, audience: 1).close() }
         let path = catalog.place(of: ids[0])
@@ -105,7 +105,7 @@ import Testing
             #expect(found.runs.map(\.plan.id) == [ids[1]] && found.copies.isEmpty)
             let refusals =
                 found.broken
-                + [diagnostic { _ = try catalog.open(ids[0]) }, diagnostic { _ = try SQLiteRun(path: path) }].compactMap(\.self)
+                + [diagnostic { _ = try catalog.open(ids[0]) }, diagnostic { _ = try RunFile(path: path) }].compactMap(\.self)
             #expect(
                 refusals.count == 3
                     && refusals.allSatisfy { $0.message.hasPrefix("the run file is damaged: its plan is not as it was made") })
@@ -125,7 +125,7 @@ import Testing
 
     @Test("a copy is to be removed only if the run's own file is next to it, and is that run")
     func copyRemedy() throws {
-        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        let folder = try TemporaryFolder(), catalog = RunsFolder(folder.path)
         for id in ["a", "b"] { try makeRun(folder, id: id, audience: 1).close() }
         _ = shell("cd '\(folder.path)'; cp a.sqlite copy.sqlite")
         #expect(try catalog.list().copies.map(\.remedy) == ["Only a.sqlite can be sent, and counts. Remove the copy."])
@@ -140,7 +140,7 @@ import Testing
 
     @Test("a link in the folder is named as it lies there, and only the link is to be removed, wherever it leads")
     func links() throws {
-        let folder = try TemporaryFolder(), elsewhere = try TemporaryFolder(), catalog = RunFolder(folder.path)
+        let folder = try TemporaryFolder(), elsewhere = try TemporaryFolder(), catalog = RunsFolder(folder.path)
         try makeRun(elsewhere, id: "other", audience: 1).close()
         _ = shell(
             "cd '\(elsewhere.path)'; cp other.sqlite piped.sqlite; mkfifo piped.sqlite-wal; echo nonsense > text; head -c 5000 other.sqlite > cut"
@@ -167,7 +167,7 @@ import Testing
 
     @Test("a link in the place of a record is named as it lies in the folder", arguments: ["schedule.sqlite", "orders.sqlite", "sent.db"])
     func recordLinks(name: String) throws {
-        let folder = try TemporaryFolder(), catalog = RunFolder(folder.path), path = "\(folder.path)/\(name)"
+        let folder = try TemporaryFolder(), catalog = RunsFolder(folder.path), path = "\(folder.path)/\(name)"
         _ = shell("ln -s /dev/null '\(path)'")
         let mistake = diagnostic {
             switch name {
@@ -186,7 +186,7 @@ import Testing
         let run = try makeRun(elsewhere, id: id, audience: 1)
         _ = shell("ln -s '\(run.path)' '\(folder.path)/\(id).sqlite'")
         let lock = try SendingLock(run: run.path)
-        #expect(try RunFolder(folder.path).idsSendingNow(of: "spring-sale") == [id])
+        #expect(try RunsFolder(folder.path).idsSendingNow(of: "spring-sale") == [id])
         _ = consume lock
     }
 
@@ -194,7 +194,7 @@ import Testing
     func removedMeanwhile() throws {
         let folder = try TemporaryFolder()
         for id in ["20260101-000000-a-0001", "20260101-000001-a-0002"] { _ = try makeRun(folder, id: id, audience: 1) }
-        let runs = try RunFolder(folder.path).list().runs
+        let runs = try RunsFolder(folder.path).list().runs
         _ = shell("rm '\(folder.path)/20260101-000000-a-0001.sqlite'; echo nonsense > '\(folder.path)/20260101-000001-a-0002.sqlite'")
         #expect(try runs[0].unlessRemoved { try $0.hasBegun() } == nil)
         #expect(throws: Diagnostic.self) { try runs[1].unlessRemoved { try $0.hasBegun() } }
@@ -202,7 +202,7 @@ import Testing
 
     @Test("a folder that is not there holds no runs")
     func noFolder() throws {
-        #expect(try RunFolder("/tmp/volley-no-such-folder").list().runs.isEmpty)
+        #expect(try RunsFolder("/tmp/volley-no-such-folder").list().runs.isEmpty)
     }
 
     @Test("a run is found by id, by path, by file name and as the last one")
@@ -210,26 +210,26 @@ import Testing
         let folder = try TemporaryFolder()
         let old = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1, plannedAt: Timestamp(epochSeconds: 100)).path
         let new = try makeRun(folder, id: "20261101-090000-sale-0002", audience: 1, plannedAt: Timestamp(epochSeconds: 200)).path
-        #expect(try RunFolder(folder.path).file(named: "20261201-090000-sale-0001") == old)
-        #expect(try RunFolder(folder.path).file(named: "20261201-090000-sale-0001.sqlite") == old)
-        #expect(try RunFolder("/nowhere").file(named: old) == old)
-        #expect(try RunFolder(folder.path).file(named: "last") == new)
-        #expect(try RunFolder(folder.path + "/").file(named: "last") == folder.path + "/20261101-090000-sale-0002.sqlite")
+        #expect(try RunsFolder(folder.path).file(named: "20261201-090000-sale-0001") == old)
+        #expect(try RunsFolder(folder.path).file(named: "20261201-090000-sale-0001.sqlite") == old)
+        #expect(try RunsFolder("/nowhere").file(named: old) == old)
+        #expect(try RunsFolder(folder.path).file(named: "last") == new)
+        #expect(try RunsFolder(folder.path + "/").file(named: "last") == folder.path + "/20261101-090000-sale-0002.sqlite")
     }
 
     @Test("a misspelt id gets the nearest one, an empty folder says so")
     func unresolved() throws {
         let folder = try TemporaryFolder()
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "there are no runs yet")
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "x") }?.message == "there are no runs yet")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message == "there are no runs yet")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "x") }?.message == "there are no runs yet")
         _ = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1)
         let writer = try RunWriter(folder: folder.path, id: "slow")
         #expect(
-            diagnostic { _ = try RunFolder(folder.path).file(named: "20261201-090000-slae-0001") }?.remedy
+            diagnostic { _ = try RunsFolder(folder.path).file(named: "20261201-090000-slae-0001") }?.remedy
                 == "Did you mean 20261201-090000-sale-0001?")
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "./x.sqlite") }?.message == "there is no such run file")
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "slow") }?.message.contains("still being made") == true)
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: folder.path) }?.message == "this is a folder, not a run file")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "./x.sqlite") }?.message == "there is no such run file")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "slow") }?.message.contains("still being made") == true)
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: folder.path) }?.message == "this is a folder, not a run file")
         writer.cancel()
     }
 
@@ -237,8 +237,8 @@ import Testing
     func lastAmongBroken() throws {
         let folder = try TemporaryFolder()
         writeBytes(Array("text".utf8), folder.path + "/z.sqlite")
-        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "none of the run files can be opened")
+        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message == "none of the run files can be opened")
         let run = try makeRun(folder, id: "a", audience: 1)
-        #expect(try RunFolder(folder.path).file(named: "last") == run.path)
+        #expect(try RunsFolder(folder.path).file(named: "last") == run.path)
     }
 }

@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-extension SQLiteRun {
+extension RunFile {
     /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.

@@ -2,7 +2,7 @@ public import Base
 import Synchronization
 
 /// What is noted beside the file while a life of the run goes on: in the record of what was sent, and in the claim counter.
-extension SQLiteRun {
+extension RunFile {
     /// What a life needs beside the file.
     struct NotedLife {
         let counter: ClaimCounter
@@ -49,7 +49,7 @@ extension SQLiteRun {
 }
 
 /// What other processes ask for: a state that they record, and that the one which sends the run looks at.
-extension SQLiteRun {
+extension RunFile {
     /// As the file's state says.
     public func order() throws -> RunOrder? { RunOrder(try status().state) }
 

@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// A run file that was made again from the store: it says how the run was when it was fetched, and is read like any other, but never sent.
-extension SQLiteRun {
+extension RunFile {
     private static let copyTable = """
         CREATE TABLE IF NOT EXISTS fetched_copy (   -- a row if this file was made from the store, on a machine that did not plan the run
             fetched_at INTEGER NOT NULL

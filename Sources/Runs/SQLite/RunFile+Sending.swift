@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import Synchronization
 
-extension SQLiteRun {
+extension RunFile {
     /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes twice. Where the file says
     /// that it is being sent and the lock file is missing, it may have been removed: its holder gets time to create it again.
     /// - Parameter isSending: false to keep others from sending only.
@@ -11,7 +11,7 @@ extension SQLiteRun {
     public func lockForSending(isSending: Bool) throws {
         try sendingLock.withLock { lock in
             guard lock == nil else { return }
-            if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
+            if DatabaseFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
                 var grace = Retries(atMost: 1, milliseconds: SendingLock.graceMilliseconds)
                 _ = grace.pause()
             }

@@ -1,8 +1,8 @@
 import Delivery
 
 /// All plans are of one campaign: what one of them has reached matters to the others.
-extension RunFolderModel {
-    /// As `SQLiteRun.yields`: of two runs that have not begun, the one that was locked first begins.
+extension RunsFolderModel {
+    /// As `RunFile.yields`: of two runs that have not begun, the one that was locked first begins.
     private func yields(_ path: Path, to other: Path) -> Bool {
         guard let theirs = locks[other], theirs.isSending else { return false }
         guard let own = locks[path], own.isSending, files[other]?.state != .underway else { return true }
