@@ -102,7 +102,6 @@ let package = Package(
         room("Base"),
         room("Cryptography", ["Base", "COpenSSL"]),
         room("HTTP2", ["Base", "CNghttp2"]),
-        room("Scheduling", ["Base"]),
         room("Postgres", ["Base", "CPostgreSQL"]),
         // Messages for those who collect logs.
         room("Logs", ["Base", logging]),
@@ -111,11 +110,11 @@ let package = Package(
         room("PushServices", ["Base"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
-        room("Campaigns", ["Base", "PushServices", "Scheduling", "CYAML"]),
+        room("Campaigns", ["Base", "PushServices", "CYAML"]),
         room("Audience", ["Base", "Postgres", "PushServices", "CSIMD", "CISAL"]),
         room("Content", ["Base", "PushServices"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
-        room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
+        room("Runs", ["Base", "Cryptography", "PushServices", grdb, sqlite]),
         // Runs that several machines send together.
         room("PostgresRuns", ["Base", "Postgres", "PushServices", "Runs"]),
         room("Reports", ["Base", "PushServices", "Runs"]),
@@ -129,28 +128,28 @@ let package = Package(
         // What volley.yaml and the runs beside it say together.
         room(
             "Workspace",
-            ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
+            ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
         // The stages: functions of values that print, ask and exit nowhere.
         room(
             "Planning",
-            ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports", "Workspace"]),
+            ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports", "Workspace"]),
         room(
             "Sending",
             [
-                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
+                "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
                 "PostgresRuns", "Runs", "Reports", "Simulators", "Workspace",
             ]),
         room(
             "Automation",
             [
-                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
+                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
                 "Reports", "Workspace", "Planning", "Sending",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
             name: "Commands",
             dependencies: [
-                "Accounts", "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
+                "Accounts", "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
                 "Reports",
                 "Logs", "Simulators", "Workspace", "Planning", "Sending", "Automation", logging,
             ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
@@ -165,7 +164,7 @@ let package = Package(
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Accounts", "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
+                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", "Logs", argumentParser,
             ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
             packageAccess: false, swiftSettings: strict),
@@ -199,8 +198,7 @@ let package = Package(
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Postgres", ["Base", "Postgres", "TestServers"]),
         tests("Logs", ["Base", "Logs", logging]),
-        tests("Scheduling", ["Base", "Scheduling"]),
-        tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns", "TestSupport"]),
+        tests("Campaigns", ["Base", "PushServices", "Campaigns", "TestSupport"]),
         tests("Audience", ["Base", "PushServices", "Audience", "TestServers", "TestSupport"]),
         tests("Content", ["Base", "Content", "PushServices", "TestSupport"]),
         .testTarget(
@@ -217,9 +215,9 @@ let package = Package(
         .target(
             name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
             swiftSettings: strict),
-        tests("Runs", ["Base", "FileDamage", "LedgerConformance", "PushServices", "Runs", "Scheduling", "TestSupport"]),
+        tests("Runs", ["Base", "FileDamage", "LedgerConformance", "PushServices", "Runs", "TestSupport"]),
         .testTarget(
-            name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
+            name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
         tests("Accounts", ["Accounts", "Base", "Cryptography", "FileDamage", grdb]),
         tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
@@ -231,20 +229,19 @@ let package = Package(
             "Planning",
             [
                 "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports", "Runs",
-                "Scheduling", "TestCommands", "TestSupport", "Workspace",
+                "TestCommands", "TestSupport", "Workspace",
             ]),
         tests(
             "Sending",
             [
                 "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PostgresRuns", "PushServices", "Reports", "Runs",
-                "Scheduling", "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
+                "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",
             [
                 "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PostgresRuns",
                 "PushServices", "Reports", "Runs",
-                "Scheduling",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
@@ -261,7 +258,7 @@ let package = Package(
         tests(
             "Console",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs", "Scheduling",
+                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs",
                 "TestCommands",
                 "TestIdentityProvider", "TestServers", "TestSupport", "Workspace", "volley",
                 "volley-console",

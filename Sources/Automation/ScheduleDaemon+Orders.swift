@@ -3,7 +3,6 @@ import Planning
 import PostgresRuns
 import Reports
 import Runs
-import Scheduling
 import Sending
 import Workspace
 

@@ -4,7 +4,6 @@ import Campaigns
 import Planning
 import Reports
 import Runs
-import Scheduling
 import Sending
 
 /// Campaigns at their times: what files, clock and threads say goes to the scheduler, and what it decides is done.

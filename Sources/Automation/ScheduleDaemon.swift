@@ -6,7 +6,6 @@ public import Campaigns
 import PostgresRuns
 import Reports
 public import Runs
-import Scheduling
 
 /// The work of `volley schedule`: reads the files, the orders and the clock, asks the `Scheduler` and the `OrderDesk` what to do, and does it. One
 /// thread plans, one plan after the other, as each plan uses all cores. Every run that is sent has a thread. A further thread reads run files and does

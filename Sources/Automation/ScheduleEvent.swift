@@ -2,7 +2,6 @@ public import Planning
 public import Sending
 public import Base
 public import Runs
-public import Scheduling
 
 /// An event in the work of `volley schedule`.
 public enum ScheduleEvent: Sendable {

@@ -4,7 +4,6 @@ public import Base
 import Campaigns
 import Glibc
 public import Runs
-import Scheduling
 
 /// The campaign files that `volley schedule` sends: the named files, and the files in the named folders.
 public struct ScheduleFiles: Sendable {

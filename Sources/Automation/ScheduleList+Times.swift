@@ -1,6 +1,5 @@
 public import Base
 public import Runs
-import Scheduling
 
 extension ScheduleList {
     /// A time of the list.

@@ -3,7 +3,6 @@ public import Base
 import Campaigns
 import Reports
 public import Runs
-public import Scheduling
 
 /// The coming times of the schedules, and how the last ones ended: `volley schedule --list`.
 public struct ScheduleList: Sendable {

@@ -5,7 +5,6 @@ import Base
 import Campaigns
 import Reports
 import Runs
-import Scheduling
 
 /// The work for one scheduled run: planning, examining, sending. It blocks its thread, and leaves all decisions to the scheduler.
 struct ScheduledRunWork: Sendable {

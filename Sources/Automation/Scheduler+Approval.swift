@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// Times that a person approves before they are planned.
 extension Scheduler {

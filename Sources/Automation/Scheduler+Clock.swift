@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// The times that are due.
 extension Scheduler {

@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// Times that the `volley schedule` of another machine has, or had.
 extension Scheduler {

@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// Times that a person leaves out before they come.
 extension Scheduler {

@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// Times when the rules of their zone change: the time zone database is updated while this process works, or between two processes.
 ///

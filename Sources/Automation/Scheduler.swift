@@ -3,7 +3,6 @@ import Sending
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// Decides what is sent when. It has no clock, files or threads: events go in as calls, and the calls return actions, which must be done in
 /// order. Whatever must survive a crash is in a `save` before the action that relies on it. The process may therefore die between any two

@@ -1,6 +1,5 @@
 public import Base
 public import PushServices
-public import Scheduling
 
 /// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
 public struct Campaign: Sendable {

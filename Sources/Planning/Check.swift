@@ -3,7 +3,6 @@ import Audience
 public import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// What is wrong with a campaign, as far as can be known without reading the rows of an export.
 public struct CheckResult: Sendable {

@@ -6,7 +6,6 @@ import Content
 import Cryptography
 import PushServices
 import Runs
-import Scheduling
 
 /// Reads the exports once to find a campaign's audience, for a preview or a run file.
 struct Planner {

@@ -1,7 +1,6 @@
 package import Base
 import Campaigns
 package import Runs
-package import Scheduling
 import Workspace
 
 /// A campaign that is about to be planned for a time of its schedule, with no one watching.

@@ -2,7 +2,6 @@ public import Audience
 public import Base
 import Campaigns
 import PushServices
-import Scheduling
 import Workspace
 
 /// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere

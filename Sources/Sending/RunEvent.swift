@@ -2,7 +2,6 @@ public import Base
 import Campaigns
 public import PushServices
 public import Runs
-public import Scheduling
 
 /// An event while a run is sent.
 public enum RunEvent: Sendable {

@@ -1,5 +1,4 @@
-import Base
-package import Scheduling
+package import Base
 
 extension QuietHours {
     /// A warning that devices would get a push in these hours: `3 devices are in the quiet hours 22:00-08:00, and would get it anyway`.

@@ -1,7 +1,6 @@
 package import Base
 package import Campaigns
 public import Runs
-package import Scheduling
 
 /// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
 public struct ScheduledTime: Sendable {

@@ -10,7 +10,6 @@ import Logging
 import Logs
 import NIOCore
 import Runs
-import Scheduling
 import ServiceLifecycle
 import Synchronization
 import Workspace

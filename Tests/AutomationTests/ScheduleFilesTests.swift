@@ -2,7 +2,6 @@ import Workspace
 import Base
 import Foundation
 import Runs
-import Scheduling
 import Testing
 
 @testable import Sending

@@ -4,7 +4,6 @@ import Content
 import Foundation
 import PushServices
 import Runs
-import Scheduling
 import Testing
 import Workspace
 

@@ -3,7 +3,6 @@ import Campaigns
 import Foundation
 import Reports
 import Runs
-import Scheduling
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import Content
 import Delivery
 import Foundation
 import Runs
-import Scheduling
 import Testing
 
 @testable import Automation

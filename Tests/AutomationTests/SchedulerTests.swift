@@ -3,7 +3,6 @@ import Base
 import Campaigns
 import Foundation
 import Runs
-import Scheduling
 import Testing
 
 @testable import Planning

@@ -1,4 +1,4 @@
-import Base
+@testable import Base
 import Campaigns
 import Runs
 import TestSupport
@@ -6,7 +6,6 @@ import Testing
 
 @testable import Automation
 @testable import Planning
-@testable import Scheduling
 @testable import Sending
 
 /// A scheduler with one campaign, whose zone gets other rules. The record is a dictionary, the clock a number; plans are made and sent at once.

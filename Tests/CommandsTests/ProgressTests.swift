@@ -1,7 +1,6 @@
 import Base
 import Delivery
 import PushServices
-import Scheduling
 import Testing
 
 @testable import Commands

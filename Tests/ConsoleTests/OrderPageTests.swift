@@ -4,7 +4,6 @@ import Base
 import Foundation
 import GRDB
 import Runs
-import Scheduling
 import Testing
 
 @testable import volley_console

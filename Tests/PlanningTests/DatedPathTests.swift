@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 import Testing
 
 @testable import Planning

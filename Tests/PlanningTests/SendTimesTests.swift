@@ -1,6 +1,5 @@
 import Base
 import Runs
-import Scheduling
 import Testing
 
 @testable import Planning

@@ -2,7 +2,6 @@ import Base
 import Foundation
 import PushServices
 import Runs
-import Scheduling
 import Testing
 
 @testable import Reports

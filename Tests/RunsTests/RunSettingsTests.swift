@@ -1,6 +1,5 @@
 import Base
 import PushServices
-import Scheduling
 import TestSupport
 import Testing
 

@@ -3,7 +3,6 @@ import Campaigns
 import Delivery
 import Reports
 import Runs
-import Scheduling
 import Testing
 import Workspace
 

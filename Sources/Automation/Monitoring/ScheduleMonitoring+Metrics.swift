@@ -4,7 +4,6 @@ import Delivery
 import PushServices
 import Reports
 import Runs
-import Scheduling
 import Sending
 import Workspace
 

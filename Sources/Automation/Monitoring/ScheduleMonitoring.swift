@@ -3,7 +3,6 @@ import Campaigns
 import Glibc
 import Reports
 import Runs
-import Scheduling
 import Workspace
 
 /// Keeps the files of `monitoring` up to date. Each appears whole or not at all. A file that cannot be written causes one warning.

@@ -6,7 +6,6 @@ import Delivery
 import Glibc
 import PostgresRuns
 import Runs
-import Scheduling
 
 /// What a process runs with and may use, for those who are asked for help: versions, formats of files, limits. It holds no secret and no name.
 public struct VersionReport: Hashable, Sendable {

@@ -1,6 +1,5 @@
 import Base
 import PushServices
-import Scheduling
 
 /// Turns the top level of a campaign file into a campaign.
 struct CampaignReader {

@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// Reads `schedule`: when a campaign is sent.
 struct ScheduleReader {

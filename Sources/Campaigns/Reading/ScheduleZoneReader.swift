@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// Reads `timezone` and `fallback_timezone` of a schedule.
 struct ScheduleZoneReader {

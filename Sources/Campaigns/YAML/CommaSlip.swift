@@ -1,6 +1,5 @@
 import Base
 import PushServices
-import Scheduling
 
 /// A value in braces that its own comma cut: what was meant, and a remedy that the file's reader accepts.
 struct CommaSlip {

@@ -2,7 +2,6 @@ import Base
 import Campaigns
 import PushServices
 import Runs
-import Scheduling
 
 /// Warns about a pace that is too slow to finish in time: before the push expires, before quiet hours begin, before the campaign's next
 /// time.

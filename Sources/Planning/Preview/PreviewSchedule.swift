@@ -2,7 +2,6 @@ import Workspace
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// When a campaign goes out to which devices, as a preview shows it.
 struct PreviewSchedule: Sendable {

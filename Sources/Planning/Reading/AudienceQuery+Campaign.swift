@@ -3,7 +3,6 @@ import Base
 import Campaigns
 import Content
 import PushServices
-import Scheduling
 import Workspace
 
 /// Compiles an audience as written into a query that can run: lists loaded, paths resolved.

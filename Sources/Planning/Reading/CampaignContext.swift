@@ -6,7 +6,6 @@ import Content
 import Glibc
 import PushServices
 package import Runs
-import Scheduling
 
 /// A campaign with everything it refers to, read and checked. Every command about a campaign starts here.
 package struct CampaignContext {

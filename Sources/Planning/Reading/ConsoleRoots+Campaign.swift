@@ -1,7 +1,6 @@
 import Audience
 public import Base
 public import Campaigns
-public import Scheduling
 public import Workspace
 
 /// Whether a campaign may name its files, where the console reads it.

@@ -1,6 +1,5 @@
 import Audience
 package import Base
-import Scheduling
 
 /// Paths of exports that carry a date: `exports/devices-{{ date }}.csv`.
 ///

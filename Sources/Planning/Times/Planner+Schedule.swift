@@ -2,7 +2,6 @@ import Audience
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 extension Planner {
     private var occurrence: Occurrence? { if case .at(let occurrence) = sendingTime { occurrence } else { nil } }

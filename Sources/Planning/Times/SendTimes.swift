@@ -1,6 +1,5 @@
 import Base
 import Runs
-import Scheduling
 
 /// When each device of an audience gets its push, by the zone that its row names. Zones whose clocks agree at these hours share a wave,
 /// which gives about forty waves instead of about four hundred.

@@ -2,7 +2,6 @@ import Workspace
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 /// When a campaign is to go out, as its sender decided.
 enum SendingTime: Hashable, Sendable {

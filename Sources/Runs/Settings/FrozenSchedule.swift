@@ -1,5 +1,4 @@
 public import Base
-public import Scheduling
 
 /// What a plan freezes of its campaign's schedule, besides the waves.
 public struct FrozenSchedule: Hashable, Sendable {

@@ -1,6 +1,5 @@
 import Base
 import PushServices
-import Scheduling
 
 /// Settings as the run file keeps them.
 extension RunSettings {

@@ -2,7 +2,6 @@ import Base
 import Campaigns
 import Delivery
 import Runs
-import Scheduling
 import Workspace
 
 /// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that

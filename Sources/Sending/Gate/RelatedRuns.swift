@@ -1,6 +1,5 @@
 import Base
 import Runs
-import Scheduling
 
 /// The runs of a campaign that count for one of them, and from which moment.
 struct RelatedRuns {

@@ -3,7 +3,6 @@ import Campaigns
 import Delivery
 import PushServices
 import Runs
-import Scheduling
 
 /// Other runs of the campaign that have reached devices to which this run is still to be sent. They were planned to replace it, for the
 /// devices that were left, or by another person at the same time.

@@ -1,6 +1,5 @@
 import Base
 import Runs
-import Scheduling
 import Workspace
 
 /// The warning about quiet hours, shown before the question: a retry is sent at once, even to devices that are in their quiet hours.

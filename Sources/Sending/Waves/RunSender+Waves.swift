@@ -2,7 +2,6 @@ import Base
 import Delivery
 import PostgresRuns
 import Runs
-import Scheduling
 
 /// The sending of a run in waves: one sender for each wave, and waits between them.
 extension RunSender {

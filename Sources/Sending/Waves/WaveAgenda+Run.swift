@@ -1,7 +1,6 @@
 import Base
 import Campaigns
 import Runs
-import Scheduling
 
 extension WaveAgenda {
     /// Collects what is left of a run's waves.

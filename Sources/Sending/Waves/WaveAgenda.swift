@@ -1,6 +1,5 @@
 import Base
 import Runs
-import Scheduling
 
 /// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for nothing, so that tests can let days pass
 /// at once.

@@ -4,7 +4,6 @@ import Campaigns
 import Planning
 import PushServices
 import Runs
-import Scheduling
 import Synchronization
 import Workspace
 

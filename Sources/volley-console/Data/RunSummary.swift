@@ -2,7 +2,6 @@ import Base
 import PushServices
 import Reports
 import Runs
-import Scheduling
 
 /// What pages show of a run in a list.
 struct RunSummary: Sendable {

@@ -5,7 +5,6 @@ import Campaigns
 import Glibc
 import Planning
 import PushServices
-import Scheduling
 import Synchronization
 import Workspace
 

@@ -2,7 +2,6 @@ import Workspace
 import Base
 import Campaigns
 import Runs
-import Scheduling
 import Sending
 import Automation
 

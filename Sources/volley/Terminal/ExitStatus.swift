@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// The exit code of a command. Scripts rely on the numbers.
 public enum ExitStatus: Int32, Sendable {

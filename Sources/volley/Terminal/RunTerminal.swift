@@ -2,7 +2,6 @@ import Base
 import Logs
 import PushServices
 import Runs
-import Scheduling
 import Synchronization
 import Planning
 import Sending

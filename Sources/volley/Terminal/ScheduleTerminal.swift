@@ -3,7 +3,6 @@ import Base
 import Logs
 import Reports
 import Runs
-import Scheduling
 import Sending
 import Synchronization
 

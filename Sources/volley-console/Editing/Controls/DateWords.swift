@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// Dates as people say them.
 enum DateWords {

@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// A date and a time of day, in the fields that browsers have for them.
 enum MomentControl {

@@ -1,5 +1,4 @@
 import Base
-import Scheduling
 
 /// How often a campaign is sent again, without cron; what only cron can say stays a rule.
 enum RepeatControl {

@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import Scheduling
 
 /// A zone of the machine's database, found by typing a part of its name.
 enum ZoneControl {

@@ -1,5 +1,3 @@
-import Base
-
 /// One of the five fields of a cron rule.
 struct CronField: Sendable {
     var name: String

@@ -1,5 +1,3 @@
-public import Base
-
 /// What clocks in one zone show, at any moment.
 public struct ZoneRules: Hashable, Sendable {
     /// The name in the tz database: `Europe/Berlin`.

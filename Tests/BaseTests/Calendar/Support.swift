@@ -1,6 +1,5 @@
 import Base
 import Foundation
-import Scheduling
 import Testing
 
 /// Python's own reading of the same database, independent of ours.

@@ -1,4 +1,4 @@
-import Scheduling
+import Base
 import Testing
 
 @Suite("Times by a clock of twelve hours")

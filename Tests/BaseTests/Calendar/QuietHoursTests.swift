@@ -1,7 +1,5 @@
-import Base
+@testable import Base
 import Testing
-
-@testable import Scheduling
 
 @Suite("Quiet hours")
 struct QuietHoursTests {

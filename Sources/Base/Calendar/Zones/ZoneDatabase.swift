@@ -1,4 +1,3 @@
-public import Base
 import Glibc
 
 /// The tz database of the system: Debian's package tzdata, updated like any other.

@@ -1,8 +1,6 @@
-import Base
+@testable import Base
 import Foundation
 import Testing
-
-@testable import Scheduling
 
 @Suite("The zone of the machine")
 final class MachineZoneTests {

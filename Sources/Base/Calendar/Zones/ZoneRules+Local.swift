@@ -1,4 +1,3 @@
-public import Base
 import Glibc
 
 /// The zone of this machine, found where the C library finds it. Source: tzset(3), and the C library's `__tzset_parse_tz` for rules.

@@ -1,5 +1,3 @@
-public import Base
-
 /// One of the times at which a campaign is sent.
 public struct Occurrence: Hashable, Sendable {
     /// The time on the clock. It names the occurrence: `2026-12-01T09:00`.

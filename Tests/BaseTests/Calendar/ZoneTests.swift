@@ -1,8 +1,6 @@
-import Base
+@testable import Base
 import Foundation
 import Testing
-
-@testable import Scheduling
 
 @Suite("Zones")
 struct ZoneTests {

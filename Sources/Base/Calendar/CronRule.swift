@@ -1,5 +1,3 @@
-public import Base
-
 /// Recurring times, in cron's five fields: minute, hour, day of the month, month, day of the week.
 ///
 /// As in Vixie's cron, days of the month and of the week are combined if both are restricted, that is, if neither field begins with `*`: `0

@@ -1,5 +1,3 @@
-public import Base
-
 /// A part of every day in which nothing is sent; it may extend past midnight. `begin` is its first minute, and `end` is the first minute
 /// after it.
 public struct QuietHours: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-public import Base
-
 extension Schedule {
     /// The first occurrence that begins at a moment or later; nil if there are no more.
     public func nextOccurrence(from moment: Timestamp) -> Occurrence? {

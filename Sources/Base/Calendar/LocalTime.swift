@@ -1,5 +1,3 @@
-public import Base
-
 /// A date and a minute as shown by a clock on the wall, in no particular zone. Proleptic Gregorian calendar.
 public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Minutes since 1970-01-01 00:00 on that clock, as if the clock had never been changed.
