@@ -95,16 +95,8 @@ extension WarningName {
     public static let textCutOff = WarningName("text-cut-off", from: [.files, .rows])
     /// `double-blank`
     public static let doubleBlank = WarningName("double-blank", from: [.files, .rows])
-    /// `placeholder-in-text`
-    public static let placeholderInText = WarningName("placeholder-in-text", from: [.files, .rows])
-    /// `markup-in-text`
-    public static let markupInText = WarningName("markup-in-text", from: [.files, .rows])
-    /// `escape-in-text`
-    public static let escapeInText = WarningName("escape-in-text", from: [.files, .rows])
-    /// `garbled-text`
-    public static let garbledText = WarningName("garbled-text", from: [.files, .rows])
-    /// `invisible-in-text`
-    public static let invisibleInText = WarningName("invisible-in-text", from: [.files, .rows])
+    /// `text-not-ready`
+    public static let textNotReady = WarningName("text-not-ready", from: [.files, .rows])
     /// `sound-not-playable`
     public static let soundNotPlayable = WarningName("sound-not-playable", from: [.files])
     /// `variant-gets-text`
@@ -225,8 +217,8 @@ extension WarningName {
         .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours,
         .timeInGap,
         .expiresBeforeSchedule, .expiresInUTC, .optOutTargeted, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
-        .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .placeholderInText, .markupInText,
-        .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,
+        .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady, .soundNotPlayable,
+        .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
         .imageNotShown, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
         .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
@@ -238,18 +230,29 @@ extension WarningName {
     ]
 }
 
+extension WarningName {
+    /// Names that earlier releases gave warnings, each with the warning that has taken its place: in `allow` they silence that one.
+    public static let retired: [String: WarningName] = [
+        "placeholder-in-text": .textNotReady, "markup-in-text": .textNotReady, "escape-in-text": .textNotReady,
+        "garbled-text": .textNotReady, "invisible-in-text": .textNotReady,
+    ]
+}
+
 /// A warning that a campaign turns off, and why.
 public struct AllowedWarning: Hashable, Sendable {
     /// The warning.
     public var name: WarningName
+    /// Its name as the campaign has it, which may be a retired one.
+    public var written: String
     /// Why it is intended, in the words of the campaign's author.
     public var reason: String
     /// The place of the name.
     public var position: SourcePosition
 
     /// A warning that is allowed.
-    public init(name: WarningName, reason: String, position: SourcePosition) {
+    public init(name: WarningName, written: String? = nil, reason: String, position: SourcePosition) {
         self.name = name
+        self.written = written ?? name.rawValue
         self.reason = reason
         self.position = position
     }

@@ -74,23 +74,23 @@ struct AddressLint {
 
     /// `https://x.y/[id]`, `https://x.y/?id=<id>`: places that should have been filled in, as tools write them.
     private mutating func checkPlaces(_ link: SourceText) {
-        guard let match = link.value.firstMatch(of: /[\/=]([\[<]([A-Za-z][A-Za-z0-9_]*)[\]>])/) else { return }
+        guard let match = link.value.firstMatch(of: /[\/=]([\[<][A-Za-z][A-Za-z0-9_]*[\]>])/) else { return }
         warn(
-            .placeholderInText, message: "'\(match.output.1)' is sent as written", at: link.position,
-            remedy: "\(PlaceName.suggestion(for: match.output.2)).")
+            .textNotReady, message: "'\(match.output.1)' is sent as written", at: link.position,
+            remedy: "For a column write its name, as in {{ first_name }}.")
     }
 
     /// `?a=1&amp;b=2`, as HTML writes it, and `%7B%7Bcity%7D%7D`, as browsers write it.
     private mutating func checkCopied(_ link: SourceText) {
         if link.value.contains("&amp;") {
             warn(
-                .markupInText, message: "'&amp;' in the link '\(link.value)' is sent as written; only HTML writes & like that",
+                .textNotReady, message: "'&amp;' in the link '\(link.value)' is sent as written; only HTML writes & like that",
                 at: link.position,
                 remedy: "Write \(link.value.replacing("&amp;", with: "&")).")
         }
         if let match = link.value.firstMatch(of: /(?i)%7B(?:%7B)?\s*([A-Za-z_][A-Za-z0-9_]*)\s*%7D(?:%7D)?/) {
             warn(
-                .placeholderInText, message: "'\(match.output.0)' is sent as written; this is how browsers write braces", at: link.position,
+                .textNotReady, message: "'\(match.output.0)' is sent as written; this is how browsers write braces", at: link.position,
                 remedy: "For a column write {{ \(match.output.1) }}.")
         }
     }
@@ -176,28 +176,15 @@ struct AddressLint {
 
     // MARK: - Images
 
-    /// The media that iOS shows next to a push (Apple, "UNNotificationAttachment"): JPEG, GIF and PNG, and some films and sounds. A page
-    /// that shows a picture does not count.
+    /// Formats that neither iOS nor Android show next to a push (Apple, "UNNotificationAttachment").
+    private static let otherEndings = [".svg", ".pdf", ".html", ".htm", ".heic", ".heif", ".tif", ".tiff", ".bmp", ".psd"]
+
     private mutating func check(image: SourceText) {
         checkHost(image, key: "image")
-        let address = image.value.lowercased()
-        let path = address.prefix { $0 != "?" && $0 != "#" }
-        let ending = [".svg", ".pdf", ".html", ".htm", ".heic", ".heif", ".tif", ".tiff", ".bmp", ".psd"].first { path.hasSuffix($0) }
-        let isPage = !Self.pictureEndings.contains { path.hasSuffix($0) } && Self.pages.contains { address.contains($0) }
-        guard ending != nil || isPage || address.contains("dropbox.com/") && address.hasSuffix("dl=0") else { return }
+        let path = image.value.lowercased().prefix { $0 != "?" && $0 != "#" }
+        guard let ending = Self.otherEndings.first(where: { path.hasSuffix($0) }) else { return }
         warn(
-            .imageNotShown,
-            message: ending.map { "phones do not show \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
-            at: image.position,
-            remedy: ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
+            .imageNotShown, message: "phones do not show \(ending) as a push's image", at: image.position,
+            remedy: "Use a .jpg, .png or .gif.")
     }
-
-    private static let pictureEndings = [".jpg", ".jpeg", ".png", ".gif", ".webp"]
-
-    /// Addresses that sharing sites give out for pictures.
-    private static let pages = [
-        "://drive.google.com/file/", "://photos.app.goo.gl/", "://photos.google.com/", "://1drv.ms/", "://onedrive.live.com/",
-        "://imgur.com/", "://www.imgur.com/", "instagram.com/p/", "facebook.com/photo", "pinterest.com/pin/", "://www.icloud.com/",
-        "://share.icloud.com/", "://unsplash.com/photos/", "://www.canva.com/",
-    ]
 }

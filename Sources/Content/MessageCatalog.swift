@@ -136,12 +136,12 @@ public struct MessageCatalog: Sendable {
         return messages.flatMap(\.template.limitedParts).filter { seen.insert($0).inserted }
     }
 
-    /// What people read, each text once, without its tags and without anything that already has a warning.
+    /// What people read, each text once, without its tags and without signs, which already have a warning.
     public var texts: [SourceText] {
         var seen: Set<String> = []
         return messages.flatMap { [$0.content.title, $0.content.subtitle, $0.content.body] }.compactMap(\.self)
             .filter { seen.insert($0.value).inserted }
-            .map { SourceText(TextPlaceholder.withoutKnown($0.value), at: $0.position) }
+            .map { SourceText(TextReadiness.withoutSigns(ShownText.words($0.value)), at: $0.position) }
     }
 
     /// The columns that all these contents name, as far as they can be read: for mistakes about columns in addition to those that `init`

@@ -37,28 +37,16 @@ public enum ShownText {
                     .doubleBlank, message: "the \(key) has two blanks in a row\(note)", at: place, remedy: RenderedBlank.remedy(template)))
         }
         guard isWhole else { return warnings }
-        if let word = template.flatMap({ RenderedBlank.danglingWord(in: text, of: $0) }) {
+        if let template, let flaw = RenderedBlank.flaw(atEdgeOf: text, from: template) {
             warnings.append(
                 .warning(
-                    .doubleBlank, message: "the \(key) ends with '\(word)'\(note), as the tag after it prints nothing", at: place,
-                    remedy: RenderedBlank.gapRemedy))
+                    .doubleBlank, message: "the \(key) \(flaw.words)\(note), as the tag \(flaw.tag) it prints nothing", at: place,
+                    remedy: flaw.remedy))
         }
-        if let template, RenderedBlank.beginsWithBlank(text, of: template) {
-            warnings.append(
-                .warning(
-                    .doubleBlank, message: "the \(key) begins with a blank\(note), as the tag before it prints nothing", at: place,
-                    remedy: RenderedBlank.startRemedy))
-        }
-        let written = Set(TextAnomaly.all(in: template ?? "").map(\.words))
-        warnings += TextAnomaly.all(in: text).filter { !written.contains($0.words) }.map {
-            $0.warning(key, at: place, note: note, remedy: "It comes from the export; check the columns of this text.")
-        }
-        // In a template, and in the texts for blank cells, the parser finds these.
-        if let braces = placeholder(in: text), !(template?.contains(braces) ?? false) {
-            warnings.append(
-                .warning(
-                    .placeholderInText, message: "people would read '\(braces)' in the \(key)\(note)", at: place,
-                    remedy: "It comes from the export; check that column."))
+        warnings += TextReadiness.flaws(in: text, renderedFrom: template).map {
+            .warning(
+                .textNotReady, message: "the \(key) holds \($0.words)\(note)", at: place,
+                remedy: "It comes from the export; check the columns of this text.")
         }
         return warnings
     }
@@ -66,36 +54,19 @@ public enum ShownText {
     /// What is odd about the part of a template that no cell changes.
     static func warnings(_ key: String, template: SourceText) -> [Diagnostic] {
         warnings(key, text: constant(template.value), isWhole: false, at: template.position)
-            + TextAnomaly.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
+            + TextReadiness.flaws(in: words(template.value)).map {
+                .warning(.textNotReady, message: "the \(key) holds \($0.words)", at: template.position, remedy: $0.remedy)
+            }
     }
 
     static func hasDoubleBlank(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " } }
     }
 
-    /// Text that looks like a template of this or of another language: `{{ name }}`, `{name}`, `${name}`, `%name%`, `[[name]]`, `{% if %}`.
-    static func placeholder(in text: String) -> String? {
-        for (open, close) in [("{{", "}}"), ("{%", "%}"), ("[[", "]]"), ("${", "}"), ("{", "}"), ("%", "%")] {
-            var rest = text[...]
-            while let start = rest.firstRange(of: open) {
-                rest = rest[start.upperBound...]
-                guard let end = rest.firstRange(of: close) else { break }
-                let inside = rest[..<end.lowerBound]
-                let mayHoldBlanks = open == "{{" || open == "{%"
-                if !inside.isEmpty, let first = inside.drop(while: { mayHoldBlanks && $0 == " " }).first, first.isLetter || first == "_",
-                    inside.count <= 60,
-                    mayHoldBlanks || inside.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-" })
-                {
-                    return open + inside + close
-                }
-            }
-        }
-        return nil
-    }
-
-    /// The text outside tags, with all branches, and with … for cells.
+    /// The text outside tags, with all branches, and with … for cells; without what `raw` and `comment` enclose.
     static func words(_ template: String) -> String {
-        template.replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
+        template.replacing(/\{%-?\s*(?:raw|comment)\s*-?%\}.*?\{%-?\s*end(?:raw|comment)\s*-?%\}/.dotMatchesNewlines(), with: "…")
+            .replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 
     /// The part of a template that is the same for every device: the text outside tags. Empty if conditions choose between parts.

@@ -59,7 +59,7 @@ struct ComparisonTests {
     @Test("cells of a column of names that are none are shown")
     func names() throws {
         let said = try warnings("first_name", ["Anna", "?", "", "Unknown", "?"])
-        #expect(said.count == 1 && said[0].hasPrefix("9 placeholder-in-text:") && said[0].contains("'?', 'Unknown'."), "\(said)")
+        #expect(said.count == 1 && said[0].hasPrefix("9 text-not-ready:") && said[0].contains("'?', 'Unknown'."), "\(said)")
         #expect(try warnings("city", ["?", "Unknown"]).isEmpty)
     }
 
@@ -132,8 +132,8 @@ struct ComparisonTests {
         let good = Array(repeating: "Zoë & Ann; AT&T", count: 40)
         #expect(
             try warnings("first_name", good + ["JÃ¼rgen", "M\u{FFFD}ller", "Zo&euml;", "JÃ¼rgen"]) == [
-                "9 garbled-text: in 'first_name' 3 rows hold letters that were read in the wrong encoding: 'JÃ¼rgen', 'M\u{FFFD}ller'. Save the export as UTF-8 again; otherwise people read these.",
-                "9 markup-in-text: in 'first_name' 1 row holds HTML, which people would read unchanged: 'Zo&euml;'. Export the text itself.",
+                "9 text-not-ready: in 'first_name' 3 rows hold letters that were read in the wrong encoding: 'JÃ¼rgen', 'M\u{FFFD}ller'. Save the export as UTF-8 again; otherwise people read these.",
+                "9 text-not-ready: in 'first_name' 1 row holds HTML, which people would read unchanged: 'Zo&euml;'. Export the text itself.",
             ])
         #expect(try warnings("first_name", good + ["JOÃO", "Âge", "naïve", "Łódź", "Ñandú", "„Ö“", "ÃO", "ﬁ"]).isEmpty)
     }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Campaigns
@@ -19,6 +20,17 @@ struct AllowTests {
         #expect(campaign.allowed.map(\.name) == [.textCutOff, .staleExport])
         #expect(campaign.allowed.map(\.reason) == ["The important part comes first.", "The list is fixed."])
         #expect(campaign.allowed.map(\.position.line) == [2, 3])
+    }
+
+    @Test("a retired name silences the warning that has taken its place, also next to another such name")
+    func retired() throws {
+        for (old, new) in WarningName.retired {
+            #expect(!WarningName.allCases.map(\.rawValue).contains(old) && WarningName.allCases.contains(new))
+            let (campaign, warnings) = try readPart(
+                "allow:\n  - {warning: \(old), reason: x}\n  - {warning: \(new.rawValue), reason: y}\n")
+            #expect(warnings.isEmpty && campaign.allowed.map(\.name) == [new, new])
+            #expect(campaign.allowed.map(\.written) == [old, new.rawValue])
+        }
     }
 
     @Test("each mistake is said at its place, with what to do", arguments: mistakes)
@@ -51,6 +63,9 @@ struct AllowTests {
         MistakeCase(
             "the same twice", "allow:\n  - {warning: bad-row, reason: x}\n  - {warning: bad-row, reason: y}\n",
             "campaign.yaml:3:15: 'bad-row' is allowed twice. Keep one of them."),
+        MistakeCase(
+            "a retired name twice", "allow:\n  - {warning: markup-in-text, reason: x}\n  - {warning: markup-in-text, reason: y}\n",
+            "campaign.yaml:3:15: 'markup-in-text' is allowed twice. Keep one of them."),
         MistakeCase(
             "another key", "allow:\n  - {warning: bad-row, reason: x, until: 2027-01-01}\n",
             "campaign.yaml:2:35: unknown key 'until' in the entry of 'allow'. Valid here: warning, reason."),

@@ -74,18 +74,19 @@ struct ContentLintTests {
     }
 
     @Test(
-        "placeholders that a column brings into a text would be read by people",
+        "a text does not begin or end with a blank because a tag prints nothing",
         arguments: [
-            ("Hi {first_name}", "{first_name}"), ("Hi ${name}", "${name}"), ("Hi %FIRST_NAME%!", "%FIRST_NAME%"),
-            ("Hi [[name]]", "[[name]]"), ("Hi {{ name }}", "{{ name }}"), ("{% if a %}", "{% if a %}"), ("20 % off, 30 % off", ""),
-            ("100%", ""), ("{ }", ""), ("a {b c} d", ""), ("5%5%", ""), ("{😀}", ""),
-        ])
-    func placeholders(_ text: String, _ shown: String) {
-        let found = ShownText.warnings("body", text: text, isWhole: true, at: at(1))
-        #expect(found.map(\.name) == (shown.isEmpty ? [] : [.placeholderInText]))
-        #expect(found.allSatisfy { $0.message == "people would read '\(shown)' in the body" })
-        // Text inside a template is checked by its parser.
-        #expect(ShownText.warnings("body", text: text, isWhole: false, at: at(1)).isEmpty)
+            ("Sale in ", "Sale in {{ city | default: '' }}", "the body ends with 'in', as the tag after it prints nothing"),
+            (
+                " points", "{% if points %}{{ points }}{% endif %} points",
+                "the body begins with a blank, as the tag before it prints nothing"
+            ),
+            ("Sale in Lyon", "Sale in {{ city | default: '' }}", nil), ("Sale ", "Sale {{ city }}", nil), ("Sale ", "Sale ", nil),
+        ] as [(String, String, String?)])
+    func edges(text: String, template: String, message: String?) {
+        let found = ShownText.warnings("body", text: text, isWhole: true, template: template, at: at(1))
+        #expect(found.map(\.message) == (message.map { [$0] } ?? []))
+        #expect(found.allSatisfy { $0.name == .doubleBlank })
     }
 
     @Test(
@@ -108,7 +109,7 @@ struct ContentLintTests {
             ("https://172.16.0.1/a", "host-not-reachable"), ("https://192.168.0.1:80", "host-not-reachable"),
             ("http://mac.local/a", "host-not-reachable"), ("https://[::1]/a", "host-not-reachable"),
             ("https://[fd00::1]", "host-not-reachable"), ("https://shop/a", "host-not-reachable"),
-            ("https://shop.example/[id]", "placeholder-in-text"), ("https://shop.example/?id=<id>", "placeholder-in-text"),
+            ("https://shop.example/[id]", "text-not-ready"), ("https://shop.example/?id=<id>", "text-not-ready"),
         ])
     func reachable(_ link: String, name: String) throws {
         #expect(try names { $0.link = quoted(link) } == (name.isEmpty ? [] : [name]))

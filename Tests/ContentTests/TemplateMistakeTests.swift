@@ -24,7 +24,7 @@ struct TemplateMistakeTests {
         "{{ name ]]",
         "{ { name } }", "{ {name}}", "{name}", "{ name }", "${name}", "#{ name }", "{name}}", "{name | default: 'x'}", "[[name]]",
         "[[ name ]]",
-        "%name%", "Hi %first_name%, hi", "<first_name>", "Hi <name>!", "<%= name %>", "*|FNAME|*", "你好 ｛｛ name ｝｝!", "name ｝｝",
+        "%name%", "Hi %first_name%, hi", "<%= name %>", "*|FNAME|*", "你好 ｛｛ name ｝｝!", "name ｝｝",
         "{{ name ｝｝",
         "｛name｝", "{％ if a ％}x", "{ % if a % }x", "{{ name \u{200B}}}",
         // Columns.

@@ -42,6 +42,15 @@ struct LintTests {
         #expect(unused(.secretReadable, [.files, .rows]).isEmpty)
     }
 
+    @Test("an entry with a retired name silences what took its place, and is named as the campaign has it where nothing did")
+    func retired() {
+        let entry = AllowedWarning(name: .textNotReady, written: "markup-in-text", reason: "So it is meant.", position: place)
+        let lint = Lint([.warning(.textNotReady, message: "odd")], allowed: [entry], lookedAt: [.files, .rows])
+        #expect(lint.shown.isEmpty && lint.silenced.map(\.warning.message) == ["odd"])
+        let unused = Lint([], allowed: [entry], lookedAt: [.files, .rows]).shown
+        #expect(unused.map(\.message) == ["'markup-in-text' is allowed, but there is no longer such a warning"])
+    }
+
     @Test("every warning has a kebab-case name of its own, and something that it comes from")
     func names() {
         for name in WarningName.allCases {

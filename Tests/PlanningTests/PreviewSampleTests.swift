@@ -163,7 +163,7 @@ struct PreviewSampleTests {
         }
         #expect(
             try names("tags: [all]", "title: Hi\nlanguages: {de: {title: Hallo}}") == ["audience-nearly-everyone", "language-not-spoken"])
-        #expect(try names("everyone: true", "title: Hi {{ first_name }}") == ["placeholder-in-text"])
+        #expect(try names("everyone: true", "title: Hi {{ first_name }}") == ["text-not-ready"])
         #expect(try names("everyone: true\nwhere: {language: de}", "title: Hi") == ["condition-never-holds", "audience-empty"])
         #expect(try names("everyone: true\nwhere: {first_name: Ada}", "title: Hi").isEmpty)
     }

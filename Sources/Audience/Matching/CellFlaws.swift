@@ -60,26 +60,26 @@ struct CellFlaws: Sendable {
                 return switch flaw {
                 case .garbled:
                     .warning(
-                        .garbledText, message: "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
+                        .textNotReady, message: "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
                         remedy: "Save the export as UTF-8 again; otherwise people read these.")
                 case .entity:
                     .warning(
-                        .markupInText, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
+                        .textNotReady, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
                         remedy: "Export the text itself.")
                 case .quoted:
                     .warning(
-                        .markupInText, message: "\(hold) a text in quotes, which people would read with it: \(list)\(place)",
+                        .textNotReady, message: "\(hold) a text in quotes, which people would read with it: \(list)\(place)",
                         at: column.position,
                         remedy: "Export the text without them; in a CSV file, a quote (\") belongs right after the separator.")
                 case .unmatched:
                     .warning(
-                        .markupInText, message: "\(hold) a quote without its other half, which people would read with it: \(list)\(place)",
+                        .textNotReady, message: "\(hold) a quote without its other half, which people would read with it: \(list)\(place)",
                         at: column.position,
                         remedy:
                             "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text.")
                 case .code:
                     .warning(
-                        .markupInText, message: "\(hold) what a program wrote for itself, and people would read it: \(list)\(place)",
+                        .textNotReady, message: "\(hold) what a program wrote for itself, and people would read it: \(list)\(place)",
                         at: column.position,
                         remedy:
                             "Export the text that people should read: the result of a formula, one value of an object, a quote without a backslash before it, all digits of a number."
@@ -92,7 +92,7 @@ struct CellFlaws: Sendable {
         guard !noNames.isEmpty else { return [] }
         return [
             .warning(
-                .placeholderInText,
+                .textNotReady,
                 message:
                     "cells of '\(column.value)' are not names, and people would read them unchanged: \(ConditionFindings.list(noNames))",
                 at: column.position, remedy: "Leave them empty in the export, so that 'default' replaces them.")

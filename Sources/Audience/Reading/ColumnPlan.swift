@@ -298,7 +298,7 @@ struct ColumnResolver {
             return words.compactMap { word -> Diagnostic? in
                 guard let name = names[word.lowercased()], seen.insert(name).inserted else { return nil }
                 return .warning(
-                    .placeholderInText, message: "people would read '\(word)' in this text, but it is the name of a column",
+                    .textNotReady, message: "people would read '\(word)' in this text, but it is the name of a column",
                     at: text.position,
                     remedy: "For the column's value, write {{ \(name) }}.")
             }

@@ -8,8 +8,9 @@ struct AllowReader {
     private var findings: Findings { root.findings }
     private static let example = "allow: [{warning: text-cut-off, reason: \"The important part comes first.\"}]"
 
-    /// Every warning that can be allowed.
-    static let names = WarningName.allCases.filter { $0 != .unusedAllow }.map(\.rawValue)
+    /// Every warning that can be allowed, by its name and by those that it had.
+    static let names = warnings.map(\.rawValue) + WarningName.retired.keys.sorted()
+    private static let warnings = WarningName.allCases.filter { $0 != .unusedAllow }
 
     /// The warnings, in the order of the file; what is wrong in them was reported.
     func read() -> [AllowedWarning] {
@@ -19,11 +20,11 @@ struct AllowReader {
             if case .sequence = node.content { findings.error("'allow' is empty", at: node.position, remedy: "Remove it.") }
             return []
         }
-        var seen: Set<WarningName> = []
+        var seen: Set<String> = []
         return items.compactMap { item in
             guard let allowed = entry(item) else { return nil }
-            if !seen.insert(allowed.name).inserted {
-                findings.error("'\(allowed.name.rawValue)' is allowed twice", at: allowed.position, remedy: "Keep one of them.")
+            if !seen.insert(allowed.written).inserted {
+                findings.error("'\(allowed.written)' is allowed twice", at: allowed.position, remedy: "Keep one of them.")
             }
             return allowed
         }
@@ -44,14 +45,14 @@ struct AllowReader {
         else { return nil }
         let name = section.requiredText("warning", example: "warning: text-cut-off")
         let reason = section.requiredText("reason", example: "reason: \"The important part comes first.\"")
-        guard let name, let known = self.name(name), let reason else { return nil }
-        return AllowedWarning(name: known, reason: reason.value, position: name.position)
+        let written = String((name?.value ?? "").trimmingSpaces().drop { $0 == "[" }.prefix { $0 != "]" })
+        guard let name, let known = known(written, at: name), let reason else { return nil }
+        return AllowedWarning(name: known, written: written, reason: reason.value, position: name.position)
     }
 
-    private func name(_ text: SourceText) -> WarningName? {
-        let written = text.value.trimmingSpaces().drop { $0 == "[" }.prefix { $0 != "]" }
-        if let name = WarningName(rawValue: String(written)), name != .unusedAllow { return name }
-        let nearest = text.value.utf8.count <= 64 ? nearestName(to: String(written), among: Self.names) : nil
+    private func known(_ written: String, at text: SourceText) -> WarningName? {
+        if let name = WarningName.retired[written] ?? Self.warnings.first(where: { $0.rawValue == written }) { return name }
+        let nearest = text.value.utf8.count <= 64 ? nearestName(to: written, among: Self.warnings.map(\.rawValue)) : nil
         findings.error(
             "there is no warning \(quoted(text.value))", at: text.position,
             remedy: nearest.map { "Did you mean '\($0)'?" } ?? "A warning's name is in brackets at its end.")

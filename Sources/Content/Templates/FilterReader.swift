@@ -202,7 +202,7 @@ struct FilterReader {
 
     private mutating func fallback() -> TemplateFilter? {
         guard let text = texts(1...1)?[0] else { return nil }
-        let mistake = TextPlaceholder.mistake(inFallback: text, of: column, at: arguments[0].value.range.lowerBound)
+        let mistake = TextReadiness.mistake(inFallback: text, of: column, at: arguments[0].value.range.lowerBound)
         if let mistake { mistakes.append(mistake) }
         return mistake?.isWarning ?? true ? .fallback(text) : nil
     }

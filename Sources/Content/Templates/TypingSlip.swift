@@ -1,202 +1,123 @@
 import Base
 
-/// Text that looks like a tag but is not: braces with a space between them, single or full-width ones, the signs of other systems.
+/// Text that looks like a tag but is none: a space between braces, full-width ones, the signs of other systems. In a text that people see,
+/// what can only be a tag is a mistake, and the rest is for `TextReadiness`; elsewhere it may be the app's own notation, and gets a warning.
 struct TypingSlip {
     var mistake: TemplateMistake
     /// The end of the recognised text.
     var end: Int
 
-    /// - Parameter isShown: whether people see the text. Elsewhere single braces may be the app's own notation, and get a warning.
+    /// - Parameter isShown: whether people see the text.
     static func find(in scalars: [Unicode.Scalar], at index: Int, isShown: Bool) -> TypingSlip? {
+        guard "{}｛｝$[%*<".unicodeScalars.contains(scalars[index]) else { return nil }
         let matcher = SlipMatcher(scalars: scalars, start: index, isShown: isShown)
-        switch scalars[index] {
-        case "{": return matcher.comment() ?? matcher.brace()
-        case "$": return matcher.dollar()
-        case "#": return matcher.hashes()
-        case "}": return matcher.closingBrace()
-        case "｛", "｝": return matcher.fullWidthBrace()
-        case "[": return matcher.named("[[", close: "]]", message: "double brackets are not a template") ?? matcher.brackets()
-        case "%": return matcher.percent()
-        case "*": return matcher.named("*|", close: "|*", message: "'*| |*' is not a template")
-        case "<": return matcher.angle()
-        case "(": return matcher.parentheses()
-        default: return matcher.bareName()
-        }
+        return matcher.brokenTag() ?? matcher.foreignTag()
     }
 }
 
-struct SlipMatcher {
+private struct SlipMatcher {
     let scalars: [Unicode.Scalar]
     let start: Int
     let isShown: Bool
 
-    static let raw = "; to show it as written, put {% raw %}…{% endraw %} around it."
+    private static let raw = "; to show it as written, put {% raw %}…{% endraw %} around it."
 
-    func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingSlip {
+    private func slip(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingSlip {
         TypingSlip(
-            mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .placeholderInText : nil),
-            end: end)
+            mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .textNotReady : nil), end: end)
     }
 
-    /// `{# note #}`, a comment of other template languages.
-    func comment() -> TypingSlip? {
-        guard starts(with: "{#") else { return nil }
-        let end = firstEnd(of: ["#}"], from: start)
-        guard end > start else { return nil }
-        return accident(
-            "'{# #}' is not a comment, and would be sent", remedy: "Write {% comment %}…{% endcomment %}, or remove it.", end: end,
-            isWarning: !isShown)
-    }
-
-    /// `${name}`
-    func dollar() -> TypingSlip? {
-        guard starts(with: "${") else { return nil }
-        var next = skipSpaces(start + 2)
-        guard let name = name(from: &next), starts(with: "}", at: next) else {
-            return named("${", close: "}", words: "'${ }' is not a template")
-        }
-        return accident(
-            "'${ }' is not a template: '${\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1, isWarning: !isShown)
-    }
-
-    /// `#name#`: a placeholder, or a topic between two signs.
-    func hashes() -> TypingSlip? {
-        var next = start + 1
-        guard isShown, let name = name(from: &next, takesSpaces: false), starts(with: "#", at: next) else { return nil }
-        return place("#\(name)#", name: name, end: next + 1)
-    }
-
-    /// `[name]`, but not `[Update]`: names of columns are in lower case, or have an underscore between their words.
-    func brackets() -> TypingSlip? {
-        var next = start + 1
-        guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
-            name == name.lowercased() || name.contains("_") || PlaceName.isName(name)
-        else { return place(of: "[", close: "]") }
-        return place("[\(name)]", name: name, end: next + 1)
-    }
-
-    func place(_ written: String, name: String, more: String = "", end: Int) -> TypingSlip {
-        accident(
-            "'\(written)' is shown as written", remedy: "\(PlaceName.suggestion(for: name))\(more).", end: end, isWarning: true)
-    }
-
-    /// `{ {`, `{name}`, `{name}}`, `{％`
-    func brace() -> TypingSlip? {
-        var next = skipSpaces(start + 1)
-        if next > start + 1, next < scalars.count, scalars[next] == "{" || scalars[next] == "%" {
-            let sign = scalars[next]
-            let end = firstEnd(of: ["}}", "} }", "%}", "% }"], from: next)
-            return accident(
-                "'{ \(sign)' does not begin a tag: there is a space in it", remedy: "Write '{\(sign)' without the space.", end: end)
+    /// `{ {`, `{％`, `}}`, `｛｛`: one of Volley's own tags, mistyped.
+    func brokenTag() -> TypingSlip? {
+        if starts(with: "}}") {
+            return slip("this '}}' has no '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
         }
         if starts(with: "{％") {
-            return accident("the full-width sign '％' does not begin a tag", remedy: "Write '{%' with plain signs.", end: start + 2)
+            return slip("the full-width sign '％' does not begin a tag", remedy: "Write '{%' with plain signs.", end: start + 2)
         }
-        guard let name = name(from: &next) else { return foreignBrace() }
-        // `{name | default: 'x'}` counts, too.
-        if next < scalars.count, scalars[next] == "|" {
-            while next < scalars.count, scalars[next] != "}", scalars[next] != "{" { next += 1 }
+        if starts(with: "｛｛") || starts(with: "｝｝") {
+            let braces = starts(with: "｛｛") ? "｛｛" : "｝｝"
+            // The pair is one mistake, unless a plain tag begins in between.
+            let close = braces == "｛｛" ? firstEnd(of: ["｝｝", "}}"], from: start + 2) : start + 2
+            let isPair = !(start..<close).contains { starts(with: "{{", at: $0) }
+            return slip(
+                "full-width braces '\(braces)' are not a template", remedy: "Write plain braces, as in {{ first_name }}.",
+                end: isPair ? close : start + 2)
         }
-        guard next < scalars.count, scalars[next] == "}" else { return foreignBrace() }
-        let isClosedTwice = next + 1 < scalars.count && scalars[next + 1] == "}"
-        if isClosedTwice {
-            return accident("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: next + 2)
+        let next = start + 1 + scalars[(start + 1)...].prefix { $0 == " " || $0 == "\u{A0}" }.count
+        guard scalars[start] == "{", next > start + 1, next < scalars.count, scalars[next] == "{" || scalars[next] == "%" else {
+            return nil
         }
-        // `Gate {A}`: no column has such a name.
-        let isLetter = name.utf8.count == 1 && name == name.uppercased() && name != "_"
-        return accident(
-            "single braces are not a template: '{\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
-            isWarning: !isShown || isLetter)
+        return slip(
+            "'{ \(scalars[next])' does not begin a tag: there is a space in it", remedy: "Write '{\(scalars[next])' without the space.",
+            end: firstEnd(of: ["}}", "} }", "%}", "% }"], from: next))
     }
 
-    func closingBrace() -> TypingSlip? {
-        guard starts(with: "}}") else { return loneBrace() }
-        return accident("this '}}' has no '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
-    }
+    /// What encloses the tags of other systems. Of two that begin alike, the longer comes first.
+    private static let signs = [
+        ("${", "}", "'${ }' is not a template"), ("[[", "]]", "double brackets are not a template"),
+        ("%%", "%%", "'%% %%' is not a template"), ("*|", "|*", "'*| |*' is not a template"),
+        ("｛", "｝", "full-width braces are not a template"), ("{", "}", "single braces are not a template"),
+        ("%", "%", "percent signs are not a template"),
+    ]
 
-    func fullWidthBrace() -> TypingSlip? {
-        guard starts(with: "｛｛") || starts(with: "｝｝") else {
-            guard starts(with: "｛") else { return nil }
-            if let other = otherScript("｛", close: "｝") { return other }
-            var next = skipSpaces(start + 1)
-            guard let name = name(from: &next), next < scalars.count, scalars[next] == "｝" else { return nil }
-            return accident(
-                "full-width braces are not a template: '｛\(name)｝'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+    /// `${name}`, `{First Name}`, `[[name]]`, `%name%`, `*|NAME|*`, `<%= name %>`, `{# note #}`
+    func foreignTag() -> TypingSlip? {
+        if starts(with: "<%") {
+            return slip(
+                "'<%' is not a template", remedy: "Write {{ column }}" + Self.raw, end: firstEnd(of: ["%>"], from: start + 2),
                 isWarning: !isShown)
         }
-        let braces = starts(with: "｛｛") ? "｛｛" : "｝｝"
-        var end = start + 2
-        // The pair is one mistake, unless a plain tag begins in between.
-        if braces == "｛｛" {
-            let close = firstEnd(of: ["｝｝", "}}"], from: end)
-            if close <= scalars.count, !contains("{{", before: close) { end = close > end ? close : end }
+        if starts(with: "{#"), case let end = firstEnd(of: ["#}"], from: start + 2), end > start + 2 {
+            return slip(
+                "'{# #}' is not a comment, and would be sent", remedy: "Write {% comment %}…{% endcomment %}, or remove it.", end: end,
+                isWarning: !isShown)
         }
-        return accident("full-width braces '\(braces)' are not a template", remedy: "Write plain braces, as in {{ first_name }}.", end: end)
-    }
-
-    /// `%name%`, but not `50%off%`.
-    func percent() -> TypingSlip? {
-        if let doubled = named("%%", close: "%%", message: "'%% %%' is not a template") { return doubled }
-        if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
-        var next = start + 1
-        guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
-            return otherScript("%", close: "%") ?? place(of: "%", close: "%")
+        for (open, close, message) in Self.signs where starts(with: open) {
+            let from = start + open.unicodeScalars.count
+            let inside = scalars[from...].prefix(100).prefix { !"{}｛｝\n%".unicodeScalars.contains($0) }
+            guard let place = (from...inside.endIndex).first(where: { starts(with: close, at: $0) }) else { continue }
+            let end = place + close.unicodeScalars.count
+            let text = String(String.UnicodeScalarView(scalars[from..<place]))
+            guard isPlace(text, after: open) else { continue }
+            let name = Self.trimmed(text.prefix { $0 != "|" })
+            if open == "{", starts(with: "}", at: end), Self.column(for: name) != nil {
+                return slip("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: end + 1)
+            }
+            let remedy = Self.column(for: name).map { "Write {{ \($0) }}" } ?? "For a column write its name, as in {{ first_name }}"
+            return slip("\(message): '\(open)\(name)\(close)'", remedy: remedy + Self.raw, end: end, isWarning: !isShown)
         }
-        return accident(
-            "percent signs are not a template: '%\(name)%'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
-            isWarning: !isShown || Self.isOrnament(name))
+        return nil
     }
 
-    /// `%SALE%`: words that shops decorate with percent signs, and that are not columns.
-    private static func isOrnament(_ name: String) -> Bool {
-        ["sale", "super", "deal", "deals", "rabatt", "rabatte", "angebot", "angebote", "off", "sparen"].contains(name.lowercased())
-    }
-
-    /// `<first_name>`: often a placeholder, sometimes HTML.
-    func angle() -> TypingSlip? {
-        if starts(with: "<%") {
-            let end = firstEnd(of: ["%>"], from: start)
-            return accident(
-                "'<%' is not a template", remedy: "Write {{ column }}" + Self.raw, end: max(end, start + 2), isWarning: !isShown)
+    /// Whether what other systems' signs enclose is the place of a cell. In texts that people see, `{20 % off}`, `{A}` and `%SALE%` may be
+    /// ornaments.
+    private func isPlace(_ text: String, after open: String) -> Bool {
+        if open == "%" {
+            guard start == 0 || !TemplateTokenizer.isNameScalar(scalars[start - 1]) && scalars[start - 1] != "%" else { return false }
+            return text.wholeMatch(of: /(?:[a-z_]|[A-Z][A-Za-z0-9]*_)[A-Za-z0-9_.\-]+/) != nil
+                // `%C3%` is half a letter of an address.
+                || !isShown && text.wholeMatch(of: /(?![0-9A-Fa-f]{2}$)[\p{L}_][\p{L}\p{N}_.\-]+/) != nil
         }
-        var next = start + 1
-        guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">",
-            !TextAnomaly.elements.contains(name.lowercased()), name != name.uppercased() || name.contains("_")
-        else { return place(of: "<", close: ">", more: "; a push shows no HTML") }
-        return place("<\(name)>", name: name, more: "; a push shows no HTML", end: next + 1)
+        guard isShown else { return text.wholeMatch(of: /\s*[\p{L}_][\p{L}\p{N}_.\-]*\s*(?:\|.*)?/) != nil }
+        let isLatin = text.unicodeScalars.allSatisfy { $0.value < 0x250 || TemplateTokenizer.isSpace($0) }
+        let isShort = text.split(whereSeparator: \.isWhitespace).count <= 3 || text.contains("_") || text.contains("|")
+        return isLatin && isShort
+            && text.wholeMatch(of: /[0-9](?:[:,].*)?|\s*[#=!\-?$@.:\/&*^~+]?[A-Za-zÀ-ɏ_].*/) != nil
+            && text.wholeMatch(of: /\s*[A-Z]\s*/) == nil
     }
 
-    func named(_ open: String, close: String, message: String) -> TypingSlip? {
-        guard starts(with: open) else { return nil }
-        var next = skipSpaces(start + 2)
-        guard let name = name(from: &next), starts(with: close, at: next) else { return named(open, close: close, words: message) }
-        return accident(
-            "\(message): '\(open)\(name)\(close)'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 2, isWarning: !isShown)
+    /// The column that a name may be, as programs write it; nil for words.
+    private static func column(for name: String) -> String? {
+        guard name.wholeMatch(of: /[a-z][A-Za-z0-9_.\-]*|[A-Za-z0-9]*_[A-Za-z0-9_]*/) != nil else { return nil }
+        return name == name.uppercased() ? name.lowercased() : name
     }
 
-    // MARK: - Characters
-
-    /// A name as programs write it, in ASCII: text between signs in other scripts is more likely an ornament.
-    func name(from index: inout Int, takesSpaces: Bool = true) -> String? {
-        let first = index
-        while index < scalars.count, scalars[index].isASCII, TemplateTokenizer.isNameScalar(scalars[index]) { index += 1 }
-        guard index > first, scalars[first].properties.isAlphabetic || scalars[first] == "_" else { return nil }
-        let name = String(String.UnicodeScalarView(scalars[first..<index]))
-        if takesSpaces { index = skipSpaces(index) }
-        return name
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 
-    func skipSpaces(_ index: Int) -> Int {
-        var index = index
-        while index < scalars.count, scalars[index] == " " || scalars[index] == "\u{A0}" { index += 1 }
-        return index
-    }
-
-    func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
-
-    private func contains(_ text: String, before end: Int) -> Bool {
-        (start..<end).contains { starts(with: text, at: $0) }
-    }
+    private func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
 
     /// After the first of these; `from` if there is none.
     private func firstEnd(of ends: [String], from place: Int) -> Int {

@@ -191,7 +191,7 @@ struct RenderedLint {
         }
         var seen = Set(context.warnings.map { Kind(name: $0.name, position: $0.position) })
         let found = samples.flatMap(warnings).filter { warning in
-            warning.name.map { ![.garbledText, .markupInText].contains($0) || !known.contains($0) } ?? true
+            warning.name != .textNotReady || !known.contains(.textNotReady)
         }
         return found.filter { seen.insert(Kind(name: $0.name, position: $0.position)).inserted }
     }

@@ -15,7 +15,7 @@ public struct Lint: Sendable {
         let occurring = Set(warnings.compactMap(\.name))
         let unused = allowed.filter { !occurring.contains($0.name) && $0.name.sources.isSubset(of: sources) }.map { allowed in
             Diagnostic.warning(
-                .unusedAllow, message: "'\(allowed.name.rawValue)' is allowed, but there is no longer such a warning", at: allowed.position,
+                .unusedAllow, message: "'\(allowed.written)' is allowed, but there is no longer such a warning", at: allowed.position,
                 remedy: "Remove it from 'allow', so that Volley warns you if it comes back.")
         }
         shown = warnings.filter { $0.name.map { reasons[$0] == nil } ?? true } + unused
