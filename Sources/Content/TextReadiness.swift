@@ -75,7 +75,7 @@ public enum TextReadiness {
             // **bold**, __bold__, ____, ~~old~~, [text](https://…), /* note */
             /(\*\*[^\s*][^*\n]*\*\*|__+|~~[^\s~][^~\n]*~~|\[[^\[\]\n]+\]\([a-z]+:[^()\s]+\)|\/\*[^*\n]*\*\/)/,
             // \n, \u00e9; :tada:
-            /(\\(?:[ntr"]|[uUx][0-9A-Fa-f{]))/, /(?:^|[\s(.!?])(:[a-z][a-z0-9_+\-]*[a-z0-9]:)(?=$|[\s.,!?):])/,
+            /(\\(?:[ntr\u{22}]|[uUx][0-9A-Fa-f{]))/, /(?:^|[\s(.!?])(:[a-z][a-z0-9_+\-]*[a-z0-9]:)(?=$|[\s.,!?):])/,
             // XXX; TODO: at the beginning or alone, [TODO]
             /(?:^|[^\p{L}\p{N}_\-])(X{3,})(?![\p{L}\p{N}_\-])/, /^\s*(TODO|TBD|FIXME|DRAFT|TEST)(?=:|\s*$)/,
             /(\[(?:TODO|TBD|FIXME|DRAFT|TEST)\])/,

@@ -5,19 +5,10 @@ import Testing
 struct NameCellTests {
     private func isNoName(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer(NameCell.isNoName) }
 
-    @Test("what nobody is called is known")
+    @Test("what cannot be a name is known")
     func cells() {
-        for cell in ["?", ".", "12345", "+49170123", "a@b.c", "Unknown", "GUEST", "test", "xxx"] { #expect(isNoName(cell), "\(cell)") }
-        for cell in ["Anna", "Łukasz", "王芳", "Ömer", "J.", "Testa", "Guest-Miller", "X Æ A-12"] { #expect(!isNoName(cell), "\(cell)") }
-    }
-
-    @Test("each word is known in any letters, and nothing that is longer or shorter by one")
-    func words() {
-        for word in ["first name", "first_name", "unbekannt", "inconnu", "no name", "xx", "xxx", "asdf", "Qwerty", "invitado"] {
-            #expect(isNoName(word) && isNoName(word.uppercased()) && isNoName(word.lowercased()), "\(word)")
-            #expect(!isNoName(word + "e") && !isNoName("e" + word), "\(word)")
-        }
-        #expect(!isNoName("x") && !isNoName("asd") && !isNoName("first-name") && !isNoName("K\u{212A}"))
+        for cell in ["?", ".", "12345", "+49170123", "a@b.c"] { #expect(isNoName(cell), "\(cell)") }
+        for cell in ["Anna", "Łukasz", "王芳", "Ömer", "J.", "Test", "Unknown", "X Æ A-12", "a@b"] { #expect(!isNoName(cell), "\(cell)") }
     }
 
     @Test("columns of names are known by their own")

@@ -53,6 +53,24 @@ struct DocumentedTemplatesTests {
         }
     }
 
+    @Test("every example of a text that is not ready gets the warning, and what only looks like one gets none")
+    func ready() throws {
+        // Columns of the export and the day are known elsewhere.
+        let rows = Self.rows(["not ready", "for example"]).filter { !$0[0].contains("export") && !$0[0].hasPrefix("a day") }
+        #expect(rows.count == 7)
+        for row in rows {
+            for (cell, isReady) in [(row[1], false), (row[2], true)] {
+                let examples = cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+                for example in examples {
+                    var content = MessageContent(position: SourcePosition(file: "c.yaml", line: 1, column: 1))
+                    content.body = SourceText(example, at: content.position)
+                    let names = try MessageCatalog(content).warnings.map(\.name)
+                    #expect(names == (isReady ? [] : [.textNotReady]), "\(example)")
+                }
+            }
+        }
+    }
+
     @Test("every comparison is one")
     func comparisons() throws {
         let rows = Self.rows(["comparison", "holds when"])
