@@ -90,8 +90,8 @@ private struct SlipMatcher {
         return nil
     }
 
-    /// Whether what other systems' signs enclose is the place of a cell. In texts that people see, `{20 % off}`, `{A}` and `%SALE%` may be
-    /// ornaments.
+    /// Whether what other systems' signs enclose is the place of a cell: a name as programs write it, or up to three words. In texts that
+    /// people see, `{20 % off}`, `{A}` and `%SALE%` may be ornaments.
     private func isPlace(_ text: String, after open: String) -> Bool {
         if open == "%" {
             guard start == 0 || !TemplateTokenizer.isNameScalar(scalars[start - 1]) && scalars[start - 1] != "%" else { return false }
@@ -100,11 +100,15 @@ private struct SlipMatcher {
                 || !isShown && text.wholeMatch(of: /(?![0-9A-Fa-f]{2}$)[\p{L}_][\p{L}\p{N}_.\-]+/) != nil
         }
         guard isShown else { return text.wholeMatch(of: /\s*[\p{L}_][\p{L}\p{N}_.\-]*\s*(?:\|.*)?/) != nil }
+        let isName = text.wholeMatch(of: /\s*[A-Za-z_][A-Za-z0-9_.\-]*\s*/) != nil
+        guard open.hasSuffix("{") else {
+            return isName || open != "｛" && text.wholeMatch(of: /\s*[A-Za-zÀ-ɏ_][A-Za-zÀ-ɏ0-9_']*(?:\s+[A-Za-zÀ-ɏ0-9_']+){0,2}\s*/) != nil
+        }
+        if text.wholeMatch(of: /\s*[A-Z]\s*(?:\|.*)?/) != nil { return false }
+        if isName || text.wholeMatch(of: /\s*[A-Za-z_][A-Za-z0-9_.\-]*\s*\|.*/) != nil { return true }
+        let isShort = text.split(whereSeparator: \.isWhitespace).count <= 3 || text.contains("_")
         let isLatin = text.unicodeScalars.allSatisfy { $0.value < 0x250 || TemplateTokenizer.isSpace($0) }
-        let isShort = text.split(whereSeparator: \.isWhitespace).count <= 3 || text.contains("_") || text.contains("|")
-        return isLatin && isShort
-            && text.wholeMatch(of: /[0-9](?:[:,].*)?|\s*[#=!\-?$@.:\/&*^~+]?[A-Za-zÀ-ɏ_].*/) != nil
-            && text.wholeMatch(of: /\s*[A-Z]\s*/) == nil
+        return isShort && isLatin && text.wholeMatch(of: /[0-9](?:[:,]\S*)?|\s*[#=!\-?$@.:\/&*^~+]?[A-Za-zÀ-ɏ_].*/) != nil
     }
 
     /// The column that a name may be, as programs write it; nil for words.
