@@ -177,6 +177,8 @@ import Testing
             ("vip\\u003bunsubscribed", "by '\\u003b'"), ("vip&#124;unsubscribed", "by '&#124;'"), ("unsubscribed&#59;vip", "by '&#59;'"),
             ("vip&amp;#x7c;unsubscribed", "by '&amp;#x7c;'"), ("vip%3Bunsubscribed", "by '%3B'"),
             ("vip%EF%BC%8Cunsubscribed", "by '%EF%BC%8C'"),
+            ("vip%u003bunsubscribed", "by '%u003b'"), ("vip=3Bunsubscribed", "by '=3B'"), ("vip=EF=BC=8Cunsubscribed", "by '=EF=BC=8C'"),
+            ("vip\\073unsubscribed", "by '\\073'"), ("=75nsubscribed", "have characters that a program wrote out"),
             ("vip\\x2cunsubscribed", "by '\\x2c'"), ("vip\\nunsubscribed", "by '\\n'"), ("&quot;unsubscribed&quot;", "brackets or quotes"),
             ("%22unsubscribed%22", "brackets or quotes"), ("\\u0075nsubscribed", "have characters that a program wrote out"),
             ("&#117;nsubscribed", "have characters that a program wrote out"),
@@ -237,15 +239,37 @@ import Testing
 
     @Test("objects in cells are refused where they hold a tag of the campaign, but for what they say is false")
     func objects() throws {
-        for cell in [#"{"unsubscribed":"true","vip":"1"}"#, #"{"vip":"1", "unsubscribed": 1}"#] {
+        for cell in Self.objects {
             #expect(
                 refusal([cell, "vip;news"]).contains("holds objects with names and values: 1 row holds 'unsubscribed' only in this form"),
-                "\(refusal([cell]))")
+                "\(cell): \(refusal([cell]))")
         }
-        let query = query([#"{"unsubscribed":"false"}"#, "unsubscribed=0", "unsubscribed"]) {
-            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        for cell in [
+            #"{"unsubscribed":"false"}"#, #"{"tags":{"unsubscribed":false,"vip":1}}"#, #"{"tags":["news-unsubscribed","unsubscribed2"]}"#,
+            #"[{"unsubscribed":null}]"#, #"{"tags":[],"name":"subscribed"}"#, #"{"tags":["unsubscribed"]};unsubscribed"#, "unsubscribed=0",
+        ] {
+            let query = query([cell, "unsubscribed"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+            #expect(try query.run().result.warnings.isEmpty, "\(cell)")
         }
-        #expect(try query.run().result.warnings.isEmpty)
+    }
+
+    private static let objects = [
+        #"{"unsubscribed":"true","vip":"1"}"#, #"{"vip":"1", "unsubscribed": 1}"#, #"{"tags":["news","unsubscribed"]}"#,
+        #"{"push":"unsubscribed"}"#, #"{"x":{"unsubscribed":1}}"#, #"{"list":"news,unsubscribed"}"#, #"{"list":"news;unsubscribed"}"#,
+        #"news;{"tags":["unsubscribed"]}"#, #"[{"tag":"unsubscribed"}]"#, #"{"a":[{"b":["x",{"c":"Unsubscribed"}]}]}"#,
+        #"{"tags":"[\"unsubscribed\"]"}"#, #"{"tags":"vip%3Bunsubscribed"}"#, #"{"tags":["\u0075nsubscribed"]}"#,
+        #"{"news":true,"why":["unsubscribed"]}"#, #"[{"list":"news;unsubscribed"}]"#,
+    ]
+
+    @Test("the same in a text of JSON Lines and in an element of its list")
+    func objectsInJSONLines() throws {
+        for cell in Self.objects where !cell.hasPrefix("news;") {
+            for value in [JSONValue.string(cell), .array([.string("news"), .string(cell)])] {
+                let path = folder.file("o.jsonl", "{\"token\":\"\(token(1))\",\"tags\":\(value.text)}\n")
+                let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.mistakes()
+                #expect(mistakes.contains { $0.message.contains("'unsubscribed' only in this form") }, "\(value.text): \(mistakes)")
+            }
+        }
     }
 
     @Test(

@@ -153,7 +153,7 @@ extension RowSelector {
     @inline(never) private mutating func lookForMarks(_ cell: UnsafeBufferPointer<UInt8>) {
         let hash = TagAnomalies.hash(cell)
         if odd.isPlain(hash) { return }
-        if cell.first == UInt8(ascii: "{"), lookForMarks(inTag: cell, isElement: false, onlyObject: true) { return }
+        if TagListText.mayBe(cell), lookForMarks(inTag: cell, isElement: false, onlyObject: true) { return }
         let separator = compiled.separator
         var (isPlain, start) = (true, 0)
         while start <= cell.count {

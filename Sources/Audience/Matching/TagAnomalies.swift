@@ -42,7 +42,7 @@ struct TagAnomalies {
         leavesOut = compiled.roles.map { $0.isExcluded || $0.isNone }
         var (mostWords, signs, characters) = (1, Set<[String]>(), Set<Unicode.Scalar>())
         for name in names.names {
-            let text = TagText(name, decodes: false)
+            let text = TagText(name)
             guard let first = text.words.first, let last = text.words.last else {
                 characters.formUnion(name.unicodeScalars)
                 continue
@@ -82,27 +82,37 @@ struct TagAnomalies {
     }
 
     /// Whether some word of the text begins as a name does; text that is not ASCII may be written in many ways, and after a separator that
-    /// was written out (`\n`, `%3B`, `&#59;`) no word seems to begin.
+    /// was written out (`\n`, `%3B`, `=3B`, `&#59;`) no word seems to begin.
     private func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var isBehindLetter = false
         for byte in text {
-            if byte >= 0x80 || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&") { return true }
+            if byte >= 0x80 || Self.beginCodes.contains(byte) { return true }
             if !isBehindLetter, near.mayBegin(with: byte) { return true }
             isBehindLetter = (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9
         }
         return false
     }
 
+    /// The signs that begin a character that a program wrote out.
+    private static let beginCodes = Array("\\%=&".utf8)
+
     private func judge(_ text: String, isElement: Bool) -> Finding {
-        if let names = trueNames(inObject: text) {
-            return names.lazy.compactMap { tag($0) }.first.map { .mark(.object, tag: $0) } ?? .nothing
+        if let texts = textsOfObjects(in: text) {
+            let tags = texts.flatMap(tags(inText:))
+            return (tags.first { leavesOut[$0] } ?? tags.first).map { .mark(.object, tag: $0) } ?? .nothing
         }
         if Spelling.isEnclosed(text), let tag = tag(String(Spelling.core(text[...]))) { return .mark(.enclosure, tag: tag) }
         if near.number(of: text) != nil { return .near }
-        let decoded = TagText(text, decodes: true, others: ownCharacters)
-        if let found = finding(in: decoded, isElement) { return found }
-        // In `vip\news`, no line break was written out.
-        return decoded.isDecoded ? finding(in: TagText(text, decodes: false, others: ownCharacters), isElement) ?? .nothing : .nothing
+        return readings(of: text).lazy.compactMap { finding(in: $0, isElement) }.first ?? .nothing
+    }
+
+    /// A text decoded, as it is, and decoded as mail: in `vip\news`, no line break was written out, and in `vip=20`, a number follows more often than
+    /// a blank that was.
+    private func readings(of text: String) -> [TagText] {
+        var readings = [TagText(text, codes: "&\\%", others: ownCharacters)]
+        if readings[0].isDecoded { readings.append(TagText(text, others: ownCharacters)) }
+        if text.utf8.contains(UInt8(ascii: "=")) { readings.append(TagText(text, codes: "&\\%=", others: ownCharacters)) }
+        return readings
     }
 
     /// The form of a tag that leaves devices out, if there is one; of several forms that with the lowest rank.
@@ -189,15 +199,41 @@ struct TagAnomalies {
         return isElement || !separator.contains(" ") ? .blank : nil
     }
 
-    /// The names of an object, `{"vip":"1","news":"false"}`, that are not false; nil for a text that is not an object.
-    private func trueNames(inObject text: String) -> [String]? {
-        guard text.first == "{", text.last == "}", text.contains(":"), let value = try? JSONValue(parsing: Array(text.utf8)),
-            case .object(let members) = value
+    /// The texts of an object, `{"vip":"1","tags":["news"]}`, or of a list with one: names and values, at any depth, but for what they say is
+    /// false. nil for a text that is neither.
+    private func textsOfObjects(in text: String) -> [String]? {
+        guard text.first == "{" && text.last == "}" || text.first == "[" && text.last == "]", text.contains("{"), text.contains(":"),
+            let value = try? JSONValue(parsing: Array(text.utf8))
         else { return nil }
-        return members.filter { member in
-            let said = member.value.stringValue ?? member.value.text
-            return !said.isEmpty && said != "null" && Array(said.utf8).withUnsafeBufferPointer(truthValue) != false
-        }.map(\.name)
+        return Self.texts(of: value)
+    }
+
+    private static func texts(of value: JSONValue) -> [String] {
+        switch value {
+        case .string(let text): return [text]
+        case .array(let elements): return elements.flatMap(texts)
+        case .object(let members):
+            return members.flatMap { member in
+                let said = member.value.stringValue ?? member.value.text
+                let isFalse = said.isEmpty || said == "null" || Array(said.utf8).withUnsafeBufferPointer(truthValue) == false
+                return isFalse ? [] : [member.name] + texts(of: member.value)
+            }
+        default: return []
+        }
+    }
+
+    /// The tags among the words of a text.
+    private func tags(inText text: String) -> [Int] {
+        if let tag = tag(text) { return [tag] }
+        return readings(of: text).flatMap { text in
+            var (found, first): ([Int], Int) = ([], 0)
+            while first < text.words.count {
+                let next = tag(in: text, from: first)
+                if let next { found.append(next.tag) }
+                first = next?.next ?? first + 1
+            }
+            return found
+        }
     }
 
     /// The number of the tag that a text equals, perhaps apart from details that people overlook.

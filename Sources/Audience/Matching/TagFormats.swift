@@ -11,7 +11,7 @@ enum TagMark: Hashable, Sendable {
     case enclosure
     /// The tag itself, with characters that a program wrote out: `\u0076ip`.
     case writtenOut
-    /// An object with tags for names, such as `{"vip": "true"}`.
+    /// An object with tags in names or values, such as `{"vip": "true"}` or `{"tags": ["vip"]}`.
     case object
     /// `#vip`
     case hash

@@ -2,7 +2,7 @@ import Base
 
 /// A text of a column of tags, cut into words, so that a tag of the query is found in it whatever separates or surrounds it.
 ///
-/// The rule: what a program wrote out (`&#59;`, `%3B`, `\u003b`, `\n`) is decoded; the text is cut at every character that is not a letter, a
+/// The rule: what a program wrote out (`&#59;`, `%3B`, `=3B`, `\u003b`, `\n`) is decoded; the text is cut at every character that is not a letter, a
 /// digit, `_` or `-`; and a tag is in it if one or more words in a row are the tag, apart from details that people overlook (`Spelling`).
 struct TagText {
     struct Letter {
@@ -16,13 +16,15 @@ struct TagText {
     /// Places of the words among the letters.
     let words: [Range<Int>]
 
-    /// - Parameter others: characters that are part of words, as a tag consists of them.
-    init(_ text: String, decodes: Bool, others: Set<Unicode.Scalar> = []) {
+    /// - Parameters:
+    ///   - codes: the signs that begin what a program wrote out; blank for a text as it is.
+    ///   - others: characters that are part of words, as a tag consists of them.
+    init(_ text: String, codes: String = "", others: Set<Unicode.Scalar> = []) {
         scalars = Array(text.unicodeScalars)
         var letters = scalars.enumerated().map { Letter(scalar: $1, written: $0..<$0 + 1) }
         // What was written out twice: `&amp;#59;`.
-        for _ in 0..<(decodes ? 3 : 0) {
-            guard let decoded = WrittenOut.decoded(letters) else { break }
+        for _ in 0..<(codes.isEmpty ? 0 : 3) {
+            guard let decoded = WrittenOut.decoded(letters, codes: codes) else { break }
             letters = decoded
         }
         self.letters = letters
@@ -81,13 +83,13 @@ struct TagText {
     }
 }
 
-/// Characters that programs write out: references of HTML, escapes of JSON and C, bytes of addresses.
+/// Characters that programs write out: references of HTML, escapes of JSON and C, bytes of addresses and of mail.
 private enum WrittenOut {
     /// nil where nothing is written out.
-    static func decoded(_ letters: [TagText.Letter]) -> [TagText.Letter]? {
+    static func decoded(_ letters: [TagText.Letter], codes: String) -> [TagText.Letter]? {
         var (kept, place, isFound): ([TagText.Letter], Int, Bool) = ([], 0, false)
         while place < letters.count {
-            if let (scalar, count) = character(letters[place...]) {
+            if codes.unicodeScalars.contains(letters[place].scalar), let (scalar, count) = character(letters[place...]) {
                 let written = letters[place].written.lowerBound..<letters[place + count - 1].written.upperBound
                 kept.append(TagText.Letter(scalar: scalar, written: written))
                 (place, isFound) = (place + count, true)
@@ -103,17 +105,17 @@ private enum WrittenOut {
     private static func character(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
         switch letters.first?.scalar {
         case "&": reference(letters.dropFirst())
-        case "\\": escape(letters.dropFirst())
-        case "%": bytes(letters)
+        case "\\": escape(letters.dropFirst()) ?? coded(letters)
+        case "%", "=": coded(letters)
         default: nil
         }
     }
 
-    /// The number of so many hex digits.
-    private static func hex(_ letters: ArraySlice<TagText.Letter>, count: Int) -> UInt32? {
+    /// The number of so many digits.
+    private static func number(_ letters: ArraySlice<TagText.Letter>, digits count: Int, radix: Int = 16) -> UInt32? {
         let digits = letters.prefix(count).map(\.scalar)
         guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
-        return UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
+        return UInt32(String(String.UnicodeScalarView(digits)), radix: radix)
     }
 
     private static let names: [String: Unicode.Scalar] = ["amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">", "nbsp": "\u{A0}"]
@@ -130,35 +132,45 @@ private enum WrittenOut {
         return (scalar, inside.count + (hasEnd ? 2 : 1))
     }
 
-    /// `\u003b`, `\x3b`, `\n`
+    /// `\n`
     private static func escape(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
-        let rest = letters.dropFirst()
         switch letters.first?.scalar {
-        case "n", "r": return ("\n", 2)
-        case "t": return ("\t", 2)
-        case "x": return hex(rest, count: 2).flatMap(Unicode.Scalar.init).map { ($0, 4) }
-        case "u":
-            guard let code = hex(rest, count: 4) else { return nil }
-            if let scalar = Unicode.Scalar(code) { return (scalar, 6) }
-            // Half of a pair.
-            let other = rest.dropFirst(4)
-            guard other.starts(with: "\\u".unicodeScalars, by: { $0.scalar == $1 }), let low = hex(other.dropFirst(2), count: 4),
-                code & 0xFC00 == 0xD800, low & 0xFC00 == 0xDC00
-            else { return nil }
-            return Unicode.Scalar(0x10000 + (code & 0x3FF) << 10 + low & 0x3FF).map { ($0, 12) }
-        default: return nil
+        case "n", "r": ("\n", 2)
+        case "t": ("\t", 2)
+        default: nil
         }
     }
 
-    /// `%3B`, `%E2%80%93`
-    private static func bytes(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
-        var (bytes, rest) = ([UInt8](), letters)
-        while bytes.count < 4, rest.first?.scalar == "%", let byte = hex(rest.dropFirst(), count: 2) {
-            bytes.append(UInt8(byte))
-            rest = rest.dropFirst(3)
-            let text = String(validating: bytes, as: UTF8.self)
-            if let scalar = text?.unicodeScalars.first { return (scalar, 3 * bytes.count) }
+    /// A character by numbers that follow the same sign each, as JSON, C, addresses and mail write them: one or two after `u`, of four hex
+    /// digits (`\u003b`, `%u003b`), or the bytes of its UTF-8 (`%3B`, `=3B`, `\x3b`, `\073`, `%E2%80%93`).
+    private static func coded(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
+        guard let sign = letters.first?.scalar else { return nil }
+        if let code = unit(letters, sign) {
+            if let scalar = Unicode.Scalar(code) { return (scalar, 6) }
+            // Half of a pair.
+            guard let low = unit(letters.dropFirst(6), sign), code & 0xFC00 == 0xD800, low & 0xFC00 == 0xDC00 else { return nil }
+            return Unicode.Scalar(0x10000 + (code & 0x3FF) << 10 + low & 0x3FF).map { ($0, 12) }
+        }
+        var (bytes, count) = ([UInt8](), 0)
+        while bytes.count < 4, let next = byte(letters.dropFirst(count), sign) {
+            bytes.append(next.byte)
+            count += next.count
+            if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first { return (scalar, count) }
         }
         return nil
+    }
+
+    private static func unit(_ letters: ArraySlice<TagText.Letter>, _ sign: Unicode.Scalar) -> UInt32? {
+        guard letters.first?.scalar == sign, letters.dropFirst().first?.scalar == "u" else { return nil }
+        return number(letters.dropFirst(2), digits: 4)
+    }
+
+    private static func byte(_ letters: ArraySlice<TagText.Letter>, _ sign: Unicode.Scalar) -> (byte: UInt8, count: Int)? {
+        guard letters.first?.scalar == sign else { return nil }
+        let rest = letters.dropFirst()
+        if rest.first?.scalar == "x" { return number(rest.dropFirst(), digits: 2).map { (UInt8($0), 4) } }
+        // C has three octal digits.
+        if sign == "\\" { return number(rest, digits: 3, radix: 8).flatMap { UInt8(exactly: $0) }.map { ($0, 4) } }
+        return number(rest, digits: 2).map { (UInt8($0), 3) }
     }
 }

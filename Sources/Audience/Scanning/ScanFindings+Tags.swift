@@ -88,7 +88,8 @@ extension ScanFindings {
             let separator = plan.query.columns.tagSeparator
             return (
                 "the column '\(column)' holds objects with names and values: \(evidence)",
-                "Write only the names in the export, separated by '\(separator)', or as a list: [\"a\", \"b\"]."
+                "Write only the tags in the export, separated by '\(separator)', or as a list: [\"a\", \"b\"]. If '\(tag)' is no tag there, "
+                    + "write in the campaign: `allow: [{warning: tag-separator, reason: \"…\"}]`."
             )
         case .writtenOut:
             return (
