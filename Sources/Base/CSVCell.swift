@@ -1,7 +1,7 @@
 /// A cell of CSV as Volley writes it: RFC 4180, and safe to open in a spreadsheet.
 public enum CSVCell {
     /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (`startsFormula`) gets an apostrophe in
-    /// front. Control characters other than tab and line break are written as escapes, `\u001B`: they would
+    /// front, and so does what would be such a cell where the spreadsheet's separator is another one. Control characters other than tab and line break are written as escapes, `\u001B`: they would
     /// control the terminal that shows the file.
     public static func append(_ text: String, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         var text = text
@@ -17,14 +17,35 @@ public enum CSVCell {
             return shown.withUTF8 { ExcelText.append($0, to: &bytes) }
         }
         // Looks at every byte: without an early exit the compiler can test several bytes at once.
-        var needsQuotes = false, mayNeedEscapes = false
+        var needsQuotes = false, mayNeedEscapes = false, holdsSeparators = false
         for byte in text {
+            holdsSeparators = holdsSeparators || separates(byte)
             needsQuotes = needsQuotes || Self.needsQuotes(byte, separator: form.separator)
             mayNeedEscapes = mayNeedEscapes || Self.mayNeedEscape(byte)
         }
-        guard mayNeedEscapes else { return append(text, inQuotes: needsQuotes, to: &bytes) }
-        var shown = escaped(text)
+        guard mayNeedEscapes || holdsSeparators else { return append(text, inQuotes: needsQuotes, to: &bytes) }
+        var shown = mayNeedEscapes ? escaped(text) : String(decoding: text, as: UTF8.self)
+        if holdsSeparators { shown = withoutHiddenFormulas(shown, separator: form.separator) }
         shown.withUTF8 { append($0, inQuotes: needsQuotes, to: &bytes) }
+    }
+
+    /// Whether some spreadsheet ends a cell at a byte. Quotes prevent that only where the cell before ended at the same sign.
+    private static func separates(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+
+    /// A text with an apostrophe in front of each part that a spreadsheet with another separator would run: `a;=1+1`.
+    private static func withoutHiddenFormulas(_ text: String, separator: UInt8) -> String {
+        let bytes = Array(text.utf8)
+        var kept: [UInt8] = []
+        for (place, byte) in bytes.enumerated() {
+            kept.append(byte)
+            guard separates(byte), byte != separator else { continue }
+            let rest = bytes[(place + 1)...].drop { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: " ") }
+            guard let next = rest.first, !separates(next), rest.withUnsafeBufferPointer(startsFormula) else { continue }
+            kept.append(UInt8(ascii: "'"))
+        }
+        return String(decoding: kept, as: UTF8.self)
     }
 
     private static func append(_ text: UnsafeBufferPointer<UInt8>, inQuotes needsQuotes: Bool, to bytes: inout [UInt8]) {
