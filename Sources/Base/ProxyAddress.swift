@@ -49,7 +49,7 @@ extension ProxyAddress {
     /// Reads `scheme://user:password@host:port`; user and password may be left out, and are percent-encoded where needed.
     public init(_ text: String, _ form: Form = .whole) throws(Mistake) {
         let example = "For example: http://proxy.example.com:3128."
-        let shown = Self.redact(text)
+        let shown = Self.shown(text)
         var rest = text[...]
         scheme = .http
         if let end = text.firstRange(of: "://") {
@@ -68,6 +68,9 @@ extension ProxyAddress {
         if let at = rest.lastIndex(of: "@") {
             (user, password) = try Self.credentials(rest[..<at])
             rest = rest[rest.index(after: at)...]
+        }
+        guard !rest.contains(where: { "/?#".contains($0) }) else {
+            throw Mistake("the proxy '\(shown)' has more than scheme, host and port", remedy: "Remove what follows the port.")
         }
         let parts = HostPort(rest)
         host = String(parts.host)
@@ -88,12 +91,13 @@ extension ProxyAddress {
         self.port = number
     }
 
-    /// An address without the part before its last @, which may be a user and a password.
-    public static func redact(_ text: String) -> String {
-        let separator = text.firstRange(of: "://").flatMap { text[..<$0.lowerBound].allSatisfy { $0.isLetter || $0.isNumber } ? $0 : nil }
-        let start = separator?.upperBound ?? text.startIndex
-        guard let at = text[start...].lastIndex(of: "@") else { return String(text.prefix(100)) }
-        return "\(text[..<start])…\(text[at...].prefix(100))"
+    /// Scheme, host and port: user and password are secret, and so may be what follows.
+    private static func shown(_ text: String) -> String {
+        guard !text.isEmpty else { return "" }
+        let name = text.firstRange(of: "://").map { text[..<$0.lowerBound] }
+        let scheme = name.map { $0.allSatisfy { $0.isLetter || $0.isNumber } ? "\($0)://" : "" } ?? ""
+        guard let address = SecretText.address(name == nil ? "http://\(text)" : text) else { return "\(scheme)…" }
+        return "\(scheme)\(address.hasUser ? "…@" : "")\(address.host)\(address.hasPath ? "/…" : "")"
     }
 
     private static func credentials(_ text: Substring) throws(Mistake) -> (String?, String?) {

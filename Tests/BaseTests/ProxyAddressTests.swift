@@ -34,10 +34,12 @@ struct ProxyAddressTests {
         arguments: [
             ("proxy:3128", "scheme"), ("ftp://u:s3cret@proxy:3128", "scheme"), ("http://u:s3cret@proxy", "port"),
             ("http://u:s3cret@proxy:0", "port"), ("http://u:s3cret@proxy:99999", "port"), ("http://u:s3cret@:3128", "host"),
-            ("http://u:s3cret@pro xy:3128", "host"), ("http://u:s3cret@proxy:3128/path", "port"), ("http://u:s3/cret@", "host"),
+            ("http://u:s3cret@pro xy:3128", "host"), ("http://u:s3cret@proxy:3128/path", "has more than"), ("http://u:s3/cret@", "host"),
             ("http://u:s3cret%zz@proxy:3128", "%25"), ("http://u:s3cret%00@proxy:3128", "%25"), ("u:s3cret@proxy:3128", "scheme"),
             ("socks4://u:s3cret@proxy:1080", "no password"), ("u:a://s3cret@proxy", "scheme"), ("", "scheme"),
-            ("http://[proxy]:3128", "host"),
+            ("http://[proxy]:3128", "host"), ("http://127.0.0.1:1/s3cret", "'http://127.0.0.1:1/…' has more than"),
+            ("http://127.0.0.1:1?x=s3cret", "'http://127.0.0.1:1/…' has more than"), ("http://proxy#s3cret", "has more than"),
+            ("http://proxy:s3cret", "'http://…' must be a number"), ("proxy:3128/s3cret", "scheme"),
         ])
     func refused(text: String, word: String) {
         do throws(Mistake) {
