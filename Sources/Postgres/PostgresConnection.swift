@@ -193,13 +193,24 @@ public final class PostgresConnection {
         PostgresError(.lost, "the connection to the server broke (libpq: \(complaint))", remedy: "Try again once the server is well.")
     }
 
-    /// libpq's words on one line, without the password.
+    /// libpq's words on one line, without the password, and without what may be one that was pasted in another place.
     private var complaint: String {
         let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         var text = words.hasSuffix(".") ? String(words.dropLast()) : words
         if let password = PQpass(handle).map({ String(cString: $0) }), password.utf8.count >= 4 {
             text = text.replacing(password, with: "…")
         }
+        for part in [PQhost(handle), PQuser(handle), PQdb(handle)].compactMap({ $0.map { String(cString: $0) } }) where !part.isEmpty {
+            text = text.replacing(part, with: Self.shown(part))
+        }
         return text.isEmpty ? "no reason is given" : text
+    }
+
+    /// A host, a user or a database as it may be shown: a long word that no dot or hyphen divides is rather a secret than a name.
+    static func shown(_ part: String) -> String {
+        // The folder of a socket.
+        if part.hasPrefix("/") { return part }
+        let isWord = part.utf8.count >= 16 && part.utf8.allSatisfy { $0 &- 0x30 <= 9 || ($0 | 0x20) &- 0x61 < 26 }
+        return isWord ? SecretText.short(part) : SecretText.hidden(in: part)
     }
 }

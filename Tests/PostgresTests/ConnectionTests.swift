@@ -36,6 +36,19 @@ struct ConnectionTests {
         #expect(try connection.execute("SELECT 2", within: 10) == [["2"]])
     }
 
+    @Test("of a secret in place of a host, a user or a database libpq's words keep four characters at either end, and names stay")
+    func pastedSecrets() throws {
+        let secret = "correcthorsebatterystaple", server = try PostgresServer.shared.get()
+        for address in [server.address(database: secret), server.address(user: secret)] {
+            let message = try failure { _ = try connection(server, address) }.message
+            #expect(message.contains("corr…aple") && !message.contains(secret), "\(message)")
+        }
+        #expect(PostgresConnection.shown("S3cretHunter2S3cret") == "S3cr…cret")
+        for name in ["db", "localhost", "db.example.com", "volley-postgres-primary", "/var/run/postgresql", "volley_production_copy"] {
+            #expect(PostgresConnection.shown(name) == name)
+        }
+    }
+
     @Test("a statement is described without being run, and a second one is refused") func described() throws {
         let connection = try connection(PostgresServer.shared.get())
         let description = try connection.describe("SELECT 1 / 0 AS n, $1::text AS t", within: 10)
