@@ -140,7 +140,9 @@ public struct ScheduleList: Sendable {
                 lines.append(String(padded.reversed().drop { $0 == " " }.reversed()))
             }
         }
-        if !unscheduledFiles.isEmpty { lines.append("\nNo schedule, sent by hand: \(unscheduledFiles.joined(separator: ", "))") }
+        if !unscheduledFiles.isEmpty {
+            lines.append("\nNo schedule, sent by hand: \(unscheduledFiles.map { TextFormat.inLine($0) }.joined(separator: ", "))")
+        }
         if !ignoredFiles.isEmpty { lines.append("\n" + Self.words(ignoredFiles: ignoredFiles)) }
         for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) {
             lines.append("\nThis file has mistakes; nothing is sent from it:\n\(found)")
