@@ -31,7 +31,7 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One mistake, explained to the person who made it: where it is, what is wrong, what to do next. Invisible characters in its words are
-/// named, `<U+200B>`.
+/// named, `<U+200B>`, and device tokens are shortened: a cell of any column may hold one.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the mistake stops the command.
     public enum Severity: String, Hashable, Sendable { case error, warning }
@@ -43,13 +43,13 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file without a place, for mistakes that have no line (a missing file, a directory).
     public var file: String?
     /// What is wrong, without a final full stop.
-    public var message: String
+    public var message: String { didSet { message = Self.shown(message) } }
     /// What to do next, a whole sentence; nil if the message already says it.
-    public var remedy: String?
+    public var remedy: String? { didSet { remedy = remedy.map(Self.shown) } }
     /// What to do next where there is no terminal; empty if `remedy` names no command, so that all can follow it.
     public var remedies: [Remedy] = []
     /// The message where there is no terminal; nil if `message` names no command.
-    public var plainMessage: String?
+    public var plainMessage: String? { didSet { plainMessage = plainMessage.map(Self.shown) } }
     /// The name of a warning; nil for errors.
     public var name: WarningName?
 
@@ -60,8 +60,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         self.severity = severity
         self.position = position
         self.file = position.file
-        self.message = TextFormat.namingInvisible(message)
-        self.remedy = remedy.map(TextFormat.namingInvisible)
+        self.message = Self.shown(message)
+        self.remedy = remedy.map(Self.shown)
         self.remedies = remedies
     }
 
@@ -71,10 +71,18 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     ) {
         self.severity = severity
         self.position = nil
-        self.file = file
-        self.message = TextFormat.namingInvisible(message)
-        self.remedy = remedy.map(TextFormat.namingInvisible)
+        self.file = file.map(Self.shownFile)
+        self.message = Self.shown(message)
+        self.remedy = remedy.map(Self.shown)
         self.remedies = remedies
+    }
+
+    private static func shown(_ words: String) -> String { SecretText.withoutTokens(TextFormat.namingInvisible(words)) }
+
+    /// People paste a token where a file is named. What has an ending is a file, whose name may hold a checksum.
+    private static func shownFile(_ path: String) -> String {
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        return name.contains(".") ? path : path.dropLast(name.count) + SecretText.withoutTokens(String(name))
     }
 
     /// A warning at a line and column.

@@ -3,6 +3,8 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// As a browser reads it.
     public let markup: String
 
+    init(markup: String) { self.markup = markup }
+
     /// Markup from a literal in the source.
     public init(stringLiteral value: String) { markup = value }
 

@@ -1,11 +1,12 @@
 /// The valid name that a misspelt one most likely means: the one with the least edit distance (a swap of neighbouring letters counts once),
 /// within a third of the length; nil if none is near. Never one that means the opposite: `vip` for `!vip`, `subscribed` for `unsubscribed`.
+/// Nor a device token: the nearest one is another device, and a suggestion would show it.
 public func nearestName(to name: String, among valid: some Sequence<String>) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     let limit = max(1, (wanted.count + 1) / 3)
     var best: (name: String, distance: Int)?
     for candidate in valid {
-        if isOpposite(name.lowercased(), right: candidate.lowercased()) { continue }
+        if isOpposite(name.lowercased(), right: candidate.lowercased()) || SecretText.holdsToken(candidate) { continue }
         let distance = editDistance(wanted, Array(candidate.lowercased().unicodeScalars))
         if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }

@@ -91,7 +91,9 @@ public enum SecretText {
             let isInWord = pair == (.upper, .lower) && (place == 0 || kinds[place - 1] != .upper)
             if !isBeforeWord, !isInWord { changes += 1 }
         }
-        return changes >= 2 && changes * 7 >= kinds.count
+        // Words of a name have more than two letters: `AbCdEfGhIjKl`.
+        let words = zip(kinds, kinds.dropFirst()).count { $0 == (.upper, .lower) }
+        return changes >= 2 && changes * 7 >= kinds.count || words >= 6 && words * 3 > kinds.count
     }
 
     /// Whether a text that stands where a path belongs is rather the key itself, or a path and a password.
@@ -112,6 +114,41 @@ public enum SecretText {
         let name = word.prefix { !$0.isWhitespace }
         return hidden(in: String(name)) + (name.endIndex < word.endIndex ? " …" : "")
     }
+
+    // MARK: - Device tokens
+
+    /// From so many hex digits on, a text can only be a device's token or its client id, or one that lost a few digits on its way.
+    static let fewestHexDigits = 28
+    /// The same of letters, digits, `-`, `_` and `:` for the tokens of services that do not write them in hex.
+    static let fewestOfToken = 100
+
+    /// A text in which everything that is written like a device's token, and as long as one, keeps its first and last four characters.
+    ///
+    /// A column of an export may hold tokens whatever it is called, so this is applied where words leave Volley, and not where values enter them:
+    /// every `Diagnostic`, preview, explanation and report goes through it.
+    public static func withoutTokens(_ text: String) -> String {
+        guard text.utf8.count >= fewestHexDigits else { return text }
+        let isHexDigit = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 6 }
+        let isOfToken = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 26 || "-_:".utf8.contains(byte) }
+        return withoutRuns(withoutRuns(text, from: fewestOfToken, of: isOfToken), from: fewestHexDigits, of: isHexDigit)
+    }
+
+    private static func withoutRuns(_ text: String, from fewest: Int, of isDigit: (UInt8) -> Bool) -> String {
+        let bytes = Array(text.utf8)
+        var (shown, copied, start): ([UInt8], Int, Int) = ([], 0, 0)
+        for end in 0...bytes.count where end == bytes.count || !isDigit(bytes[end]) {
+            if end - start >= fewest {
+                shown += bytes[copied..<start]
+                shown += short(String(decoding: bytes[start..<end], as: UTF8.self)).utf8
+                copied = end
+            }
+            start = end + 1
+        }
+        return copied == 0 ? text : String(decoding: shown + bytes[copied...], as: UTF8.self)
+    }
+
+    /// Whether a text is a token, or holds one.
+    public static func holdsToken(_ text: String) -> Bool { withoutTokens(text) != text }
 
     // MARK: - Variables
 
@@ -134,4 +171,26 @@ public enum SecretText {
         return "If that is the name of a variable, set it where Volley runs. If it is the \(noun) itself, write the name of a variable in "
             + "volley.yaml instead, such as VOLLEY_\(noun.uppercased().replacing(" ", with: "_")), and set that variable."
     }
+}
+
+extension JSONValue {
+    /// A document in which device tokens are shortened, wherever they are (`SecretText`), but for what names a plan or a file.
+    public var withoutTokens: JSONValue {
+        switch self {
+        case .string(let text): .string(SecretText.withoutTokens(text))
+        case .array(let elements): .array(elements.map(\.withoutTokens))
+        case .object(let members):
+            .object(
+                members.map { member in
+                    let isKept = ["plan_hash", "file"].contains(member.name)
+                    return JSONMember(SecretText.withoutTokens(member.name), isKept ? member.value : member.value.withoutTokens)
+                })
+        default: self
+        }
+    }
+}
+
+extension HTML {
+    /// The same of a piece of a page.
+    public var withoutTokens: HTML { HTML(markup: SecretText.withoutTokens(markup)) }
 }

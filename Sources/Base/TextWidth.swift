@@ -35,10 +35,10 @@ public enum TextWidth {
     }
 
     /// Breaks text into lines of at most this many columns: between words, and within words that are longer than a line or written without
-    /// spaces.
+    /// spaces. A device token is shortened: in parts it would not be found any more.
     /// - Parameter width: at least 2.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
-        text.split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap { wrappedLine($0, to: width) }
+        SecretText.withoutTokens(text).split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap { wrappedLine($0, to: width) }
     }
 
     private static func wrappedLine(_ text: Substring, to width: Int) -> [String] {

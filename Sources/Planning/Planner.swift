@@ -285,7 +285,9 @@ struct Planner {
         let tags = context.messages.unknownLanguages(among: result.languages.keys)
         guard !tags.isEmpty else { return [] }
         let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
-        let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
+        let list =
+            tags.prefix(10).map { "'\(SecretText.withoutTokens($0).prefix(20))'" }.joined(separator: ", ")
+            + (tags.count > 10 ? " and others" : "")
         return [
             .warning(
                 .languageFormsUnknown,

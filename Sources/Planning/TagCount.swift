@@ -51,6 +51,6 @@ public func tagCounts(
 /// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.
 /// Exports keep white space around a tag that is not ASCII's, and a form takes it away: the name that remains would be another tag.
 private func isName(_ tag: String) -> Bool {
-    guard TargetRedaction.certain(tag) == nil, !(tag.first?.isWhitespace ?? true), !(tag.last?.isWhitespace ?? true) else { return false }
+    guard !SecretText.holdsToken(tag), !(tag.first?.isWhitespace ?? true), !(tag.last?.isWhitespace ?? true) else { return false }
     return !tag.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" }
 }

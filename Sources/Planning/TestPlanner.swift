@@ -163,7 +163,7 @@ struct TestPlanner {
             return count == 0 ? nil : PreviewGroups.Group(message, in: context.messages, recipients: count).json
         }
         let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
-        return .object(pairs: [("messages", .array(sent))] + description)
+        return .object(pairs: [("messages", .array(sent))] + description).withoutTokens
     }
 
     private func summary(_ pushes: [Push]) -> String {
@@ -179,7 +179,7 @@ struct TestPlanner {
             let shown = push.device.token.redacted(in: String(decoding: payload, as: UTF8.self))
             lines += ((try? JSONValue(parsing: Array(shown.utf8))) ?? .null).indentedText.split(separator: "\n").map { "  \($0)" }
         }
-        return lines.joined(separator: "\n")
+        return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }
 
     /// `short, de`, or `the text` for one without names.

@@ -22,7 +22,7 @@ extension Report {
     /// By the device's language, the largest first; empty when the export knows none, or they were not counted.
     var languages: [ReportGroup] {
         guard let groups = figures.groups, groups.contains(where: { !$0.language.isEmpty }) else { return [] }
-        return Self.sums(groups) { $0.language.isEmpty ? Self.unknownLanguage : $0.language }
+        return Self.sums(groups, by: Self.language)
     }
 
     /// By variant, the largest first; empty when there are none, or they were not counted.
@@ -37,13 +37,18 @@ extension Report {
         return variants.map { variant in
             (
                 variant.name,
-                Self.sums(groups.filter { $0.variant == variant.name }) { $0.language.isEmpty ? Self.unknownLanguage : $0.language }
+                Self.sums(groups.filter { $0.variant == variant.name }, by: Self.language)
             )
         }
     }
 
     /// Devices that were kept back for comparison; nil when the campaign keeps none.
     var holdout: Int? { plan.skipped[.holdout].flatMap { $0 > 0 ? $0 : nil } }
+
+    /// As it may be shown: a column of languages may hold anything.
+    private static func language(_ group: RunGroup) -> String {
+        group.language.isEmpty ? unknownLanguage : SecretText.withoutTokens(group.language)
+    }
 
     private static func sums(_ groups: [RunGroup], by name: (RunGroup) -> String) -> [ReportGroup] {
         var sums: [String: [Int]] = [:]

@@ -21,7 +21,8 @@ extension Report {
         return .object(
             pairs: head + heldMembers + test + reason + approvalMembers + figuresInJSON + serviceMembers + afterwardsMembers + chainMembers
                 + planMembers
-                + detailMembers)
+                + detailMembers
+        ).withoutTokens
     }
 
     private var heldMembers: [(String, JSONValue)] {

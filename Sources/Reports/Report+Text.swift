@@ -33,8 +33,7 @@ extension Report {
         lines += chainLines(style)
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
-        lines += ["", "Run file: \(path)"]
-        return lines.joined(separator: "\n")
+        return SecretText.withoutTokens(lines.joined(separator: "\n")) + "\n\nRun file: \(path)"
     }
 
     /// The result, in one or two sentences.

@@ -7,9 +7,22 @@ import Testing
         let token = Target(normalized: "aabbccdd00112233aabbccdd00112233")
         let text = "é aabbccdd00112233aabbccdd00112233, AABBCCDD00112233AABBCCDD00112233aabb"
         #expect(token.redacted(in: text) == "é aabb…2233, aabb…2233aabb")
-        for other in ["", "aabbccdd", "aabbccdd00112233aabbccdd0011223", "P`bbccdd00112233aabbccdd00112233"] {
-            #expect(token.redacted(in: other) == other)
+        for other in ["", "aabbccdd", "P`bb"] { #expect(token.redacted(in: other) == other) }
+    }
+
+    @Test("so is each longer part of it, as a filter cuts it: no more is left than its short form shows")
+    func parts() {
+        let digits = Array("0f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdeffedcba9876543210")
+        let token = Target(normalized: String(digits))
+        for start in digits.indices {
+            for end in start...digits.count where end - start >= 12 {
+                let shown = token.redacted(in: "x \(String(digits[start..<end]).uppercased()) y")
+                #expect(
+                    shown == "x \(start == 0 ? "0f1e" : "")…\(end == digits.count ? "3210" : "") y", "\(start)..<\(end)")
+            }
         }
+        #expect(token.redacted(in: "0f1e2d3c4b5 and 0f1e2d3c4b5") == "0f1e2d3c4b5 and 0f1e2d3c4b5")
+        #expect(Target(normalized: "user42").redacted(in: "Hi user42, user4") == "Hi …, user4")
     }
 
     @Test("it never prints more than its first and last four digits")

@@ -21,6 +21,17 @@ struct ProjectOutlineTests {
         #expect(notices.map { $0["secret_env"]?.stringValue } == ["(removed)", "(removed)", "HOME", "VOLLEY_SECRET"])
     }
 
+    @Test("a topic is shown unless it is rather a secret")
+    func topics() throws {
+        for (topic, isShown) in [
+            ("com.example.shop", true), ("com.example.MyShopAppForAllOfEurope", true), ("com.example.iOSAppDev", true),
+            ("AbCdEfGhIjKlMnOpQrStUvWx12", false), ("aBcDeFgHiJkLmNoPqRsTuVwXyZ", false),
+        ] {
+            let shown = try outline("apps: {shop: {topic: \(topic)}}\n")["apps"]?["shop"]?["topic"]?.stringValue
+            #expect(shown == (isShown ? topic : "(removed)"), "\(topic)")
+        }
+    }
+
     @Test("keys that Volley does not know, and words of people as keys, are left out; names of apps are shown")
     func keys() throws {
         let outline = try outline(

@@ -52,7 +52,7 @@ struct FCMTargetTests {
     @Test("tokens in a text are shortened, also with a slip, and other texts are not")
     func redaction() {
         let short = "\(Self.token.prefix(4))…\(Self.token.suffix(4))"
-        #expect(form.shortened("the token '\(Self.token)' is wrong", from: 100) == "the token '\(short)' is wrong")
+        #expect(SecretText.withoutTokens("the token '\(Self.token)' is wrong") == "the token '\(short)' is wrong")
         #expect(form.fewestHidden == 100 && form.resembles(String(Self.token.dropLast(30))))
         #expect(!form.resembles("spring-sale-2026-12-01T09:00:00"))
         #expect(Target(normalized: Self.token).redacted == short)
@@ -63,7 +63,7 @@ struct FCMTargetTests {
         let (short, hex) = ("\(Self.token.prefix(4))…\(Self.token.suffix(4))", String(repeating: "0123abcd", count: 8))
         #expect(TargetRedaction.certain(Self.token) == short && TargetRedaction.certain(Self.id) == nil)
         #expect(TargetRedaction.possible("last_purchase_category") == nil && TargetRedaction.possible(Self.token) == short)
-        #expect(TargetRedaction.withoutTargets("x \(Self.token), y \(hex)!") == "x \(short), y 0123…abcd!")
+        #expect(SecretText.withoutTokens("x \(Self.token), y \(hex)!") == "x \(short), y 0123…abcd!")
         #expect(TargetRedaction.line("\(hex);\(Self.token);vip") == "0123…abcd;\(short);vip")
         #expect(TargetRedaction.line(Self.token) == short)
     }

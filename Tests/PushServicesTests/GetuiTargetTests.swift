@@ -29,7 +29,7 @@ struct GetuiTargetTests {
 
     @Test("client ids in messages about any service are shortened")
     func redaction() {
-        #expect(TargetRedaction.withoutTargets("the cid \(Self.cid) is wrong") == "the cid 7d3f…48b3 is wrong")
+        #expect(SecretText.withoutTokens("the cid \(Self.cid) is wrong") == "the cid 7d3f…48b3 is wrong")
         #expect(Target(normalized: Self.cid).redacted == "7d3f…48b3")
     }
 }

@@ -183,7 +183,7 @@ extension ConditionFindings {
         if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
         guard let name = nearestName(to: value, among: otherCells) else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
-            return "Did you mean '\(TargetRedaction.certain(name) ?? name)'?"
+            return "Did you mean '\(name)'?"
         }
         return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both the same way."
     }

@@ -76,7 +76,7 @@ extension ScanFindings {
 
     /// For example a line of a table: no token in it is shown in full.
     private static func shortened(_ name: String) -> String {
-        let shown = TextFormat.namingInvisible(TargetRedaction.withoutTargets(name))
+        let shown = TextFormat.namingInvisible(SecretText.withoutTokens(name))
         let cut = TextFormat.foreign(shown, maximumBytes: 80)
         return cut.utf8.count < shown.utf8.count ? cut + "…" : shown
     }

@@ -35,7 +35,7 @@ public struct TraceSubject: Sendable {
             shown = forms.contains { $0.isCertain(text) } ? first.redacted : text
             return
         }
-        shown = TargetRedaction.withoutTargets(text)
+        shown = SecretText.withoutTokens(text)
         let parts = forms.compactMap { Self.parts(text, $0) }
         guard let first = parts.first else {
             token = .none

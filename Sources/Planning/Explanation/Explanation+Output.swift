@@ -19,7 +19,7 @@ extension Explanation {
             lines.append("\(devices.count - Self.mostDevices) more are not shown; --json has all of them.")
         }
         if lines.last == "" { lines.removeLast() }
-        return lines.joined(separator: "\n")
+        return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }
 
     private var notFound: String {
@@ -38,7 +38,7 @@ extension Explanation {
         .object(pairs: [
             ("campaign", .string(campaign)), ("who", .string(who)), ("devices", .array(devices.map(\.json))),
             ("bad_rows", .integer(Int64(badRows))),
-        ])
+        ]).withoutTokens
     }
 }
 

@@ -48,7 +48,7 @@ extension Preview {
         if samples.count > cards {
             lines += ["", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them."]
         }
-        return lines.joined(separator: "\n")
+        return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }
 
     /// What goes through each service, and how long it takes; they are sent to side by side.

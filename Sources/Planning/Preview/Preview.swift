@@ -46,7 +46,8 @@ public struct Preview: Sendable {
     /// Recipients by language; empty when the export gives no languages.
     var languages: [(name: String, recipients: Int)] {
         guard audience.languages.keys.contains(where: { !$0.isEmpty }) else { return [] }
-        return audience.languages.map { ($0.key.isEmpty ? "unknown" : $0.key, $0.value) }
+        let names = audience.languages.map { ($0.key.isEmpty ? "unknown" : SecretText.withoutTokens($0.key), $0.value) }
+        return Dictionary(names, uniquingKeysWith: +).map { ($0.key, $0.value) }
             .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 
@@ -62,7 +63,7 @@ public struct Preview: Sendable {
 
     /// The document of `preview --json`.
     public var json: JSONValue {
-        .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs)
+        .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs).withoutTokens
     }
 
     private var morePairs: [(String, JSONValue)] {
@@ -187,7 +188,8 @@ struct PreviewSample: Sendable {
     /// The payload as it may be shown: tokens that a text prints from a column are shortened.
     var shownPayload: JSONValue {
         // Rendered payloads are JSON by construction; a null here would be a mistake in the template code, which tests check for.
-        (try? JSONValue(parsing: Array(token.redacted(in: String(decoding: payload, as: UTF8.self)).utf8))) ?? .null
+        let shown = SecretText.withoutTokens(token.redacted(in: String(decoding: payload, as: UTF8.self)))
+        return (try? JSONValue(parsing: Array(shown.utf8))) ?? .null
     }
 }
 

@@ -17,7 +17,7 @@ extension Getui {
         let text = body["msg"]?.stringValue ?? ""
         if details.reason == Self.badParameter || Self.answers[details.reason] == nil, !text.isEmpty {
             let isAboutTarget = details.reason == Self.badParameter && text.contains(Self.badTargetText)
-            details.reason += " (\(isAboutTarget ? Self.badTargetText : TargetRedaction.withoutTargets(text)))"
+            details.reason += " (\(isAboutTarget ? Self.badTargetText : SecretText.withoutTokens(text)))"
         }
         return details
     }

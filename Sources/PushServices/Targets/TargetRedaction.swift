@@ -13,11 +13,6 @@ public enum TargetRedaction {
         forms.lazy.filter { $0.recognizes(text) }.compactMap { $0.target(text)?.redacted }.first ?? certain(text)
     }
 
-    /// A text in which everything that is written like a target, and as long as one, is shortened.
-    public static func withoutTargets(_ text: String) -> String {
-        forms.reduce(text) { text, form in form.fewestHidden.map { form.shortened(text, from: $0) } ?? text }
-    }
-
     /// A line in which each target is shortened. A long line without a target is shortened as a whole.
     public static func line(_ text: String) -> String {
         let (bytes, targets) = (Array(text.utf8), Hex.runs(in: text))
@@ -25,11 +20,11 @@ public enum TargetRedaction {
         var (shown, start) = ("", 0)
         // What stands between hex digits may be a target of another service.
         for target in targets {
-            shown += withoutTargets(String(decoding: bytes[start..<target.lowerBound], as: UTF8.self))
+            shown += SecretText.withoutTokens(String(decoding: bytes[start..<target.lowerBound], as: UTF8.self))
             shown += Target.redact(String(decoding: bytes[target], as: UTF8.self))
             start = target.upperBound
         }
-        return shown + withoutTargets(String(decoding: bytes[start...], as: UTF8.self))
+        return shown + SecretText.withoutTokens(String(decoding: bytes[start...], as: UTF8.self))
     }
 
     private static let forms = PushServices.all.map(\.target)
@@ -60,24 +55,5 @@ extension TargetForm {
             let isLetter = ASCIISet.lettersAndDigits.contains(byte) && byte > UInt8(ascii: "9")
             return !isCharacter(byte) && !(isLetter && isCharacter(byte ^ 0x20))
         } > mostSlips
-    }
-
-    /// A text in which each run of a target's characters is shortened if it has this length or more.
-    func shortened(_ text: String, from length: Int) -> String {
-        var (shown, run): ([UInt8], [UInt8]) = ([], [])
-        func flush() {
-            shown += run.count < length || isForeign(run) ? run : Array(Target.redact(String(decoding: run, as: UTF8.self)).utf8)
-            run = []
-        }
-        for byte in text.utf8 {
-            if isNearCharacter(byte) {
-                run.append(byte)
-            } else {
-                flush()
-                shown.append(byte)
-            }
-        }
-        flush()
-        return String(decoding: shown, as: UTF8.self)
     }
 }

@@ -54,7 +54,9 @@ public struct ReportPage {
     public static let style: HTML = "\(Chart.style)\(groupStyle)\(missedStyle)"
 
     /// What the document shows, for other pages that show a report.
-    public var content: HTML {
+    public var content: HTML { parts.withoutTokens }
+
+    private var parts: HTML {
         """
         \(head)
         \(Chart.patterns)

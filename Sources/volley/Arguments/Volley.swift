@@ -38,7 +38,7 @@ struct Volley: ParsableCommand {
     ///   - message: the same without that and the usage.
     private static func refuse(_ complaint: String, message: String) -> Never {
         let console = Console()
-        console.warn(complaint)
+        console.warn(SecretText.withoutTokens(complaint))
         if CommandLine.arguments.prefix(while: { $0 != "--" }).contains("--json") {
             // Standard output may be what failed; then the message above must do.
             try? console.out(JSONValue.object(pairs: [("errors", .array([Diagnostic(message).json]))]).indentedText)

@@ -28,7 +28,9 @@ public struct PreviewPage: Sendable {
     }
 
     /// What the page shows, to stand in a page of others that has `PageStyle.sheet`.
-    public var content: HTML {
+    public var content: HTML { parts.withoutTokens }
+
+    private var parts: HTML {
         """
         \(head)
         \(summary)
