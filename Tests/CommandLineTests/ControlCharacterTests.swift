@@ -40,6 +40,10 @@ struct ControlCharacterTests {
         #expect(try folder.volley("check", forged).errors.hasPrefix("\(shown): "))
         try folder.write(forged, "name: [\n")
         #expect(try folder.volley("check", forged).errors.hasPrefix("\(shown):"))
+        try folder.writeCampaign(forged)
+        let list = try folder.volley("schedule", "--list", ".")
+        #expect(list.output.contains("sent by hand: ") && list.output.contains(shown), "\(list)")
+        #expect(!list.output.split(separator: "\n").contains { $0.hasPrefix("\tAll was sent") }, "\(list)")
     }
 
     @Test("of a hook's output they are shown")
