@@ -99,6 +99,19 @@ import Testing
         ])
     func opposites(_ name: String, _ opposite: String) { #expect(nearestName(to: name, among: [opposite]) == nil) }
 
+    @Test("device tokens are shortened in its words, also in those that are added, and none is suggested")
+    func tokens() {
+        let token = String(repeating: "0123abcd", count: 8), fcm = "dPx3abcDEF_-0123456789:APA91b" + String(repeating: "xY_-", count: 30)
+        var mistake = Diagnostic("no row has '\(token)'", file: token, remedy: "Did you mean '\(fcm)'?")
+        #expect("\(mistake)" == "0123…abcd: no row has '0123…abcd'. Did you mean 'dPx3…xY_-'?")
+        mistake.message += ", nor \(token.uppercased())0"
+        mistake.remedy = token
+        #expect("\(mistake)" == "0123…abcd: no row has '0123…abcd', nor 0123…BCD0. 0123…abcd")
+        #expect(Diagnostic("x", file: "exports/\(token).csv").file == "exports/\(token).csv")
+        #expect(Diagnostic("x", file: "exports/\(token)").file == "exports/0123…abcd")
+        #expect(nearestName(to: token + "f", among: [token, "vip"]) == nil && nearestName(to: "vipp", among: [token, "vip"]) == "vip")
+    }
+
     @Test("of several the nearest wins, and of equals the first")
     func best() {
         #expect(nearestName(to: "boddy", among: ["buddy", "body"]) == "buddy")

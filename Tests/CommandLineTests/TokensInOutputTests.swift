@@ -90,7 +90,11 @@ struct TokensInOutputTests {
                     try folder.volley("report", "last", "--format", "html", "--output", "report.html"),
                 ]
             }
-            for result in said { for text in [result.output, result.errors] { #expect(leak(in: text) == nil, "\(lines)") } }
+            // The test would be empty if nothing were said.
+            if number < 3 { #expect(said.allSatisfy { $0.status == 0 && ($0.output + $0.errors).count > 20 }, "\(said.map(\.errors))") }
+            for text in said.flatMap({ [$0.output, $0.errors] }) {
+                #expect(leak(in: text) == nil && !text.contains(/mean '[0-9a-fA-F]{4}…/), "\(lines)")
+            }
             for page in ["preview.html", "report.html"] {
                 let text = (try? String(contentsOf: folder.url.appendingPathComponent(page), encoding: .utf8)) ?? ""
                 #expect(leak(in: text) == nil, "\(page) of \(lines)")

@@ -153,7 +153,7 @@ extension ScanFindings {
         guard let names = spelledNames.first(where: { $0.kind == kind }), let number = names.names.firstIndex(of: name),
             let texts = names.spellings.byName[number], let first = texts.first
         else { return nil }
-        guard Spelling.looksTheSame(first.text, name) || Spelling.hasInvisible(name) else {
+        guard Spelling.looksTheSame(first.text, name) || Spelling.hasInvisible(name) || SecretText.holdsToken(first.text) else {
             return "Did you mean '\(Self.shown(first.text))'? \(Self.rows(texts))."
         }
         return "\(Self.rows(texts)), which is it \(Spelling.difference(of: first.text, from: name)). "
