@@ -51,7 +51,8 @@ public struct ScheduleFiles: Sendable {
     /// - Throws: a `Diagnostic` if one of them does not exist.
     public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
-            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
+            throw FilePaths.misencoded(path)
+                ?? Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
         }
         self.arguments = arguments
         self.catalog = catalog

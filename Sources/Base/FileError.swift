@@ -37,6 +37,7 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - what: what cannot be done: `the report cannot be written`.
     ///   - remedy: what to do; nil for what the system's error suggests.
     public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
+        if self == .system(ENOENT), let file, let misencoded = FilePaths.misencoded(file) { return misencoded }
         // Of another user's file, the command that gives it to this one.
         let access = self == .system(EACCES) ? file.flatMap { FileAccess.problem($0, .reading, purpose: nil) } : nil
         return Diagnostic("\(what): \(self)", file: file, remedy: remedy ?? access?.remedy ?? self.remedy)
@@ -84,7 +85,7 @@ public enum SystemError {
         EEXIST: ("something already has this name", "Move it away, or choose another name."),
         ENOTEMPTY: ("the folder is not empty", "Move its content away, or choose another name."),
         EISDIR: ("this is a folder", "Name a file in it."),
-        ELOOP: ("links lead in a circle, or there is a link where none may be", "Name the file itself."),
+        ELOOP: ("links lead in a circle", "Make the link lead to the right place, or remove it."),
         ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
         ETXTBSY: ("a program is being written, or is running", "Try again once that has ended."),
         EIO: ("its disk or device reports an error", "Check the disk and its file system."),

@@ -78,6 +78,24 @@ public enum FileKind: Hashable, Sendable {
         return !path.utf8.contains(0) && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
+    /// The error for a link that leads nowhere, or in a circle, where Volley keeps a file or folder; nil if the path leads to something, or nothing has its
+    /// name. A link in the path counts as well. What it leads to may lie on a disk that is not mounted, so it is not the same as nothing.
+    public static func deadLink(_ path: String) -> Diagnostic? {
+        var status = stat()
+        guard !path.utf8.contains(0), stat(path, &status) != 0, errno == ENOENT || errno == ELOOP else { return nil }
+        let ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex } + [path.endIndex]
+        guard let link = ends.map({ String(path[..<$0]) }).first(where: { isLink($0) && stat($0, &status) != 0 }) else { return nil }
+        if errno == ELOOP {
+            return Diagnostic("this is a link that leads in a circle", file: link, remedy: "Make it lead to the right place, or remove it.")
+        }
+        // Of links to links, the last one leads nowhere.
+        var target = link
+        while isLink(target), let next = FilePaths.target(ofLink: target) { target = next }
+        return Diagnostic(
+            "this is a link to \(TextFormat.inLine(target)), where nothing is", file: link,
+            remedy: "Mount the disk that it leads to, or put back what was there. Remove the link only if that is gone for good.")
+    }
+
     /// It does not say which record, which the reader may have no right to see.
     static let ofRecord =
         "Name another file. If this should be one, its name is a link to a wrong place: put a copy of the right file there."

@@ -3,7 +3,7 @@ public import Glibc
 /// Paths in campaigns and volley.yaml are relative to the file that names them.
 public enum FilePaths {
     /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~` is the home folder; readers refuse the paths of
-    /// `homeMistake`, which would lead to another folder with each folder that a command is started in.
+    /// `pathMistake`, which would lead to another folder with each folder that a command is started in.
     public static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
         if path == "~" || path.hasPrefix("~/"), let home { return home + path.dropFirst() }
@@ -26,13 +26,20 @@ public enum FilePaths {
         }
     }
 
-    /// Why it is not known what `~` means in a path; nil if it is, or if the path does not begin with it.
+    /// Why a path of a file cannot be read as it is meant: it names a variable, which only shells replace, or it is not known what its `~` means; nil if
+    /// it can. The variables of a shell are written in capital letters, or in braces.
     /// - Parameters:
     ///   - variable: the value of `HOME`; nil if it is not set or blank.
     ///   - account: the home folder of the account; nil without one.
-    public static func homeMistake(
+    public static func pathMistake(
         _ path: String, variable: String? = EnvironmentVariables.filled("HOME"), account: String? = accountHome
     ) -> Mistake? {
+        let signs = "{_ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8
+        if zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: "$") && signs.contains($1) }) {
+            return Mistake(
+                "variables such as $HOME are not replaced in paths",
+                remedy: "Write the whole path, or begin it with ~/ for the home folder.")
+        }
         guard path.hasPrefix("~") else { return nil }
         guard path == "~" || path.hasPrefix("~/") else {
             return Mistake(
@@ -63,7 +70,7 @@ public enum FilePaths {
     /// The same path without redundant parts: `./b.csv` and `b.csv` are one file, and get one name.
     public static func plain(_ path: String) -> String {
         let parts = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
-        return path.hasPrefix("/") ? "/" + parts : parts
+        return path.hasPrefix("/") ? "/" + parts : parts.isEmpty ? "." : parts
     }
 
     /// An absolute path, with symbolic links resolved; the path itself if it does not exist.
@@ -71,6 +78,17 @@ public enum FilePaths {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+
+    /// What a link leads to; nil if it cannot be read.
+    static func target(ofLink path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = bytes.withUnsafeMutableBytes { room in
+            room.baseAddress.map { readlink(path, $0.assumingMemoryBound(to: CChar.self), room.count) } ?? -1
+        }
+        guard count > 0 else { return nil }
+        let target = String(decoding: bytes[..<count], as: UTF8.self)
+        return target.hasPrefix("/") ? target : join(folder(of: path), name: target)
     }
 
     /// An absolute path, with symbolic links kept: where a secret is rotated by pointing a link to another folder, as in Kubernetes, the
@@ -86,7 +104,10 @@ public enum FilePaths {
     /// as the system does it.
     public static func named(_ path: String) -> String {
         var names = ""
-        for name in anchored(path).split(separator: "/") where name != "." {
+        let whole = anchored(path)
+        // The current folder was removed, and nothing can be found from there.
+        guard whole.hasPrefix("/") else { return path }
+        for name in whole.split(separator: "/") where name != "." {
             guard name == ".." else {
                 names += "/" + name
                 continue
@@ -117,8 +138,17 @@ public enum FilePaths {
         return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
-    /// The path of a file in a folder.
-    public static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+    /// A path as a person gives it, for the parser of arguments. A blank one would be the current folder in one place and nothing in another.
+    /// - Throws: a `Diagnostic` if it is blank: scripts write `--runs "$RUNS"`.
+    @Sendable public static func given(_ text: String) throws -> String {
+        guard Blank.isText(text) else { return text }
+        throw Diagnostic("it is blank", remedy: "Name a file or folder.")
+    }
+
+    /// The path of a file in a folder; a blank folder is the current one, never the root.
+    public static func join(_ folder: String, name: String) -> String {
+        folder.isEmpty || folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
 
     /// The path as you would type it at a prompt.
     public static func inShell(_ path: String) -> String {
@@ -139,6 +169,14 @@ public enum FilePaths {
                 default: "/._-".utf8.contains(byte)
                 }
             }
+    }
+
+    /// The error for a file whose name is not UTF-8: what was read of it leads to no file. nil for other paths.
+    public static func misencoded(_ path: String) -> Diagnostic? {
+        guard path.unicodeScalars.contains("\u{FFFD}"), !exists(path) else { return nil }
+        return Diagnostic(
+            "the name of this file is not UTF-8, so it cannot be opened", file: path,
+            remedy: "Rename it; `ls -b` in its folder shows the bytes of its name.")
     }
 
     /// Whether something is there that this process may look up; a link that leads nowhere does not count.
@@ -171,6 +209,7 @@ public enum FilePaths {
     @discardableResult
     public static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Diagnostic) -> [String] {
         if path.isEmpty || exists(path) { return [] }
+        if let dead = FileKind.deadLink(path) { throw dead }
         let above = try makeFolder(path.contains("/") ? folder(of: path) : "")
         if mkdir(path, mode) == 0 { return above + [path] }
         let code = errno

@@ -35,7 +35,7 @@ public enum OutputPlace: Hashable, Sendable {
                 self = try Self.kind(of: path, name)
                 return
             }
-            guard let target = Self.target(of: path) else { throw Self.unknown(name, leadsTo: path, errno) }
+            guard let target = FilePaths.target(ofLink: path) else { throw Self.unknown(name, leadsTo: path, errno) }
             guard Self.counts(status, path) else { throw Self.planted(name, leadsTo: target, owner: status.st_uid) }
             path = target
         }
@@ -78,17 +78,6 @@ public enum OutputPlace: Hashable, Sendable {
     }
 
     // MARK: - Links
-
-    /// What a link leads to; nil if it cannot be read.
-    private static func target(of path: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = bytes.withUnsafeMutableBytes { room in
-            room.baseAddress.map { readlink(path, $0.assumingMemoryBound(to: CChar.self), room.count) } ?? -1
-        }
-        guard count > 0 else { return nil }
-        let target = String(decoding: bytes[..<count], as: UTF8.self)
-        return target.hasPrefix("/") ? target : FilePaths.join(FilePaths.folder(of: path), name: target)
-    }
 
     /// Source: /proc/sys/fs/protected_symlinks of proc_sys_fs(5), which covers only folders with the sticky bit, and root like any other user.
     private static func counts(_ link: stat, _ path: String) -> Bool {

@@ -25,7 +25,7 @@ public struct ScheduleRecords: Sendable {
     public init(folder: String) { self.folder = folder }
 
     /// Where it is, or would be, for messages.
-    public var place: String { DatabaseFile.join(folder, name: ScheduleStore.fileName) }
+    public var place: String { FilePaths.join(folder, name: ScheduleStore.fileName) }
 
     /// Opens it for writing; makes it when it is not there.
     /// - Throws: `Diagnostic`: it is damaged, of a newer version, none, not permitted; the disk is full.

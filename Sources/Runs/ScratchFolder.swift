@@ -15,7 +15,7 @@ public final class ScratchFolder: Sendable {
     /// - Parameter runs: the folder of runs; made when missing.
     /// - Throws: `Diagnostic`: nothing can be made there.
     package init(besideRuns runs: String) throws {
-        above = DatabaseFile.join(runs, name: Self.name)
+        above = FilePaths.join(runs, name: Self.name)
         Self.removeAbandoned(in: above)
         try DatabaseFile.makeFolder(runs)
         (path, owner) = try Self.make(in: above)
@@ -23,7 +23,7 @@ public final class ScratchFolder: Sendable {
 
     private static func make(in above: String) throws -> (path: String, owner: Int32) {
         for _ in 0..<10 {
-            let path = DatabaseFile.join(above, name: "\(getpid())-\(String(UInt32.random(in: 0 ... .max), radix: 16))")
+            let path = FilePaths.join(above, name: "\(getpid())-\(String(UInt32.random(in: 0 ... .max), radix: 16))")
             _ = mkdir(above, 0o700)
             guard mkdir(path, 0o700) == 0 else {
                 // Another process may just have removed the folder above, because it was empty.
@@ -51,7 +51,7 @@ public final class ScratchFolder: Sendable {
 
     private static func removeAbandoned(in above: String) {
         for name in (try? Folder.names(in: above)) ?? [] {
-            let path = DatabaseFile.join(above, name: name)
+            let path = FilePaths.join(above, name: name)
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove(path) }
@@ -60,7 +60,7 @@ public final class ScratchFolder: Sendable {
     }
 
     private static func remove(_ path: String) {
-        for name in (try? Folder.names(in: path)) ?? [] { unlink(DatabaseFile.join(path, name: name)) }
+        for name in (try? Folder.names(in: path)) ?? [] { unlink(FilePaths.join(path, name: name)) }
         rmdir(path)
     }
 }

@@ -36,19 +36,23 @@ struct Program: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley-console", abstract: "Shows campaigns and runs in a browser. volley serve starts it.", version: volleyVersion)
 
-    @Argument(help: "The folder of the campaigns.")
+    @Argument(help: "The folder of the campaigns.", completion: .directory, transform: FilePaths.given)
     var folder: String
 
     @Option(name: .long, help: "The address and port to listen on. (default: \(ListenAddress.usual))")
     var listen: String?
 
-    @Option(name: .long, help: "A Unix socket to listen on instead.")
+    @Option(name: .long, help: "A Unix socket to listen on instead.", completion: .file(), transform: FilePaths.given)
     var socket: String?
 
-    @Option(name: .long, help: "volley.yaml; by default it is looked for in the folder, then upward.")
+    @Option(
+        name: .long, help: "volley.yaml; by default it is looked for in the folder, then upward.", completion: .file(),
+        transform: FilePaths.given)
     var config: String?
 
-    @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.")
+    @Option(
+        name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory,
+        transform: FilePaths.given)
     var runs: String?
 
     @Option(name: .long, help: "Write messages for programs, each on one line: text or json.")

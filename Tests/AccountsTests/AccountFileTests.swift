@@ -90,7 +90,7 @@ struct AccountFileTests {
         let before = try? Data(contentsOf: URL(fileURLWithPath: ["text", "sqlite"].contains(kind) ? folder.file : "/dev/null"))
         let found = try #require(diagnostic { _ = try folder.another() })
         #expect(found.file == folder.file)
-        let words = ["folder": "this is a folder", "pipe": "this is a named pipe", "link": "cannot be written"]
+        let words = ["folder": "this is a folder", "pipe": "this is a named pipe", "link": "where nothing is"]
         #expect(found.message.contains(words[kind] ?? "this is not a file of accounts"), "\(found)")
         #expect((try? Data(contentsOf: URL(fileURLWithPath: before == Data() ? "/dev/null" : folder.file))) == before)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/nowhere"))

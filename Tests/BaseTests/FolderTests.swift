@@ -44,7 +44,7 @@ struct FolderTests {
     @Test("a path with ~ is refused where the folder that it means is not known, and never is one below the current folder")
     func homeUnknown() {
         func message(_ path: String, _ variable: String?, _ account: String?) -> String? {
-            FilePaths.homeMistake(path, variable: variable, account: account)?.message
+            FilePaths.pathMistake(path, variable: variable, account: account)?.message
         }
         for path in ["~/runs", "~"] {
             #expect(message(path, "/home/a", nil) == nil && message(path, nil, "/home/a") == nil)
@@ -57,5 +57,62 @@ struct FolderTests {
             #expect(message(path, "/home/a", "/home/a") == "'~' with a name is not read as the home folder of a user")
         }
         for path in ["runs", "./~deploy/runs", "a/~", "/~"] { #expect(message(path, nil, nil) == nil) }
+    }
+
+    @Test("variables of a shell, which nothing replaces, are refused in paths; other dollar signs are part of a name")
+    func variables() {
+        for path in ["$HOME/runs", "/srv/${USER}/runs", "devices-$DATE.csv", "a/$_"] {
+            #expect(FilePaths.pathMistake(path)?.message == "variables such as $HOME are not replaced in paths", "\(path)")
+        }
+        for path in ["5$", "a$b.csv", "$1/x", "$"] { #expect(FilePaths.pathMistake(path) == nil, "\(path)") }
+    }
+
+    @Test("the current folder never becomes a blank path, and a blank folder never the root")
+    func blankPaths() throws {
+        for path in [".", "./", "./.", "././"] { #expect(FilePaths.plain(path) == ".", "\(path)") }
+        #expect(FilePaths.plain("./a//b/.") == "a/b" && FilePaths.plain("/") == "/" && FilePaths.plain("/./a") == "/a")
+        #expect(FilePaths.join("", name: "a") == "a" && FilePaths.join("/", name: "a") == "/a" && FilePaths.join("b", name: "a") == "b/a")
+        for blank in ["", " ", "\t\n", "\u{200B}"] { #expect(throws: Diagnostic.self) { try FilePaths.given(blank) } }
+        #expect(try FilePaths.given(" a") == " a")
+    }
+
+    @Test("a link that leads nowhere is told from nothing, also in the middle of a path, with the place that it leads to in the end")
+    func deadLinks() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-links-\(UUID().uuidString)").path
+        try FilePaths.makeFolder(folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, target) in [("a", "nowhere"), ("b", "a"), ("circle", "circle"), ("live", ".")] {
+            #expect(symlink(target, "\(folder)/\(name)") == 0)
+        }
+        for (path, link) in [("a", "a"), ("b", "b"), ("a/", "a"), ("live/b/c/d", "live/b")] {
+            let mistake = FileKind.deadLink("\(folder)/\(path)")
+            #expect(mistake?.file == "\(folder)/\(link)", "\(path)")
+            #expect(mistake?.message.hasSuffix("/nowhere, where nothing is") == true, "\(path): \(String(describing: mistake))")
+        }
+        #expect(FileKind.deadLink("\(folder)/circle/x")?.message == "this is a link that leads in a circle")
+        for path in ["nothing", "live", "live/nothing", "nothing/at/all", ""] {
+            #expect(FileKind.deadLink("\(folder)/\(path)") == nil, "\(path)")
+        }
+        #expect(diagnosis { () throws(Diagnostic) in try FilePaths.makeFolder("\(folder)/a/below") }?.file == "\(folder)/a")
+    }
+
+    @Test("a file whose name is not UTF-8 gets that as the reason why it cannot be opened")
+    func misencoded() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-names-\(UUID().uuidString)").path
+        try FilePaths.makeFolder(folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = (folder + "/m").utf8.map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xE4), 0]
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        let read = try Folder.names(in: folder).map { "\(folder)/\($0)" }
+        #expect(read.compactMap(FilePaths.misencoded).map(\.file) == read && read.count == 1)
+        #expect(diagnosis { () throws(Diagnostic) in try FilePaths.read(read[0]) }?.message.contains("is not UTF-8") == true)
+        #expect(FilePaths.misencoded("\(folder)/nothing") == nil)
+        try FilePaths.create("\(folder)/\u{FFFD}", bytes: [])
+        #expect(FilePaths.misencoded("\(folder)/\u{FFFD}") == nil, "there is a file of just that name")
+    }
+
+    private func diagnosis<Value>(_ body: () throws(Diagnostic) -> Value) -> Diagnostic? {
+        do throws(Diagnostic) { _ = try body() } catch { return error }
+        return nil
     }
 }

@@ -11,7 +11,7 @@ struct MistakesInProjectTests {
     }
 
     @Test(
-        "a ~ whose folder is not known is a mistake wherever volley.yaml names a path",
+        "a ~ whose folder is not known, and a variable, are mistakes wherever volley.yaml names a path",
         arguments: [
             "runs: ~x/runs\napps: {shop: {topic: a.b, environment: simulator}}\n",
             "apps: {shop: {topic: a.b, environment: simulator, devices: [~x/devices.csv]}}\n",
@@ -25,6 +25,8 @@ struct MistakesInProjectTests {
     func homes(yaml: String) {
         let words = found { () throws(Diagnostics) in try readProject(yaml) }
         #expect(words.contains(": '~' with a name is not read as the home folder of a user. Write the whole path."), "\(words)")
+        let variable = found { () throws(Diagnostics) in try readProject(yaml.replacing("~x", with: "$HOME")) }
+        #expect(variable.contains(": variables such as $HOME are not replaced in paths. Write the whole path"), "\(variable)")
     }
 
     private static let shop = "apps: {shop: {topic: com.example.shop, environment: simulator"

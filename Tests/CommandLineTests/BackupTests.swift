@@ -126,6 +126,9 @@ struct BackupTests {
             return links.compactMap(\.stringValue)
         }
         #expect(try links([]) == [FilePaths.named(folder.url.path) + "/sub/team"])
+        try Shell.run("cd '\(folder.url.path)' && ln -s /tmp/volley-no-such-folder gone && ln -s nowhere .lock")
+        #expect(try links([]) == ["gone", "sub/team"].map { "\(FilePaths.named(folder.url.path))/\($0)" })
+        try Shell.run("rm '\(folder.url.path)/gone'")
         #expect(try links([other.url.path]).isEmpty, "its folder is copied")
         let target = try ProjectFolder()
         try Shell.run("cd '\(folder.url.path)' && rm sub/team && ln -s '\(target.url.path)' lk")

@@ -147,7 +147,8 @@ import Testing
         )
         for (target, message) in [
             ("/dev/null", "this is a link to a device, not a run file"), ("/etc", "this is a link to a folder, not a run file"),
-            ("\(elsewhere.path)/gone", "this is a link that leads to no file"), ("\(elsewhere.path)/text", "this is not a run file"),
+            ("\(elsewhere.path)/gone", "this is a link to \(elsewhere.path)/gone, where nothing is"),
+            ("\(elsewhere.path)/text", "this is not a run file"),
             ("\(elsewhere.path)/cut", "the run file is damaged"),
             ("\(elsewhere.path)/piped.sqlite", "this is a link to a run file that cannot be opened"),
         ] {
@@ -178,6 +179,58 @@ import Testing
         }
         #expect(mistake?.file == path && mistake?.message.hasPrefix("this is a link to a device, not ") == true)
         #expect(mistake?.remedy == "Remove the link or move it away: Volley did not create it.")
+    }
+
+    @Test(
+        "a link that leads nowhere is refused in the place of each file and of the folder: it is not the same as nothing",
+        arguments: ["schedule.sqlite", "orders.sqlite", "sent.db", "suppressed-shop.sqlite", "run.sqlite", ""])
+    func deadLinks(name: String) throws {
+        let folder = try TemporaryFolder(), runs = folder.path + "/runs", path = name.isEmpty ? runs : "\(runs)/\(name)"
+        if !name.isEmpty { try FilePaths.makeFolder(runs) }
+        for (target, message) in [
+            ("/tmp/volley-no-such-folder/x", "this is a link to /tmp/volley-no-such-folder/x, where nothing is"),
+            (path, "this is a link that leads in a circle"),
+        ] {
+            _ = shell("ln -sfn '\(target)' '\(path)'")
+            let catalog = RunsFolder(runs), list = SuppressionList(app: "shop", environment: "production", folder: runs)
+            #expect(catalog.isThere)
+            let uses: [String: [() throws -> Void]] = [
+                "schedule.sqlite": [{ _ = try ScheduleStore.read(folder: runs, since: noon) }, { _ = try ScheduleStore(folder: runs) }],
+                "orders.sqlite": [{ _ = try catalog.orders.read() }, { _ = try catalog.orders.open() }],
+                "sent.db": [{ _ = try catalog.history.entries() }],
+                "suppressed-shop.sqlite": [
+                    { _ = try list.count() },
+                    { _ = try list.add(at: noon) { try $0.add(Target(normalized: token(1)), reason: "", invalidSince: noon) } },
+                ],
+                "run.sqlite": [
+                    { _ = try catalog.open("run") },
+                    { _ = try catalog.open(named: "run", readOnly: true) },
+                    { _ = try catalog.create("run") }, { if let broken = try catalog.list().broken.first { throw broken } },
+                ],
+                "": [
+                    { _ = try catalog.list() }, { _ = try catalog.create("run") }, { _ = try list.count() },
+                    { _ = try RunsInventory(runs) },
+                    { _ = try ScheduleStore(folder: runs) },
+                ],
+            ]
+            for use in uses[name] ?? [] {
+                let mistake = diagnostic(use)
+                #expect(mistake?.file == path && mistake?.message == message, "\(String(describing: mistake))")
+            }
+            var known = KnownObstacles()
+            #expect(catalog.obstacles(&known).map(\.message) == [message])
+            guard !name.isEmpty else { continue }
+            let inventory = try RunsInventory(runs)
+            let copied = diagnostic { for entry in inventory.entries { _ = try inventory.copy(entry, to: folder.path) { _, _ in } } }
+            #expect(copied?.message == message, "a backup does not leave it out in silence")
+        }
+    }
+
+    @Test("a file whose name is not UTF-8 is listed with the reason, not left out as if it were gone")
+    func misencodedName() throws {
+        let folder = try TemporaryFolder()
+        _ = shell("touch \"\(folder.path)/$(printf '\\377').sqlite\"")
+        #expect(try RunsFolder(folder.path).list().broken.map(\.message) == ["the name of this file is not UTF-8, so it cannot be opened"])
     }
 
     @Test("a run that is sent through a link is seen to be sent, by the name of the link, too")

@@ -10,6 +10,7 @@ enum AccountFile {
     /// - Throws: a `Diagnostic`.
     static func prepare(_ path: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
+            if let dead = FileKind.deadLink(file) { throw dead }
             guard let kind = FileKind(path: file), kind != .regular else { continue }
             throw kind.intrusion(file, wanted: "a file of accounts")
         }
@@ -17,8 +18,7 @@ enum AccountFile {
         let code = errno
         guard code == EEXIST else { throw failure(code, path) }
         var status = stat()
-        // A link that leads nowhere is in the way, and SQLite would follow it.
-        guard stat(path, &status) == 0 else { throw failure(ELOOP, path) }
+        guard stat(path, &status) == 0 else { throw failure(errno, path) }
         guard status.st_mode & 0o077 != 0 else { return }
         guard chmod(path, 0o600) == 0 else {
             throw Diagnostic(

@@ -35,8 +35,10 @@ public final class AccountStore: Sendable {
         try self.init(folder: folder)
     }
 
-    /// Whether a folder of runs has accounts.
-    public static func isThere(beside runs: String) -> Bool { FilePaths.exists(FilePaths.join(folder(beside: runs), name: fileName)) }
+    /// Whether a folder of runs has accounts, or a link that should lead to them.
+    public static func isThere(beside runs: String) -> Bool {
+        FilePaths.exists(path(beside: runs)) || FileKind.deadLink(path(beside: runs)) != nil
+    }
 
     static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
 

@@ -47,7 +47,8 @@ struct ByteSource: ~Copyable {
     private static func failure(_ code: Int32, path: String) -> Diagnostic {
         switch code {
         case ENOENT, ENOTDIR:
-            Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
+            FilePaths.misencoded(path)
+                ?? Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
         default:
             (code == EACCES ? FileAccess.problem(path, .reading, purpose: nil) : nil)
                 ?? FileError.system(code).diagnostic("the file cannot be read", file: path)

@@ -111,7 +111,7 @@ struct ProjectInventory {
             if status.st_mode & S_IFMT == S_IFDIR {
                 // The console keeps there what people removed.
                 if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base) }
-            } else if status.st_mode & S_IFMT == S_IFLNK, FileKind(path: FilePaths.join(base, name: relative)) == .folder {
+            } else if status.st_mode & S_IFMT == S_IFLNK, Self.isUnfollowed(FilePaths.join(base, name: relative)) {
                 noteLink(FilePaths.join(base, name: relative))
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
                 addCampaign(FilePaths.join(base, name: relative))
@@ -119,9 +119,16 @@ struct ProjectInventory {
         }
     }
 
+    /// Whether a link leads to a folder, or nowhere: what should be there may hold campaigns.
+    private static func isUnfollowed(_ link: String) -> Bool { FileKind(path: link) == .folder || FileKind.deadLink(link) != nil }
+
     /// Unless it leads to a folder that is copied anyway or that the backup comes into, or is hidden.
     private mutating func noteLink(_ path: String) {
-        guard let link = FileStamp(path: path), path.split(separator: "/").last?.hasPrefix(".") != true else { return }
+        guard path.split(separator: "/").last?.hasPrefix(".") != true else { return }
+        guard let link = FileStamp(path: path) else {
+            links.insert(path)
+            return
+        }
         let known = ([root, runs] + folders + [target].compactMap(\.self)).contains { FileStamp(path: $0)?.isSameFile(as: link) ?? false }
         if !known, target.flatMap({ BackupScope.path($0, below: path) }) == nil { links.insert(path) }
     }
@@ -162,7 +169,7 @@ struct ProjectInventory {
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
-            if let mistake = FilePaths.homeMistake(named.value) { problems.append(Diagnostic(mistake, at: named.position)) }
+            if let mistake = FilePaths.pathMistake(named.value) { problems.append(Diagnostic(mistake, at: named.position)) }
             for file in DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
                 add(FilePaths.named(file), namedBy: path)
             }

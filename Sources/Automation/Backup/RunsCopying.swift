@@ -69,7 +69,7 @@ struct RunsCopying {
     }
 
     private mutating func copyAccounts(_ path: String) throws {
-        guard FilePaths.exists(path) else { return }
+        guard AccountStore.isThere(beside: folder) else { return }
         let folder = FilePaths.join(copyFolder, name: "console")
         try FilePaths.makeFolder(folder, mode: 0o700)
         let copy = FilePaths.join(folder, name: AccountStore.fileName)

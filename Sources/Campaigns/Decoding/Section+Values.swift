@@ -37,7 +37,7 @@ extension Section {
     func path(
         _ text: SourceText, subject: String, kind: String = "a file", instead secret: String = "address or secret", example: String
     ) -> SourceText? {
-        if !checkHome(of: text) { return nil }
+        if !checkPath(of: text) { return nil }
         guard SecretText.isNoPath(text.value) else { return text }
         findings.error(
             "\(subject) must be the path of \(kind)", at: text.position,
@@ -47,8 +47,8 @@ extension Section {
 
     /// Reports a path of volley.yaml that begins with a `~` whose folder is not known. Of a campaign it is judged when the path is used: the
     /// campaign of a run is also read where that folder is another, or none.
-    func checkHome(of path: SourceText) -> Bool {
-        guard let mistake = FilePaths.homeMistake(path.value) else { return true }
+    func checkPath(of path: SourceText) -> Bool {
+        guard let mistake = FilePaths.pathMistake(path.value) else { return true }
         findings.error(mistake, at: path.position)
         return false
     }

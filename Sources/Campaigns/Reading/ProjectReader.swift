@@ -54,7 +54,7 @@ struct ProjectReader {
         let services = named == nil ? nil : ServicesReader(app: reader).services()
         let known = named == nil ? [] : ServicesReader(app: reader).named
         let (devices, query) = DeviceSourceReader(section: section, keys: ProjectKeys.file(of: service)).source()
-        devices.forEach { _ = section.checkHome(of: $0) }
+        devices.forEach { _ = section.checkPath(of: $0) }
         let columns = reader.columns(for: known)
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)

@@ -147,7 +147,9 @@ private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UI
 /// Why a file cannot be read, in words.
 func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     switch code {
-    case ENOENT, ENOTDIR: Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
+    case ENOENT, ENOTDIR:
+        FilePaths.misencoded(file)
+            ?? Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
     default:
         (code == EACCES ? FileAccess.problem(file, .reading, purpose: nil) : nil)
             ?? FileError.system(code).diagnostic("the file cannot be read", file: file)

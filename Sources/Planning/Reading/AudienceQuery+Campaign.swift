@@ -103,7 +103,7 @@ struct AudienceCompiler {
         var files: [String] = []
         let dates = DatedPath(now: now, zone: zone)
         for path in paths {
-            if let mistake = FilePaths.homeMistake(path.value) {
+            if let mistake = FilePaths.pathMistake(path.value) {
                 mistakes.append(Diagnostic(mistake, at: path.position))
                 continue
             }
@@ -111,14 +111,16 @@ struct AudienceCompiler {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])
                 for missing in found where !FilePaths.exists(missing) {
                     mistakes.append(
-                        Diagnostic(
-                            "there is no file \(missing)", at: path.position,
-                            remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
-                                ?? "Paths are relative to the file that names them."))
+                        FilePaths.misencoded(missing).map { Diagnostic("\(missing): \($0.message)", at: path.position, remedy: $0.remedy) }
+                            ?? Diagnostic(
+                                "there is no file \(missing)", at: path.position,
+                                remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
+                                    ?? "Paths are relative to the file that names them."))
                 }
                 let kept = found.filter(KeptFiles.holds)
                 mistakes += kept.map { placed(FileKind.record.refusal($0), at: path.position) }
-                files += found.filter { !kept.contains($0) }.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
+                let present = found.filter { !kept.contains($0) && FilePaths.exists($0) }
+                files += present.map(FilePaths.plain).filter { !files.contains($0) }
             } catch {
                 mistakes += Diagnostics(explaining: error).all.map { placed($0, at: path.position) }
             }
@@ -137,7 +139,7 @@ struct AudienceCompiler {
     ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
-        if let mistake = FilePaths.homeMistake(list.value) {
+        if let mistake = FilePaths.pathMistake(list.value) {
             mistakes.append(Diagnostic(mistake, at: list.position))
             return names
         }

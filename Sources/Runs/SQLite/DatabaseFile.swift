@@ -15,9 +15,7 @@ enum DatabaseFile {
     /// The last part of a path.
     static func name(_ path: String) -> Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
 
-    static func path(_ id: String, in folder: String) -> String { join(folder, name: id + suffix) }
-
-    static func join(_ folder: String, name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+    static func path(_ id: String, in folder: String) -> String { FilePaths.join(folder, name: id + suffix) }
 
     /// Removes a database and the files that SQLite may have created beside it.
     static func remove(_ path: String) {
@@ -27,6 +25,7 @@ enum DatabaseFile {
     /// Creates a folder and its parents. Run files hold device tokens, so new folders are for their owner only.
     static func makeFolder(_ folder: String) throws {
         if kind(folder) == .folder { return }
+        if let dead = FileKind.deadLink(folder) { throw dead }
         let parent = RunDiagnostics.folder(of: folder)
         if folder.contains("/"), parent != "/", parent != folder { try makeFolder(parent) }
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
@@ -45,8 +44,8 @@ enum DatabaseFile {
         switch kind(path) {
         case .file where code == EEXIST: return
         case .folder where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
-        // A dangling link is in the way, and SQLite would follow it.
-        case .missing where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: ELOOP, activity: activity)
+        // SQLite would follow it.
+        case .deadLink(let mistake): throw mistake
         default: throw RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
         }
     }
@@ -77,12 +76,16 @@ enum DatabaseFile {
 
     enum Kind: Equatable {
         case file, folder, missing, forbidden
+        /// A link that leads nowhere, which is not the same as nothing: the file may be on a disk that is not mounted.
+        case deadLink(Diagnostic)
         /// A named pipe, a socket, a device: SQLite would wait for it, perhaps forever.
         case other(FileKind)
     }
 
     static func kind(_ path: String) -> Kind {
-        guard let kind = FileKind(path: path) else { return errno == EACCES ? .forbidden : .missing }
+        guard let kind = FileKind(path: path) else {
+            return errno == EACCES ? .forbidden : FileKind.deadLink(path).map(Kind.deadLink) ?? .missing
+        }
         switch kind {
         // Volley itself opens its records.
         case .regular, .record: return .file
@@ -93,11 +96,14 @@ enum DatabaseFile {
 
     /// Checks a database and SQLite's files beside it before SQLite opens any of them.
     /// - Parameter wanted: what the database should be: `a run file`.
-    /// - Throws: `Diagnostic` when one of them is neither a file nor a folder.
+    /// - Throws: `Diagnostic` when one of them is a link that leads nowhere, or neither a file nor a folder.
     static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
-            guard case .other(let kind) = kind(file) else { continue }
-            throw kind.intrusion(file, wanted: wanted)
+            switch kind(file) {
+            case .other(let kind): throw kind.intrusion(file, wanted: wanted)
+            case .deadLink(let mistake): throw mistake
+            case .file, .folder, .missing, .forbidden: break
+            }
         }
     }
 
@@ -158,6 +164,7 @@ enum DatabaseFile {
     /// The names in a folder, sorted; none when there is no such folder yet.
     static func names(in folder: String) throws -> [String] {
         do throws(FileError) { return try Folder.names(in: folder) } catch {
+            if let dead = FileKind.deadLink(folder) { throw dead }
             if error == .system(ENOENT) { return [] }
             throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: error.errorNumber, activity: .reading)
         }

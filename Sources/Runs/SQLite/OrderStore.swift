@@ -24,7 +24,7 @@ public final class OrderStore: Sendable {
     private let identity: DatabaseFile.Identity?
     private let database: DatabasePool
 
-    static func path(in folder: String) -> String { DatabaseFile.join(folder, name: fileName) }
+    static func path(in folder: String) -> String { FilePaths.join(folder, name: fileName) }
 
     /// Opens the file; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.

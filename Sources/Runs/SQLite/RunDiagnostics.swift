@@ -103,9 +103,7 @@ enum RunDiagnostics {
         case .other(let kind): throw kind.intrusion(path, wanted: "a run file")
         case .folder where real != path: throw FileKind.folder.intrusion(path, wanted: "a run file")
         case .folder: throw isFolder(path)
-        case .missing where FileKind.isLink(path):
-            throw Diagnostic(
-                "this is a link that leads to no file", file: path, remedy: "Put the run's file back where it leads, or remove the link.")
+        case .deadLink(let mistake): throw mistake
         case .missing: throw missing(path)
         case .forbidden: throw notPermitted(path, toWrite: false)
         }

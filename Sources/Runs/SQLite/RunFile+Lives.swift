@@ -61,7 +61,7 @@ extension RunFile {
 
     /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.
     var isCopyNextToRun: Bool {
-        let own = DatabaseFile.join(RunDiagnostics.folder(of: givenPath), name: plan.id + DatabaseFile.suffix)
+        let own = FilePaths.join(RunDiagnostics.folder(of: givenPath), name: plan.id + DatabaseFile.suffix)
         return isMisnamed && DatabaseFile.kind(own) == .file && (try? RunFile(path: own, readOnly: true).plan.id) == plan.id
     }
 

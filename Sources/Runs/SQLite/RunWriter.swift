@@ -46,10 +46,11 @@ public final class RunWriter {
         services = sorter?.services ?? 1
         ownVariant = variants == nil ? "" : nil
         self.id = id
-        path = DatabaseFile.join(folder, name: id + DatabaseFile.partialSuffix)
+        path = FilePaths.join(folder, name: id + DatabaseFile.partialSuffix)
         try DatabaseFile.makeFolder(folder)
         switch DatabaseFile.kind(DatabaseFile.path(id, in: folder)) {
         case .missing: break
+        case .deadLink(let mistake): throw mistake
         case .forbidden:
             throw RunDiagnostics.system("cannot write into the folder of runs", path: folder, errno: EACCES, activity: .planning)
         default: throw Self.exists(DatabaseFile.path(id, in: folder))

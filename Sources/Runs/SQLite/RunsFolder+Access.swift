@@ -18,12 +18,12 @@ extension RunsFolder {
     /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
-        if let obstacle = FileAccess.problem(place, .writing, purpose: "the folder of runs") { return [obstacle] }
+        if let obstacle = Self.problem(place, purpose: "the folder of runs") { return [obstacle] }
         do throws(FileError) {
             var found: [Diagnostic] = []
             for name in try Folder.names(in: place) {
                 if let purpose = Self.purpose(ofRecord: name) {
-                    let problem = FileAccess.problem(DatabaseFile.join(place, name: name), .writing, purpose: purpose)
+                    let problem = Self.problem(FilePaths.join(place, name: name), purpose: purpose)
                     found += [problem ?? damage(ofRecord: name, &known)].compactMap(\.self)
                 } else if DatabaseFile.isRun(name) {
                     found += [obstacle(ofRun: name, &known.ended)].compactMap(\.self)
@@ -31,6 +31,11 @@ extension RunsFolder {
             }
             return found
         } catch { return [error.diagnostic("the folder of runs cannot be listed", file: place)] }
+    }
+
+    /// Why a file of the folder, or the folder, cannot be read and written; a link that leads nowhere is not the same as none.
+    private static func problem(_ path: String, purpose: String) -> Diagnostic? {
+        FileKind.deadLink(path) ?? FileAccess.problem(path, .writing, purpose: purpose)
     }
 
     /// Why a folder that does not exist cannot be made.
@@ -57,7 +62,7 @@ extension RunsFolder {
 
     /// What is wrong with the record of what was sent, or with a list: planning needs them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = DatabaseFile.join(place, name: name),
+        let path = FilePaths.join(place, name: name),
             isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(DatabaseFile.suffix)
         guard isList || name == SendingHistory.fileName, let stamp = FileStamp(path: path) else { return nil }
         if let last = known.records[name], last.stamp == stamp { return last.damage }
@@ -71,14 +76,14 @@ extension RunsFolder {
 
     private func obstacle(ofRun name: String, _ ended: inout Set<String>) -> Diagnostic? {
         guard !ended.contains(name) else { return nil }
-        let path = DatabaseFile.join(place, name: name)
+        let path = FilePaths.join(place, name: name)
         let problems = ["", "-wal", "-shm", "-journal", ".lock", ".claimed"].compactMap {
-            FileAccess.problem(path + $0, .writing, purpose: "a run that has not ended")
+            Self.problem(path + $0, purpose: "a run that has not ended")
         }
         guard let problem = problems.first else { return nil }
         // A copy, or a file of another program, is said by `volley runs`.
         guard let run = try? RunFile(path: path, readOnly: true), let state = try? run.status().state else {
-            return FileAccess.problem(path, .reading, purpose: "a run") ?? problem
+            return FileKind.deadLink(path) ?? FileAccess.problem(path, .reading, purpose: "a run") ?? problem
         }
         run.close()
         guard state == .finished || state == .cancelled else { return problem }

@@ -8,7 +8,7 @@ extension RunsFolder {
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]
         for name in try DatabaseFile.names(in: place) where DatabaseFile.isRun(name) {
-            let path = DatabaseFile.join(place, name: name)
+            let path = FilePaths.join(place, name: name)
             // One that was removed in between is no longer a run.
             guard let file = FileStamp(path: path) else { continue }
             stamps[String(name.dropLast(DatabaseFile.suffix.count))] = RunStamp(file: file, log: FileStamp(path: path + "-wal"))
@@ -65,7 +65,7 @@ extension RunsFolder {
         let names = try campaign.map(names(ofRunsOf:)) ?? DatabaseFile.names(in: place).filter(DatabaseFile.isRun)
         var found: [RunFile] = []
         for name in names {
-            let path = DatabaseFile.join(place, name: name), stamp = FileStamp(path: path)
+            let path = FilePaths.join(place, name: name), stamp = FileStamp(path: path)
             if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }
             guard let run = try? RunFile(path: path, readOnly: true, marks: marks), !run.isMisnamed else { continue }
             if let stamp, let mark = RunMark(run.plan) {

@@ -22,16 +22,18 @@ public struct RunsFolder: Sendable {
     }
 
     /// Whether there is such a folder, or anything else under its name; where there is none, there are no runs.
-    public var isThere: Bool { access(place, F_OK) == 0 }
+    public var isThere: Bool { access(place, F_OK) == 0 || FileKind.deadLink(place) != nil }
 
     /// The path that a run's file has, or would have, for messages.
     public func place(of run: String) -> String { DatabaseFile.path(run, in: place) }
 
     /// Whether something exists under the name of a run's file, readable or not.
-    public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
+    public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 || FileKind.deadLink(place(of: run)) != nil }
 
-    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it.
-    public func isRemoved(_ run: String) -> Bool { access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) }
+    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it, and so may a disk that is not mounted.
+    public func isRemoved(_ run: String) -> Bool {
+        access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) && FileKind.deadLink(place(of: run)) == nil
+    }
 
     /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
     /// caller recognises by its id.
@@ -93,7 +95,7 @@ public struct RunsFolder: Sendable {
     public func list() throws -> RunListing {
         var found = RunListing()
         for name in try DatabaseFile.names(in: place) where DatabaseFile.isRun(name) {
-            let path = DatabaseFile.join(place, name: name)
+            let path = FilePaths.join(place, name: name)
             do {
                 let run = try RunFile(path: path, readOnly: true, observer: observer, marks: marks)
                 if let mistake = run.misnamed {
@@ -103,7 +105,11 @@ public struct RunsFolder: Sendable {
                 }
             } catch let error as Diagnostic {
                 // One that was removed in between is no longer a run.
-                if DatabaseFile.kind(path) != .missing || FileKind.isLink(path) { found.broken.append(error) }
+                if DatabaseFile.kind(path) != .missing {
+                    found.broken.append(error)
+                } else if let misencoded = FilePaths.misencoded(path) {
+                    found.broken.append(misencoded)
+                }
             }
         }
         found.runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
@@ -118,23 +124,23 @@ public struct RunsFolder: Sendable {
         if !argument.contains("/") {
             switch DatabaseFile.kind(byID) {
             // Anything that is not a file is refused when it is opened.
-            case .file, .other: return byID
+            case .file, .other, .deadLink: return byID
             case .folder, .missing, .forbidden: break
             }
-            if DatabaseFile.kind(DatabaseFile.join(place, name: argument + DatabaseFile.partialSuffix)) == .file {
-                throw RunDiagnostics.unfinishedPlan(DatabaseFile.join(place, name: argument + DatabaseFile.partialSuffix))
+            if DatabaseFile.kind(FilePaths.join(place, name: argument + DatabaseFile.partialSuffix)) == .file {
+                throw RunDiagnostics.unfinishedPlan(FilePaths.join(place, name: argument + DatabaseFile.partialSuffix))
             }
         }
         switch DatabaseFile.kind(argument) {
-        case .file, .other: return argument
+        case .file, .other, .deadLink: return argument
         case .folder where argument.contains("/"): throw RunDiagnostics.isFolder(argument)
         case .forbidden: throw RunDiagnostics.notPermitted(argument, toWrite: false)
         default: break
         }
         if argument.contains("/") { throw RunDiagnostics.missing(argument) }
         // The name of a file of the folder, as completion or a listing gives it.
-        if argument.hasSuffix(DatabaseFile.suffix), DatabaseFile.kind(DatabaseFile.join(place, name: argument)) == .file {
-            return DatabaseFile.join(place, name: argument)
+        if argument.hasSuffix(DatabaseFile.suffix), DatabaseFile.kind(FilePaths.join(place, name: argument)) == .file {
+            return FilePaths.join(place, name: argument)
         }
         throw try unknownRun(argument)
     }
@@ -199,7 +205,7 @@ extension RunsFolder {
     ) throws -> [RunFile] {
         var found: [RunFile] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? RunFile(path: DatabaseFile.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
+            guard let run = try? RunFile(path: FilePaths.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
                 run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
@@ -214,7 +220,7 @@ extension RunsFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
     public func sendingNow(of campaign: String) throws -> [RunFile] {
         try names(ofRunsOf: campaign).compactMap { name -> RunFile? in
-            let path = DatabaseFile.join(place, name: name)
+            let path = FilePaths.join(place, name: name)
             switch SendingLock.inspect(run: path) {
             case .free: return nil
             case .held(let since):
@@ -258,7 +264,7 @@ extension RunsFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func idsSendingNow(of campaign: String) throws -> [String] {
         try names(ofRunsOf: campaign).compactMap { name in
-            switch SendingLock.inspect(run: DatabaseFile.join(place, name: name)) {
+            switch SendingLock.inspect(run: FilePaths.join(place, name: name)) {
             case .free, .held(since: 0): nil
             case .held, .hidden: String(name.dropLast(DatabaseFile.suffix.count))
             }

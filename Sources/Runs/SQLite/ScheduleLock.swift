@@ -26,7 +26,7 @@ public final class ScheduleLock: Sendable {
         }
     }
 
-    private static func path(_ folder: String) -> String { DatabaseFile.join(folder, name: fileName) }
+    private static func path(_ folder: String) -> String { FilePaths.join(folder, name: fileName) }
 
     private static func take(_ folder: String) throws -> Int32 {
         let path = path(folder)

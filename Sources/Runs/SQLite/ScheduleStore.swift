@@ -26,7 +26,7 @@ public final class ScheduleStore: Sendable {
     /// Opens the file for writing; creates it when it does not exist.
     /// - Parameter folder: of runs; made when missing.
     public init(folder: String) throws {
-        let path = DatabaseFile.join(folder, name: Self.fileName)
+        let path = FilePaths.join(folder, name: Self.fileName)
         self.path = path
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         let isNew = DatabaseFile.kind(path) == .missing
@@ -83,7 +83,7 @@ public final class ScheduleStore: Sendable {
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     public static func read(folder: String, since: Timestamp) throws -> SavedSchedule {
-        let path = DatabaseFile.join(folder, name: fileName)
+        let path = FilePaths.join(folder, name: fileName)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard DatabaseFile.kind(path) == .file else { return SavedSchedule() }
         return try translating(path) {
@@ -384,7 +384,7 @@ public final class ScheduleStore: Sendable {
         guard try SendingHistory(folder: folder).knowsTimes() else { return }
         throw Diagnostic(
             "the record of a schedule is damaged: it is empty, but scheduled times were sent or cancelled here",
-            file: DatabaseFile.join(folder, name: fileName),
+            file: FilePaths.join(folder, name: fileName),
             remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
     }
 

@@ -75,6 +75,7 @@ extension SendingHistory {
             try DatabaseFile.checkKind(ofDatabase: path, wanted: "a record of what was sent")
             return true
         case .missing: return false
+        case .deadLink(let mistake): throw mistake
         case .folder: throw notARecord
         case .forbidden:
             throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)

@@ -94,7 +94,7 @@ public struct SendingHistory: Sendable {
 
     /// A record; nothing is opened or created.
     /// - Parameter folder: of runs.
-    public init(folder: String) { path = DatabaseFile.join(folder, name: Self.fileName) }
+    public init(folder: String) { path = FilePaths.join(folder, name: Self.fileName) }
 
     /// Equal stamps mean that nothing was recorded in between: all of it is in one file, always. nil while nothing is on record.
     public var stamp: FileStamp? { FileStamp(path: path) }

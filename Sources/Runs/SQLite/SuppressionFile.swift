@@ -86,6 +86,7 @@ enum SuppressionFile {
             try DatabaseFile.checkKind(ofDatabase: path, wanted: "a suppression list")
             return true
         case .missing: return false
+        case .deadLink(let mistake): throw mistake
         case .other(let kind):
             throw kind.refusal(path, wanted: "a suppression list", remedy: SuppressionDiagnostics.restoring)
         case .folder: throw SuppressionDiagnostics.notAList(path)

@@ -36,7 +36,7 @@ public struct SuppressionList: Sendable {
         self.app = app
         self.environment = environment
         targets = service.target
-        path = DatabaseFile.join(folder, name: Self.prefix + Self.fileName(app) + DatabaseFile.suffix)
+        path = FilePaths.join(folder, name: Self.prefix + Self.fileName(app) + DatabaseFile.suffix)
     }
 
     /// Whether a path is named like a list.

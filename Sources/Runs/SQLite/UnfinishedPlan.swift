@@ -20,7 +20,7 @@ public struct UnfinishedPlan: Hashable, Sendable {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     static func all(in folder: String) throws -> [UnfinishedPlan] {
         try DatabaseFile.names(in: folder).filter { $0.hasSuffix(DatabaseFile.partialSuffix) }.compactMap { name in
-            let path = DatabaseFile.join(folder, name: name)
+            let path = FilePaths.join(folder, name: name)
             var status = stat()
             // One that was finished in between is a run.
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

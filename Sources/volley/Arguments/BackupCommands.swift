@@ -1,5 +1,6 @@
 import ArgumentParser
 import Automation
+import Base
 import Commands
 
 struct BackUp: ParsableCommand {
@@ -13,10 +14,10 @@ struct BackUp: ParsableCommand {
             tokens: only its owner may read it.
             """)
 
-    @Argument(help: "The folder that gets the backup, as a folder volley-backup-DATE.", completion: .directory)
+    @Argument(help: "The folder that gets the backup, as a folder volley-backup-DATE.", completion: .directory, transform: FilePaths.given)
     var target: String
 
-    @Argument(help: "Folders of campaigns that do not lie below that of volley.yaml.", completion: .directory)
+    @Argument(help: "Folders of campaigns that do not lie below that of volley.yaml.", completion: .directory, transform: FilePaths.given)
     var campaigns: [String] = []
 
     @Flag(name: .long, help: "Also the keys and certificates that lie below the folder of volley.yaml.")
@@ -43,12 +44,12 @@ struct PutBack: ParsableCommand {
             knows what was sent of them since; their reports say so. Times of schedules up to now are skipped.
             """)
 
-    @Argument(help: "A backup: the folder volley-backup-DATE.", completion: .directory)
+    @Argument(help: "A backup: the folder volley-backup-DATE.", completion: .directory, transform: FilePaths.given)
     var backup: String
 
     @Option(
         name: .long, help: ArgumentHelp("The folder that volley.yaml comes into; otherwise where it was.", valueName: "folder"),
-        completion: .directory)
+        completion: .directory, transform: FilePaths.given)
     var into: String?
 
     @Flag(

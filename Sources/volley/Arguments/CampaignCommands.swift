@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Commands
 import Planning
 import PushServices
@@ -7,7 +8,7 @@ struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write volley.yaml, a sample campaign and a sample export that run against the simulator.")
 
-    @Argument(help: "The folder; created if missing.", completion: .directory)
+    @Argument(help: "The folder; created if missing. (default: .)", completion: .directory, transform: FilePaths.given)
     var folder = "."
 
     @Option(
@@ -36,7 +37,7 @@ struct Init: ParsableCommand {
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Read and validate campaigns; nothing is expanded.")
 
-    @Argument(help: "Campaign files.", completion: campaignCompletion)
+    @Argument(help: "Campaign files.", completion: campaignCompletion, transform: FilePaths.given)
     var files: [String]
 
     @OptionGroup var json: JSONOption
@@ -58,7 +59,7 @@ struct Preview: ParsableCommand {
             """
     )
 
-    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    @Argument(help: "The campaign file.", completion: campaignCompletion, transform: FilePaths.given)
     var file: String
 
     @Option(
@@ -76,7 +77,7 @@ struct Preview: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp("Write the preview as a page that needs no network, for people who do not use a terminal.", valueName: "file"),
-        completion: .file(extensions: ["html"]))
+        completion: .file(extensions: ["html"]), transform: FilePaths.given)
     var html: String?
 
     @Flag(
@@ -108,7 +109,7 @@ struct Plan: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make the run file (frozen audience) and send nothing.", discussion: "Send it later with `volley send --plan RUN`.")
 
-    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    @Argument(help: "The campaign file.", completion: campaignCompletion, transform: FilePaths.given)
     var file: String
 
     @OptionGroup var planning: PlanningOptions
@@ -127,10 +128,12 @@ struct Send: ParsableCommand {
         abstract: "Plan, show the preview, ask, send, report.",
         discussion: "Every device in the audience gets an outcome in the report. Ctrl-C stops cleanly; a second one stops at once.")
 
-    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    @Argument(help: "The campaign file.", completion: campaignCompletion, transform: FilePaths.given)
     var file: String?
 
-    @Option(name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"))
+    @Option(
+        name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"),
+        completion: runCompletion, transform: FilePaths.given)
     var plan: String?
 
     @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to no other device. Does not ask.")
@@ -182,7 +185,7 @@ struct Schedule: ParsableCommand {
             Ctrl-C or SIGTERM stops it cleanly, and the next start continues. docs/operating.md says how to run it for months.
             """)
 
-    @Argument(help: "Campaign files, or folders of them.", completion: campaignCompletion)
+    @Argument(help: "Campaign files, or folders of them.", completion: campaignCompletion, transform: FilePaths.given)
     var paths: [String]
 
     @Flag(name: .long, help: "Show what comes within 30 days and the results of the last week, then exit.")

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Base
 import Commands
 import Logs
 import Workspace
@@ -8,10 +9,12 @@ public import Planning
 struct SharedOptions: ParsableArguments {
     @Option(
         name: .long, help: "volley.yaml; by default Volley looks next to the campaign file, then upward.",
-        completion: .file(extensions: ["yaml", "yml"]))
+        completion: .file(extensions: ["yaml", "yml"]), transform: FilePaths.given)
     var config: String?
 
-    @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
+    @Option(
+        name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory,
+        transform: FilePaths.given)
     var runs: String?
 
     @Flag(name: .long, help: "Show errors only.")
@@ -111,6 +114,9 @@ enum ExcelHelp {
 
 /// The shell completion of a campaign file.
 let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
+
+/// The shell completion of a run's file.
+let runCompletion = CompletionKind.file(extensions: ["sqlite"])
 
 extension ParsableCommand {
     /// Runs a command and exits with its code.

@@ -1,9 +1,10 @@
 import ArgumentParser
+import Base
 import Commands
 
 /// The argument that names a run.
 struct RunArgument: ParsableArguments {
-    @Argument(help: "A run's id, its file, or `last`.", completion: .file(extensions: ["sqlite"]))
+    @Argument(help: "A run's id, its file, or `last`.", completion: runCompletion, transform: FilePaths.given)
     var run: String
 }
 
@@ -219,7 +220,9 @@ struct Report: ParsableCommand {
     @Option(name: .long, help: "The format.")
     var format = Form.text
 
-    @Option(name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"))
+    @Option(
+        name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"),
+        completion: runCompletion, transform: FilePaths.given)
     var compare: String?
 
     @Flag(name: .long, help: "First ask the run's services what became of the pushes; not all services say.")
@@ -241,7 +244,7 @@ struct Report: ParsableCommand {
     @Flag(name: .long, help: ExcelHelp.text)
     var excel = false
 
-    @Option(name: .long, help: "A file instead of standard output.", completion: .file())
+    @Option(name: .long, help: "A file instead of standard output.", completion: .file(), transform: FilePaths.given)
     var output: String?
 
     @OptionGroup var json: JSONOption

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Commands
 
 struct Serve: ParsableCommand {
@@ -10,13 +11,15 @@ struct Serve: ParsableCommand {
             which stops cleanly. Other machines reach the console through a proxy with https: `console` in volley.yaml says under which address.
             """)
 
-    @Argument(help: "The folder of the campaigns.", completion: .directory)
+    @Argument(help: "The folder of the campaigns.", completion: .directory, transform: FilePaths.given)
     var folder: String
 
     @Option(name: .long, help: "The address and port to listen on. (default: \(ServeCommand.usualAddress))")
     var listen: String?
 
-    @Option(name: .long, help: "A Unix socket to listen on instead, for a proxy on this machine.", completion: .file())
+    @Option(
+        name: .long, help: "A Unix socket to listen on instead, for a proxy on this machine.", completion: .file(),
+        transform: FilePaths.given)
     var socket: String?
 
     @Flag(name: .long, help: "Start the console only: nothing is sent unless another volley schedule is at work.")

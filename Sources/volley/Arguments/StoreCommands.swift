@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Commands
 
 struct Store: ParsableCommand {
@@ -66,10 +67,13 @@ struct StoreFetching: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"))
+        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
+        completion: runCompletion, transform: FilePaths.given)
     var id: String
 
-    @Option(name: .long, help: ArgumentHelp("The folder of runs that the file is put into.", valueName: "folder"))
+    @Option(
+        name: .long, help: ArgumentHelp("The folder of runs that the file is put into.", valueName: "folder"), completion: .directory,
+        transform: FilePaths.given)
     var into: String?
 
     @OptionGroup var json: JSONOption
@@ -87,7 +91,8 @@ struct StoreRemoving: ParsableCommand {
         discussion: "The run's file stays. A run that is being sent cannot be removed.")
 
     @Argument(
-        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"))
+        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
+        completion: runCompletion, transform: FilePaths.given)
     var id: String
 
     @Flag(help: "Remove it even if its file here lacks outcomes, or there is none: nobody can say then what became of its devices.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Automation
+import Base
 import Commands
 
 struct VersionFacts: ParsableCommand {
@@ -27,10 +28,12 @@ struct SupportBundling: ParsableCommand {
             without --ask.
             """)
 
-    @Argument(help: "The folder that gets the bundle, as a folder volley-support-DATE.", completion: .directory)
+    @Argument(help: "The folder that gets the bundle, as a folder volley-support-DATE.", completion: .directory, transform: FilePaths.given)
     var target: String
 
-    @Argument(help: "With --with-texts: folders of campaigns that do not lie below that of volley.yaml.", completion: .directory)
+    @Argument(
+        help: "With --with-texts: folders of campaigns that do not lie below that of volley.yaml.", completion: .directory,
+        transform: FilePaths.given)
     var campaigns: [String] = []
 
     @Flag(name: .long, help: "Also ask the services, as `volley doctor` does.")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Commands
 
 struct Suppression: ParsableCommand {
@@ -45,7 +46,7 @@ struct SuppressionImport: ParsableCommand {
             a line cannot be read, nothing is imported. An export is refused, as most of its devices are valid; --every-device accepts it.
             """)
 
-    @Argument(help: "The file.", completion: .file())
+    @Argument(help: "The file.", completion: .file(), transform: FilePaths.given)
     var file: String
 
     @Option(name: .long, help: "The reason for devices without one in the file.")
@@ -72,7 +73,9 @@ struct SuppressionExport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write the list as CSV, with whole tokens; import reads it again.")
 
-    @Option(name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.", completion: .file())
+    @Option(
+        name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.", completion: .file(),
+        transform: FilePaths.given)
     var output: String?
 
     @Flag(name: .long, help: ExcelHelp.text)
@@ -103,7 +106,7 @@ struct SuppressionRemove: ParsableCommand {
     @Argument(help: "A \(ServiceWords.target).")
     var token: String?
 
-    @Option(name: .long, help: "A file of tokens, like one for import.", completion: .file())
+    @Option(name: .long, help: "A file of tokens, like one for import.", completion: .file(), transform: FilePaths.given)
     var file: String?
 
     @Flag(name: .long, help: "All devices of the app in its environment.")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Commands
 import Simulators
 
@@ -44,7 +45,7 @@ struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "The bundle id, instead of the app's.")
     var topic: String?
 
-    @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]))
+    @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]), transform: FilePaths.given)
     var key: String?
 
     @Option(name: .long, help: "The key's id; otherwise the one in the name \(ServiceWords.keyFileForm).")
@@ -55,7 +56,7 @@ struct PushTargetOptions: ParsableArguments {
 
     @Option(
         name: .long, help: "A .p12, or a PEM with certificate and key, instead of the app's.",
-        completion: .file(extensions: ["p12", "pem"]))
+        completion: .file(extensions: ["p12", "pem"]), transform: FilePaths.given)
     var certificate: String?
 
     @Option(name: .long, help: "The environment variable that holds the certificate's passphrase.")
@@ -90,7 +91,9 @@ struct PushMessageOptions: ParsableArguments {
     @Flag(name: .long, help: "A background push that shows nothing.")
     var silent = false
 
-    @Option(name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]))
+    @Option(
+        name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]),
+        transform: FilePaths.given)
     var payload: String?
 
     @Option(name: .long, help: "\(ServiceWords.pushType), when the payload is for another one than alert or background.")
@@ -194,31 +197,37 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The port; 0 picks a free one.")
     var port = 2197
 
-    @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
+    @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file(), transform: FilePaths.given)
     var ledger: String?
 
-    @Option(name: .long, help: "Where to write the certificate that clients must trust.", completion: .file())
+    @Option(
+        name: .long, help: "Where to write the certificate that clients must trust. (default: simulator-ca.pem)", completion: .file(),
+        transform: FilePaths.given)
     var ca = "simulator-ca.pem"
 
     @Option(
         name: .long,
         help: "The server's certificate with its key, PEM. Without it, a new one is made for localhost at every start.",
-        completion: .file())
+        completion: .file(), transform: FilePaths.given)
     var certificate: String?
 
     @Option(
         name: .long,
         help: "Where to write a key or service account if volley.yaml names none. (default: \(ServiceWords.standInFiles))",
-        completion: .file())
+        completion: .file(), transform: FilePaths.given)
     var key: String?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("Exit after this many seconds.", valueName: "seconds"))
     var seconds: Double?
 
-    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.gone)).", completion: .file())
+    @Option(
+        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.gone)).", completion: .file(),
+        transform: FilePaths.given)
     var unregistered: String?
 
-    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.unknown)).", completion: .file())
+    @Option(
+        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.unknown)).", completion: .file(),
+        transform: FilePaths.given)
     var badTokens: String?
 
     @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")

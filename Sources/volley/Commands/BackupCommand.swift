@@ -82,7 +82,7 @@ extension BackupManifest.LeftOut.Reason {
         case .keys: "Left out, as they are secrets (--with-keys takes those below the folder of volley.yaml along):"
         case .outside: "Left out, as they lie outside of the folder of volley.yaml:"
         case .links:
-            "Left out, as they are links to folders; where they hold campaigns, name the folders that they lead to after the one for backups:"
+            "Left out, as they are links to folders, or lead nowhere; where they hold campaigns, name the folders that they lead to after the one for backups:"
         case .foreign: "Left out, as they are unfinished plans, or no files of Volley:"
         case .store: "Left out: the PostgreSQL store. Back it up with pg_dump; its address is in the environment variable"
         case .unreadable: "Left out, as they could not be copied:"

@@ -37,7 +37,7 @@ public struct RestoredRuns: Sendable {
     public init(in folder: String, _ origin: Origin) throws {
         let catalog = RunsFolder(folder)
         for list in try RunsInventory(folder).entries where list.kind == .suppression {
-            _ = try SuppressionFile.read(DatabaseFile.join(folder, name: list.name)) { _ in true }
+            _ = try SuppressionFile.read(FilePaths.join(folder, name: list.name)) { _ in true }
         }
         let listing = try catalog.list()
         // What was damaged when it was copied must not keep the rest from being put back.

@@ -66,7 +66,7 @@ public struct RunsInventory: Sendable {
     }
 
     /// Where it is.
-    public func path(of entry: Entry) -> String { DatabaseFile.join(folder, name: entry.name) }
+    public func path(of entry: Entry) -> String { FilePaths.join(folder, name: entry.name) }
 
     /// Bytes, with what SQLite has beside it; 0 if it is gone.
     public func bytes(of entry: Entry) -> Int { DatabaseFile.size(path(of: entry)) + DatabaseFile.size(path(of: entry) + "-wal") }
@@ -85,8 +85,12 @@ public struct RunsInventory: Sendable {
     /// - Returns: false if it is gone: a mark goes with the end of its run's sending, a plan that nobody wants with the answer "no".
     /// - Throws: `Diagnostic`: as with `DatabaseCopy`.
     public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
-        let path = path(of: entry), copy = DatabaseFile.join(folder, name: entry.name)
-        guard DatabaseFile.kind(path) != .missing else { return false }
+        let path = path(of: entry), copy = FilePaths.join(folder, name: entry.name)
+        switch DatabaseFile.kind(path) {
+        case .missing: return false
+        case .deadLink(let mistake): throw mistake
+        case .file, .folder, .forbidden, .other: break
+        }
         guard entry.kind == .mark else {
             do { try DatabaseCopy.make(of: path, at: copy, step: step) } catch let error as Diagnostic {
                 guard DatabaseFile.kind(path) == .missing else { throw error }

@@ -11,7 +11,7 @@ extension RunFile {
     /// The bytes of the bare file.
     package func bareFile() throws -> [UInt8] {
         let folder = try catalog.scratchFolder()
-        let bare = DatabaseFile.join(folder.path, name: "bare")
+        let bare = FilePaths.join(folder.path, name: "bare")
         try read { db in
             try RunDiagnostics.translating(bare, .planning) {
                 let database = try DatabaseQueue(path: bare)
@@ -46,7 +46,7 @@ extension RunFile {
     /// Opens a bare file from its bytes.
     /// - Parameter folder: where it is kept; goes with the folder.
     package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
-        let path = DatabaseFile.join(folder.path, name: "bare" + DatabaseFile.suffix)
+        let path = FilePaths.join(folder.path, name: "bare" + DatabaseFile.suffix)
         try Self.write(bytes, to: path)
         try self.init(path: path)
     }
