@@ -184,6 +184,7 @@ public enum FilePaths {
 
     /// The file that a mistyped path most likely means; nil if there is none.
     public static func nearest(to path: String) -> String? {
+        if path.isEmpty { return nil }
         var found = path.hasPrefix("/") ? "/" : ""
         // Backslashes come from Windows.
         for name in path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map(String.init) {

@@ -72,6 +72,7 @@ struct FolderTests {
         for path in [".", "./", "./.", "././"] { #expect(FilePaths.plain(path) == ".", "\(path)") }
         #expect(FilePaths.plain("./a//b/.") == "a/b" && FilePaths.plain("/") == "/" && FilePaths.plain("/./a") == "/a")
         #expect(FilePaths.join("", name: "a") == "a" && FilePaths.join("/", name: "a") == "/a" && FilePaths.join("b", name: "a") == "b/a")
+        #expect(FilePaths.nearest(to: "") == nil && FilePaths.nearest(to: "/") == nil)
         for blank in ["", " ", "\t\n", "\u{200B}"] { #expect(throws: Diagnostic.self) { try FilePaths.given(blank) } }
         #expect(try FilePaths.given(" a") == " a")
     }

@@ -107,6 +107,8 @@ struct PathTests {
             "cd '\(folder.url.path)'; cp devices.csv \"$(printf 'm\\344rz.csv')\"; cp campaign.yaml \"$(printf 'm\\344rz.yaml')\"")
         let export = try folder.volley("check", "campaign.yaml")
         #expect(export.status == 2 && export.errors.contains("the name of this file is not UTF-8"), "\(export)")
+        let backup = try folder.volley("backup", "kept")
+        #expect(backup.status == 1 && (backup.errors + backup.output).contains("the name of this file is not UTF-8"), "\(backup)")
         for command in ["check", "suppression import"] {
             let file = command == "check" ? "m*.yaml" : "m*.csv"
             let said = try Shell.output("cd '\(folder.url.path)'; '\(VolleyBinary.path)' \(command) \(file) 2>&1 || true")

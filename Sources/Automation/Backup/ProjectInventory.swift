@@ -107,7 +107,13 @@ struct ProjectInventory {
         for name in names {
             let relative = folder.isEmpty ? name : "\(folder)/\(name)"
             var status = stat()
-            guard lstat(FilePaths.join(base, name: relative), &status) == 0 else { continue }
+            guard lstat(FilePaths.join(base, name: relative), &status) == 0 else {
+                // A campaign, or a folder that may hold some.
+                if ScheduleFiles.isCampaign(name) || !name.contains(".") {
+                    problems += [FilePaths.misencoded(FilePaths.join(base, name: relative))].compactMap(\.self)
+                }
+                continue
+            }
             if status.st_mode & S_IFMT == S_IFDIR {
                 // The console keeps there what people removed.
                 if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base) }

@@ -87,7 +87,9 @@ public struct RunsInventory: Sendable {
     public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
         let path = path(of: entry), copy = FilePaths.join(folder, name: entry.name)
         switch DatabaseFile.kind(path) {
-        case .missing: return false
+        case .missing:
+            if let misencoded = FilePaths.misencoded(path) { throw misencoded }
+            return false
         case .deadLink(let mistake): throw mistake
         case .file, .folder, .forbidden, .other: break
         }
