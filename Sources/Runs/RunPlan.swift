@@ -82,6 +82,14 @@ extension RunPlan {
         (try? settings.get().schedule?.occurrence) != nil || preview["schedule"]?["ignored"] == .bool(true)
     }
 
+    /// Which devices a retry leaves out because they are suppressed, in words; nil if it leaves out none, and for other plans.
+    public var leftOutOfRetry: String? { retryOf == nil ? nil : Self.leftOut(ofRetry: skipped[.suppressed, default: 0]) }
+
+    /// The same, for a plan that is being made.
+    package static func leftOut(ofRetry suppressed: Int) -> String? {
+        suppressed == 0 ? nil : "\(TextFormat.counted(suppressed, one: "device is", many: "devices are")) suppressed now, and left out"
+    }
+
     /// Whether those times repeat, so that a new plan gets the next one.
     public var repeats: Bool { preview["schedule"]?["repeat"]?.stringValue != nil }
 

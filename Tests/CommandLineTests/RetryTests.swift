@@ -61,6 +61,29 @@ struct RetryTests {
         #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
     }
 
+    @Test("a device that was put on the suppression list after the run gets nothing from its retry, which says how many are left out")
+    func suppressed() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let running = try server.startSending()
+        running.interrupt()
+        _ = running.finish()
+        let id = try #require(try server.report()["run"]?.stringValue)
+        #expect(try folder.volley("cancel", id).status == 0)
+        let complaints = try server.tokens("unsent").sorted().prefix(2)
+        try #require(complaints.count == 2)
+        try folder.write("complaints.txt", complaints.joined(separator: "\n") + "\n")
+        #expect(try folder.volley("suppression", "import", "complaints.txt", "--reason", "complaint").status == 0)
+        let retried = try folder.volley("retry", id, "--outcome", "unsent", "--yes", "--json")
+        #expect(retried.status == 0 && retried.errors.contains("2 devices are suppressed now, and left out."), "\(retried.errors)")
+        #expect(try retried.json()["skipped"]?.int("suppressed") == 2)
+        let accepted = try server.accepted()
+        #expect(accepted.count == 2998 && complaints.allSatisfy { accepted[$0] == nil })
+        let again = try folder.volley("retry", id, "--outcome", "unsent", "--yes")
+        #expect(again.status == 2 && again.errors.contains("all 2 devices that a retry would go to are suppressed"), "\(again.errors)")
+    }
+
     @Test("outcomes that are never sent to again are refused, misspelt ones with the nearest name")
     func wrongOutcomes() throws {
         let folder = try ProjectFolder()

@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Glibc
 import PushServices
 import Runs
 import Synchronization
@@ -48,6 +49,60 @@ struct SeveralServicesTests {
         try run.setState(.finished, at: .now())
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
         #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 1)] && retry.plan.serviceCount == 2)
+    }
+
+    @Test("is retried without devices that were suppressed since, at each service")
+    func retryOfSuppressed() throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan("a", at: Timestamp(epochSeconds: 1_790_000_000), source: Self.campaign, fcm: 4)
+        try folder.begin(run)
+        try run.claim(0..<10, at: .now())
+        try run.record((0..<10).map { settled($0, .failed, status: 503) })
+        try run.setState(.finished, at: .now())
+        let lists = try run.plan.settings.get().services.map {
+            run.catalog.suppression(app: "shop", service: $0.service, environment: $0.listName)
+        }
+        // A complaint counts whatever the clock said; FCM's device is on the list of APNs by mistake.
+        let complaints = [PlannedFolder.token(1), PlannedFolder.token(4), PlannedFolder.fcmToken(9)]
+        for (list, tokens) in zip(lists, [complaints.prefix(2), complaints.suffix(1)]) {
+            _ = try list.add(at: Timestamp(epochSeconds: 1_780_000_000)) { entries in
+                for token in tokens {
+                    try entries.add(Target(normalized: token), reason: "complaint", invalidSince: Timestamp(epochSeconds: 1_780_000_000))
+                }
+            }
+        }
+        let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
+        let left = [0, 2, 3, 5].map(PlannedFolder.token) + [6, 7, 8].map(PlannedFolder.fcmToken)
+        #expect(try tokens(retry) == left)
+        #expect(retry.plan.audience == 7 && retry.plan.rows == 10 && retry.plan.skipped == [.suppressed: 3])
+        #expect(retry.plan.leftOutOfRetry == "3 devices are suppressed now, and left out")
+        #expect(retry.plan.previewText.contains("whose preview follows. 3 devices are suppressed now, and left out."))
+    }
+
+    @Test("is retried with a device that was called gone before it was planned, as the export said that it registered again; not after")
+    func retryOfGone() throws {
+        let folder = try PlannedFolder()
+        func finished(_ id: String, _ outcome: Outcome) throws -> RunFile {
+            let run = try folder.plan(id, source: Self.campaign)
+            try folder.begin(run)
+            try run.claim(0..<10, at: .now())
+            let gone = outcome == .invalidToken
+            try run.record(
+                (0..<10).map { settled($0, $0 == 3 ? outcome : .accepted, status: gone ? 410 : 503, reason: gone ? "Unregistered" : "") })
+            try run.setState(.finished, at: .now())
+            return run
+        }
+        func retry(_ run: RunFile) throws -> RunFile? { try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan() }
+        SuppressionList.suppressGone(of: try finished("a", .invalidToken), RunObserver { _ in })
+        usleep(5000)
+        let run = try finished("b", .failed)
+        let registered = try #require(try retry(run))
+        #expect(try tokens(registered) == [PlannedFolder.token(3)] && registered.plan.leftOutOfRetry == nil)
+        try registered.remove()
+        let list = run.catalog.suppression(app: "shop", service: APNs(), environment: "sandbox")
+        _ = try list.add { try $0.add(Target(normalized: PlannedFolder.token(3)), reason: "complaint", invalidSince: .now()) }
+        let refused = #expect(throws: Diagnostic.self) { try retry(run) }
+        #expect(refused?.message == "the only device that a retry would go to is suppressed")
     }
 
     @Test("counts for caps where a later run goes to the same service and server")

@@ -108,6 +108,12 @@ public final class SuppressedDevices: @unchecked Sendable {
         return filter[word(of: fingerprint)] & bits == bits ? find(fingerprint)?.invalidSince : nil
     }
 
+    /// Whether a device is among them, whenever it registered.
+    package func contains(_ token: Target) -> Bool {
+        var text = token.text
+        return text.withUTF8 { invalidSince(hash.token($0)) != nil }
+    }
+
     /// The same, and whether a person put the device on a list.
     func entry(_ fingerprint: UInt64) -> (invalidSince: Int64, isByPerson: Bool)? {
         find(Self.used(fingerprint)).map { ($0.invalidSince, $0.isByPerson) }

@@ -9,7 +9,10 @@ extension ReportPage {
         // A retry or a test has no export of its own.
         // Where the service chooses the devices, there is no export.
         if report.service.choosesDevices, plan.skipped.isEmpty { return hidden("rows", number: plan.rows) }
-        guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", number: plan.rows))" }
+        guard plan.retryOf == nil else {
+            let leftOut = plan.skipped[.suppressed].map { hidden("skipped/suppressed", number: $0) }
+            return "\(hidden("rows", number: plan.rows))\(leftOut ?? "")"
+        }
         var funnel = Funnel(
             rows: plan.rows, skipped: plan.skipped, audience: plan.audience, target: report.service.target, notes: notes, figure: figure)
         if hasBegun, plan.audience > 0 {

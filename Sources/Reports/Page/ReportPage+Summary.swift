@@ -143,7 +143,7 @@ extension ReportPage {
         if let first = plan.retryOf {
             let outcomes = (try? plan.settings.get())?.retriedOutcomes.map { $0.map(\.name).sorted() } ?? []
             let which = outcomes.isEmpty ? "" : ", those that were \(outcomes.joined(separator: " or "))"
-            return "Again to devices of \(first)\(which)"
+            return "Again to devices of \(first)\(which)\(plan.leftOutOfRetry.map { "; \($0)" } ?? "")"
         }
         return plan.preview["in_words"]?["audience"]?.stringValue.map { "\($0)" }
     }

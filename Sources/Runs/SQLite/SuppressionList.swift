@@ -121,14 +121,20 @@ public struct SuppressionList: Sendable {
     public typealias TokenBody = (_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, _ isImported: Bool) -> Void
 
     /// Lends what planning needs, as the list is at one moment; nil when it is empty.
-    /// - Parameter body: takes how many devices there are, and what goes through them once. Must not use this list.
-    public func withTokens<Result>(_ body: (_ count: Int, _ forEach: (TokenBody) throws -> Void) throws -> Result) throws -> Result? {
+    /// - Parameters:
+    ///   - planning: when a plan judged the list; nil if none did. Then only what a person put on the list counts, and what services called
+    ///     gone since then: of the rest the export had said that they registered again. A complaint never depends on a clock.
+    ///   - body: takes how many devices there are at most, and what goes through them once. Must not use this list.
+    public func withTokens<Result>(
+        since planning: Timestamp? = nil, _ body: (_ count: Int, _ forEach: (TokenBody) throws -> Void) throws -> Result
+    ) throws -> Result? {
         let result = try SuppressionFile.read(path) { db -> Result? in
             let count = try count(db)
             guard count > 0 else { return nil }
             return try body(count) { body in
                 let select = try PreparedStatement(db, sql: SuppressionSchema.selectTokens)
                 try select.bind(environment, at: 1)
+                try select.bind(planning.map { Int($0.epochMilliseconds) } ?? .min, at: 2)
                 let targets = targets.kept
                 try select.forEachRow { row in
                     let token = row.text(0)

@@ -70,7 +70,8 @@ enum SuppressionSchema {
         """
 
     static let selectTokens = """
-        SELECT coalesce(device_token, ''), invalid_since, coalesce(run, '') = '' FROM suppressed WHERE environment = ?
+        SELECT coalesce(device_token, ''), invalid_since, coalesce(run, '') = '' FROM suppressed
+        WHERE environment = ? AND (added_at >= ? OR coalesce(run, '') = '')
         """
 
     static let selectNewest = """

@@ -8,7 +8,7 @@ public struct PlannedRetry: Sendable {
     public let run: RunFile
     /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent as far as the store of several machines knows.
     public let mayRepeat: [Outcome: Int]
-    /// A warning if the retry would reach devices in their quiet hours.
+    /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices of other machines are not known.
     public let warnings: [Diagnostic]
     fileprivate let parent: RunFile
 
@@ -34,15 +34,20 @@ public func planRetry(
             [.sendTest])
     }
     let gate = try SendPermission(run, in: choice)
-    let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan() }
+    var warnings: [Diagnostic] = []
+    let planned = try gate.retrying {
+        let project = try CurrentProject(of: run, in: choice).project
+        warnings += [try project.exchangeLists(of: run.plan.app, run.plan.settings.get(), in: run.catalog)].compactMap(\.self)
+        return try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan()
+    }
     guard let planned else { return nil }
     do {
         let doubtful: Set<Outcome> = try run.status().cause?.isForgetting == true ? [.unknown, .unsent] : [.unknown]
         let figures = try doubtful.isDisjoint(with: outcomes) ? [:] : run.figures().outcomes
         let mayRepeat = figures.filter { outcomes.contains($0.key) && doubtful.contains($0.key) && $0.value > 0 }
         let settings = try planned.plan.settings.get()
-        let warning = try QuietRetry.warning(planned, settings, at: now)
-        return PlannedRetry(run: planned, mayRepeat: mayRepeat, warnings: warning.map { [$0] } ?? [], parent: run)
+        warnings += [try QuietRetry.warning(planned, settings, at: now)].compactMap(\.self)
+        return PlannedRetry(run: planned, mayRepeat: mayRepeat, warnings: warnings, parent: run)
     } catch {
         try planned.remove()
         throw error

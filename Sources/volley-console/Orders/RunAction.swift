@@ -106,6 +106,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .retry:
             """
             A new run sends the same again to the \(TextFormat.devices(toRetry(run))) whose push failed or whose result is unknown. \
+            Those that are suppressed by then are left out. \
             \(run.count(.unknown) > 0 ? "Those with an unknown result may have got it already, and may get it twice." : "" as HTML)
             """
         }

@@ -31,6 +31,7 @@ public enum RetryCommand {
             let words = retry.mayRepeat[.unsent] == nil ? "unknown" : "unknown, or unsent as far as the store knows,"
             console.warn("Devices that are \(words) may already have got the push, and would get it twice.")
         }
+        if let leftOut = retry.run.plan.leftOutOfRetry { console.warn("\(leftOut).") }
         let attendance = console.running(options)
         let proposal: SendProposal
         do {

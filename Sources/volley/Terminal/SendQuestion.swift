@@ -72,7 +72,7 @@ struct SendQuestion {
             service.choosesDevices
             ? "goes out in \(service.recipients(plan.audience)) to \(service.displayName), which chooses the devices of \(plan.app)"
             : "goes to \(service.recipients(plan.audience)) of \(plan.app)"
-        let again = plan.retryOf.map { ", which \($0) did not reach" } ?? ""
+        let again = plan.retryOf.map { ", which \($0) did not reach\(plan.leftOutOfRetry.map { "; \($0)" } ?? "")" } ?? ""
         return """
             '\(plan.campaign)' \(goes)\(again).
               Environment  \(environment)
