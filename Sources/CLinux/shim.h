@@ -1,6 +1,6 @@
-// Functions of Linux that Swift cannot call because their number of arguments varies, and a signal handler that calls only
-// async-signal-safe functions, which Swift cannot guarantee. The variables below exist once for each file that imports them: only one may
-// install last words.
+// Functions of Linux that Swift cannot call because their number of arguments varies, a signal handler that calls only
+// async-signal-safe functions, which Swift cannot guarantee, and the arguments of the process. The variables below exist once for each file
+// that imports them: only one may install last words.
 #ifndef VOLLEY_LINUX_H
 #define VOLLEY_LINUX_H
 
@@ -53,6 +53,31 @@ static inline void volley_limit_heaps(void) {
 
 /// Gives the system what all heaps hold and nothing uses. Takes milliseconds. Source: malloc_trim(3).
 static inline void volley_return_memory(void) { malloc_trim(0); }
+
+struct volley_arguments {
+    int count;
+    char **texts;
+};
+
+static inline struct volley_arguments *volley_kept_arguments(void) {
+    static struct volley_arguments only;
+    return &only;
+}
+
+static void volley_keep_arguments(int count, char **texts, char **environment) {
+    (void)environment;
+    *volley_kept_arguments() = (struct volley_arguments){count, texts};
+}
+
+/// The C library gives functions in this section what it gives `main`. It is part of a program only where `volley_program_arguments` is used.
+__attribute__((section(".init_array"), used)) static void (*const volley_keeps_arguments)(int, char **, char **) = volley_keep_arguments;
+
+/// What the process was started with, its name first. Swift's `CommandLine` reads /proc/self/cmdline: without /proc, every command would look
+/// like one without arguments.
+static inline struct volley_arguments volley_program_arguments(void) {
+    const struct volley_arguments none = {0, 0};
+    return volley_keeps_arguments ? *volley_kept_arguments() : none;
+}
 
 /// The message, and the exit code of the process, before `*mark` is set and after.
 struct volley_last_words {

@@ -25,7 +25,7 @@ enum Entrance {
         if volley_end_with_parent() != 0 { return }
         let end = DispatchSemaphore(value: 0)
         Task.detached {
-            await Program.main()
+            await Program.main(ProgramArguments.all)
             end.signal()
         }
         end.wait()

@@ -37,6 +37,18 @@ struct InheritedStateTests {
         return running
     }
 
+    @Test("without /proc a command does what its arguments say", .enabled(if: Shell.canHideFiles))
+    func withoutProc() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let hidden = ["unshare", "-m", "sh", "-ec", "mount -t tmpfs none /proc; exec \"$0\" \"$@\""]
+        let sent = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url, launcher: hidden).finish()
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.json()["state"]?.stringValue == "finished")
+        let wrong = try VolleyBinary.start(["send", "none.yaml", "--yes"], in: folder.url, launcher: hidden).finish()
+        #expect(wrong.status == 2 && wrong.errors.contains("none.yaml"), "\(wrong.errors)")
+    }
+
     @Test("a hook's exit code is heard where SIGCHLD was ignored", .enabled(if: hasPython))
     func exitCodes() throws {
         let folder = try folder(hook: "exit 9")

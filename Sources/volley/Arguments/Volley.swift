@@ -1,5 +1,6 @@
-import Base
 import ArgumentParser
+import Automation
+import Base
 import Commands
 
 /// The command line: arguments in, exit codes out. Everything else is in `Commands` and the stages.
@@ -29,7 +30,7 @@ struct Volley: ParsableCommand {
     /// The complaint about a first argument that is neither a command nor an option.
     private static func unknownCommand() -> String? {
         let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
-        return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
+        return ProgramArguments.all.first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
     /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. Who asked for a document gets one.
@@ -39,7 +40,7 @@ struct Volley: ParsableCommand {
     private static func refuse(_ complaint: String, message: String) -> Never {
         let console = Console()
         console.warn(SecretText.withoutTokens(complaint))
-        if CommandLine.arguments.prefix(while: { $0 != "--" }).contains("--json") {
+        if ProgramArguments.all.prefix(while: { $0 != "--" }).contains("--json") {
             // Standard output may be what failed; then the message above must do.
             try? console.out(JSONValue.object(pairs: [("errors", .array([Diagnostic(message).json]))]).indentedText)
         }
@@ -52,7 +53,7 @@ struct Volley: ParsableCommand {
         ProcessSetup.prepare()
         if let complaint = unknownCommand() { refuse(complaint, message: Self.message(of: complaint)) }
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(ProgramArguments.all)
             try command.run()
         } catch let code as ExitCode {
             exit(withError: code)
@@ -60,7 +61,7 @@ struct Volley: ParsableCommand {
             let status = exitCode(for: error)
             // Help and version are results, not mistakes.
             guard status == .success else {
-                let complaint = ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst()))
+                let complaint = ForeignOption.complaint(about: ProgramArguments.all)
                 refuse(complaint ?? fullMessage(for: error), message: complaint.map(message(of:)) ?? message(for: error))
             }
             let console = Console()
