@@ -74,9 +74,21 @@ struct SupervisionTests {
         var supervision = running()
         _ = supervision.handle(.ended(.console, isWrong: false), at: 1)
         #expect(supervision.handle(.endRequested, at: 1) == [.end(.sender)])
-        #expect(supervision.wakeAt == nil)
-        #expect(supervision.handle(.timePassed, at: 100) == [])
-        #expect(supervision.handle(.ended(.sender, isWrong: false), at: 100) == [.finish(isWrong: false)])
+        #expect(supervision.handle(.timePassed, at: 40) == [])
+        #expect(supervision.handle(.ended(.sender, isWrong: false), at: 40) == [.finish(isWrong: false)])
+    }
+
+    @Test("a child that does not end in its time is killed, once: the console after 10 s, the sender after 40 s, within a manager's 60 s")
+    func frozen() {
+        var supervision = running()
+        #expect(supervision.handle(.endRequested, at: 1) == [.end(.console)])
+        #expect(supervision.wakeAt == 11 && supervision.handle(.timePassed, at: 10.9) == [])
+        #expect(supervision.handle(.timePassed, at: 11) == [.kill(.console, afterSeconds: 10)])
+        #expect(supervision.wakeAt == nil && supervision.handle(.timePassed, at: 12) == [])
+        #expect(supervision.handle(.ended(.console, isWrong: false), at: 12) == [.end(.sender)])
+        #expect(supervision.wakeAt == 52)
+        #expect(supervision.handle(.timePassed, at: 52) == [.kill(.sender, afterSeconds: 40)])
+        #expect(supervision.handle(.ended(.sender, isWrong: false), at: 52) == [.finish(isWrong: false)])
     }
 
     @Test("another sender stays; when it ends, this one takes its place, and both are told of once")
@@ -141,6 +153,10 @@ private struct History {
         for _ in 0..<10 where !history.isFinished {
             // A child that was told to end does so, in the end.
             guard let child = history.told.first else { break }
+            if history.random(3) == 0, let late = history.supervision.wakeAt {
+                history.now = max(history.now, late)
+                history.handle(.timePassed)
+            }
             history.end(child)
         }
         #expect(history.isFinished)
@@ -178,6 +194,7 @@ private struct History {
             case .end(let child):
                 #expect(alive.contains(child))
                 told.insert(child)
+            case .kill(let child, _): #expect(alive.contains(child) && told.contains(child))
             case .tellEnded, .tellHeld: break
             case .finish: isFinished = true
             }

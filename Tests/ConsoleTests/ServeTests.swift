@@ -56,6 +56,17 @@ struct ServeTests {
         try body(serve, folder)
     }
 
+    @Test("without /proc the console does what its arguments say", .enabled(if: getuid() == 0))
+    func withoutProc() throws {
+        let folder = try TestFolder()
+        let shown = try RunningVolley(
+            executable: "/usr/bin/unshare",
+            ["-m", "sh", "-ec", "mount -t tmpfs none /proc; exec '\(VolleyBinary.path)-console' --version"],
+            in: URL(fileURLWithPath: folder.path), environment: [:], input: nil
+        ).finish()
+        #expect(shown.status == 0 && shown.output == "\(volleyVersion)\n", "\(shown)")
+    }
+
     private static func port(_ serve: RunningVolley) throws -> Int {
         let line = try #require(serve.errorsSoFar.matches(of: #/http:\/\/127\.0\.0\.1:(\d+)\//#).last)
         return try #require(Int(line.1))
@@ -157,6 +168,18 @@ struct ServeTests {
             #expect(result.status == 130)
             #expect(result.errors.contains("Interrupted: what is being sent stops cleanly"))
             #expect(children.values.allSatisfy { !Self.isThere($0) })
+        }
+    }
+
+    @Test("SIGTERM ends it within seconds while its children are stopped", arguments: ["volley-console", "volley"])
+    func endingOfStopped(name: String) throws {
+        try Self.serving { serve, _ in
+            let children = Self.children(of: serve.processID)
+            kill(try #require(children[name]), SIGSTOP)
+            kill(serve.processID, SIGTERM)
+            try Self.wait("the children did not end") { children.values.allSatisfy { !Self.isThere($0) } }
+            let result = serve.finish(timeout: 30)
+            #expect(result.status == 130 && !result.errors.contains("was killed"), "\(result.errors)")
         }
     }
 

@@ -123,6 +123,9 @@ public enum ServeCommand {
                 case .look: handle(.looked(isHeld: records.isAtWork))
                 case .start(let child): start(child)
                 case .end(let child): children[child]?.terminate()
+                case .kill(let child, let seconds):
+                    children[child]?.kill()
+                    console.warn("\(Self.name(child)) did not end within \(Int(seconds)) s, and was killed.")
                 case .tellEnded(let child, let seconds):
                     console.warn("\(Self.name(child)) ended; it is started again in \(Int(seconds)) s.")
                 case .tellHeld:

@@ -40,6 +40,12 @@ struct ServedProcess: Sendable {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
-    /// Asks it to end.
-    func terminate() { kill(process, SIGTERM) }
+    /// Asks it to end. A process that was stopped would learn of it only when something lets it go on.
+    func terminate() {
+        _ = Glibc.kill(process, SIGTERM)
+        _ = Glibc.kill(process, SIGCONT)
+    }
+
+    /// Ends it.
+    func kill() { _ = Glibc.kill(process, SIGKILL) }
 }

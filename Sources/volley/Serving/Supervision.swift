@@ -26,8 +26,10 @@ struct Supervision: Hashable {
         /// Look whether another process is the sender.
         case look
         case start(Child)
-        /// Ask a child to end; it takes the time that it needs.
+        /// Ask a child to end, also one that was stopped.
         case end(Child)
+        /// End a child that did not do so in the seconds that it has for it: it is frozen, or hangs.
+        case kill(Child, afterSeconds: Double)
         /// Say that a child ended, and after how many seconds it is started again.
         case tellEnded(Child, seconds: Double)
         /// Say that another process is the sender.
@@ -41,7 +43,8 @@ struct Supervision: Hashable {
         case due(at: Double)
         case starting
         case running(since: Double)
-        case ending
+        case ending(until: Double)
+        case killed
     }
 
     /// Seconds until a child is started again: 1, 2, 4 … 60.
@@ -50,6 +53,9 @@ struct Supervision: Hashable {
     private static let healthySeconds = 60.0
     /// A console that lived this long, and did not end as wrong, has served.
     private static let trialSeconds = 10.0
+    /// Seconds that a child has to end: the console answers no longer; a sender waits ten seconds for answers, and has to record them, to close
+    /// the run and to say how it ended. A manager of services waits longer than both together (`TimeoutStopSec` of the units).
+    private static func secondsToEnd(_ child: Child) -> Double { child == .console ? 10 : 40 }
     /// How often to look whether another sender is still there: a lock announces nothing.
     private static let secondsPerLook = 10.0
 
@@ -63,7 +69,12 @@ struct Supervision: Hashable {
 
     /// When `timePassed` is to be told; nil for never.
     var wakeAt: Double? {
-        states.values.compactMap { if case .due(let at) = $0 { at } else { nil } }.min()
+        states.values.compactMap { state in
+            switch state {
+            case .due(let at), .ending(let at): at
+            case .off, .starting, .running, .killed: nil
+            }
+        }.min()
     }
 
     /// Takes an event.
@@ -76,23 +87,22 @@ struct Supervision: Hashable {
         case .looked(let isHeld): return looked(isHeld, now)
         case .started(let child):
             states[child] = .running(since: now)
-            return isEnding ? endNext() : []
+            return isEnding ? endNext(now) : []
         case .notStarted(let child): return ended(child, isWrong: false, livedFor: 0, now)
         case .ended(let child, let isWrong):
             var lived = 0.0
             if case .running(let since) = states[child] { lived = now - since }
             return ended(child, isWrong: isWrong, livedFor: lived, now)
-        case .timePassed: return startDue(now)
+        case .timePassed: return isEnding ? killLate(now) : startDue(now)
         case .endRequested:
             guard !isEnding else { return [] }
             isEnding = true
             for child in Child.allCases { if case .due = states[child] { states[child] = .off } }
-            return endNext()
+            return endNext(now)
         }
     }
 
     private mutating func startDue(_ now: Double) -> [Action] {
-        guard !isEnding else { return [] }
         return Child.allCases.compactMap { child in
             guard case .due(let at) = states[child], at <= now else { return nil }
             states[child] = .starting
@@ -103,7 +113,7 @@ struct Supervision: Hashable {
     private mutating func looked(_ isHeld: Bool, _ now: Double) -> [Action] {
         guard !isEnding else {
             states[.sender] = .off
-            return endNext()
+            return endNext(now)
         }
         guard isHeld else {
             isHeldElsewhere = false
@@ -116,14 +126,14 @@ struct Supervision: Hashable {
 
     private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
         states[child] = .off
-        if isEnding { return endNext() }
+        if isEnding { return endNext(now) }
         // However long it took to find out that it cannot serve: that is no sign that it served.
         if child == .console, seconds >= Self.trialSeconds, !isWrong { hasServed = true }
         if child == .console, isWrong, !hasServed {
             self.isWrong = true
             isEnding = true
             for child in Child.allCases { if case .due = states[child] { states[child] = .off } }
-            return endNext()
+            return endNext(now)
         }
         let delay = seconds >= Self.healthySeconds ? Self.firstDelay : delays[child, default: Self.firstDelay]
         delays[child] = min(delay * 2, Self.longestDelay)
@@ -132,16 +142,24 @@ struct Supervision: Hashable {
     }
 
     /// The console ends first: nobody orders anything that the sender would not take any more.
-    private mutating func endNext() -> [Action] {
+    private mutating func endNext(_ now: Double) -> [Action] {
         for child in Child.allCases {
             switch states[child] {
             case .running:
-                states[child] = .ending
+                states[child] = .ending(until: now + Self.secondsToEnd(child))
                 return [.end(child)]
-            case .ending, .starting: return []
+            case .ending, .killed, .starting: return []
             case .off, .due, nil: continue
             }
         }
         return [.finish(isWrong: isWrong)]
+    }
+
+    private mutating func killLate(_ now: Double) -> [Action] {
+        Child.allCases.compactMap { child in
+            guard case .ending(let until) = states[child], until <= now else { return nil }
+            states[child] = .killed
+            return .kill(child, afterSeconds: Self.secondsToEnd(child))
+        }
     }
 }
