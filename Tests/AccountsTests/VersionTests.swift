@@ -50,6 +50,28 @@ struct VersionTests {
         #expect(try folder.store.writers(ofText: String(digest.reversed()), in: "other.yaml", after: []).isEmpty)
     }
 
+    @Test(
+        "the writers of a text are those of its copies and of theirs, unless others agreed to it before; the history begins with it"
+    )
+    func copies() throws {
+        let folder = try AccountFolder(), store = folder.store
+        let people = try ["ann", "ben", "cem"].map { try folder.account($0, [RoleGrant(.editor, .app("shop"))]) }
+        for (text, person) in zip(["one", "two"], people) {
+            try store.keep(version: text, of: "sale.yaml", app: "shop", by: person, at: noon)
+        }
+        let digests = try store.versions(of: "sale.yaml").reversed().map(\.digest)
+        func copy(_ file: String, to copy: String, agreed: Set<String> = []) throws -> Set<String> {
+            let source = VersionSource(file: file, digest: try #require(store.versions(of: file).first).digest, agreed: agreed)
+            try store.keep(version: "copy \(copy)", of: copy, madeFrom: [source], app: "shop", by: people[2], at: after(60))
+            return try store.writers(ofText: #require(store.versions(of: copy).first).digest, in: copy, after: [])
+        }
+        #expect(try copy("sale.yaml", to: "a.yaml") == ["ann", "ben", "cem"])
+        #expect(try copy("a.yaml", to: "b.yaml") == ["ann", "ben", "cem"])
+        #expect(try copy("sale.yaml", to: "c.yaml", agreed: [digests[0]]) == ["ben", "cem"])
+        #expect(try store.versions(of: "c.yaml").map(\.at) == [after(60), noon])
+        #expect(try folder.kinds().count { $0 == .campaignSaved } == 5)
+    }
+
     @Test("whoever wrote a text wrote what others made of it, until it was sent; what came later is somebody else's")
     func chain() throws {
         let folder = try AccountFolder()

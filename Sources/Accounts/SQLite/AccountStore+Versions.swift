@@ -8,10 +8,22 @@ extension AccountStore {
     /// process ends in between.
     /// - Parameters:
     ///   - file: its name in the folder that the console serves.
+    ///   - sources: what the file, which is new, was made from. Its writers are writers of this text, too: the versions of which it
+    ///     was made begin the history of the file.
     ///   - app: the app that it names; nil where it cannot be read.
-    public func keep(version text: String, of file: String, app: String?, by actor: Actor, at now: Timestamp) throws {
+    public func keep(
+        version text: String, of file: String, madeFrom sources: [VersionSource] = [], app: String?, by actor: Actor, at now: Timestamp
+    ) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
+        let earlier = Set(try sources.flatMap(versions)).sorted()
         try write { db in
+            for number in earlier {
+                try db.execute(
+                    sql: """
+                        INSERT INTO version (file, digest, text, app, account, name, at)
+                        SELECT ?, digest, text, app, account, name, at FROM version WHERE number = ?
+                        """, arguments: [file, number])
+            }
             let name = try actor.account.flatMap { try AccountRecords.find($0, db)?.name }
             try db.execute(
                 sql: "INSERT INTO version (file, digest, text, app, account, name, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -30,6 +42,29 @@ extension AccountStore {
                 sql: "INSERT INTO version (file, digest, text, app, at) VALUES (?, ?, ?, ?, ?)",
                 arguments: [file, digest, text, app, now.epochMilliseconds])
         }
+    }
+
+    /// The numbers of the versions that make up a source.
+    private func versions(of source: VersionSource) throws -> [Int64] {
+        let same = try read { db in
+            try AccountRow.all(db, "SELECT number FROM version WHERE digest = ? AND account IS NOT NULL", [source.digest])
+                .map { try $0.value(0, Int64.self) }
+        }
+        return try same + chain(to: source.digest, in: source.file, after: source.agreed).filter { $0.person.name != nil }.map(\.number)
+    }
+
+    /// The newest version of each other file that holds a text of some kind, of the last two thousand. What cannot be read is left out.
+    public func texts(besides file: String, where isMeant: (String) -> Bool) throws -> [(file: String, text: String)] {
+        let rows = try read { db in
+            try AccountRow.all(db, "SELECT file, text FROM version WHERE file <> ? ORDER BY number DESC LIMIT 2000", [file])
+        }
+        var found: [String: String] = [:]
+        for row in rows {
+            guard let (name, text) = try? (row.value(0, String.self), row.value(1, String.self)), found[name] == nil, isMeant(text)
+            else { continue }
+            found[name] = text
+        }
+        return found.sorted { $0.key < $1.key }.map { (file: $0.key, text: $0.value) }
     }
 
     /// The versions of a file that can be read, the newest first.
@@ -95,12 +130,16 @@ extension AccountStore {
                 """, [digest]
             ).map { try $0.value(0, String.self) }
         }
+        return Set(own + (try chain(to: digest, in: file, after: agreed)).compactMap(\.person.name?.text))
+    }
+
+    /// The versions of a file up to a text, back to one that others have agreed to; the newest first.
+    private func chain(to digest: String, in file: String, after agreed: Set<String>) throws -> [CampaignVersion] {
         let (all, damaged) = try allVersions(of: file, count: 500)
         // Its writer might be the one who wants to approve.
         if !damaged.isEmpty { throw AccountDiagnostics.damaged(path, what: "a version of \(file) cannot be read") }
         // A text that was changed beside the console since may still hold what was written here.
         let chain = all.drop { version in version.digest != digest && all.contains { $0.digest == digest } }
-        let before = chain.prefix { $0.digest == digest || !agreed.contains($0.digest) }
-        return Set(own + before.compactMap(\.person.name?.text))
+        return Array(chain.prefix { $0.digest == digest || !agreed.contains($0.digest) })
     }
 }

@@ -15,3 +15,16 @@ public struct CampaignVersion: Hashable, Sendable {
     /// When, by the clock of the machine.
     public let at: Timestamp
 }
+
+/// A text that another campaign file was made from.
+public struct VersionSource: Hashable, Sendable {
+    /// The name of its file.
+    public let file: String
+    /// SHA-256 of its bytes, 64 hex digits.
+    public let digest: String
+    /// Digests of texts of its campaign that were sent before: what was written up to them was agreed to.
+    public let agreed: Set<String>
+
+    /// A text of a file.
+    public init(file: String, digest: String, agreed: Set<String>) { (self.file, self.digest, self.agreed) = (file, digest, agreed) }
+}

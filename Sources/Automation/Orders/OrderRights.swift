@@ -91,13 +91,23 @@ public final class AccountRights: Sendable {
 
     /// The accounts that wrote the text of a campaign's file, since the campaign was sent last.
     private func writers(of text: String, in file: String, since earlier: [RunFile]) throws -> Set<String> {
-        func digest(_ text: String) -> String { ShownFile.digest(of: Array(text.utf8)) }
-        let sent = earlier.map { earlier in
-            defer { earlier.close() }
-            return digest(earlier.plan.campaignSource)
-        }
         let name = file.split(separator: "/").last.map(String.init) ?? ""
-        return try opened()?.writers(ofText: digest(text), in: name, after: Set(sent)) ?? []
+        return try opened()?.writers(ofText: Self.digest(text), in: name, after: Self.digests(earlier)) ?? []
+    }
+
+    /// Digests of the texts of a campaign that were sent last: others have agreed to them.
+    public func sentTexts(ofCampaign name: String, app: String) throws -> Set<String> {
+        try Self.digests(files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns))
+    }
+
+    private static func digest(_ text: String) -> String { ShownFile.digest(of: Array(text.utf8)) }
+
+    private static func digests(_ runs: [RunFile]) -> Set<String> {
+        Set(
+            runs.map { run in
+                defer { run.close() }
+                return digest(run.plan.campaignSource)
+            })
     }
 
     /// What is known of a campaign with times before one of them is planned.

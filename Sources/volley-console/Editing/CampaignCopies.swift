@@ -83,7 +83,8 @@ enum CampaignCopies {
 
     private static func page(_ sheet: CampaignEditor.Sheet, _ visit: Visit) -> Page {
         CampaignEditor.page(
-            sheet, visit, title: "New campaign", action: "/campaigns/new",
+            sheet, visit, title: "New campaign",
+            action: "/campaigns/new" + (visit.query["file"].map { FormFields.query([("file", $0)]) } ?? ""),
             fields:
                 "<p class=\"note\">The file is called as the campaign: <code>spring-sale.yaml</code> for <code>name: spring-sale</code>.</p>"
         )
@@ -144,7 +145,7 @@ enum CampaignCopies {
                 remedy: "Begin its name with a letter or a digit, for example `name: spring-sale`.")
             return try again([option])
         }
-        switch try site.saving.save(text, as: file, base: nil, visit, site) {
+        switch try site.saving.save(text, as: file, base: nil, copyOf: visit.query["file"], visit, site) {
         case .saved where isBegun: return .redirect("/campaign/form" + FormFields.query([("file", file)]))
         case .saved: return .redirect(Words.path(ofCampaign: file) + "&saved=1")
         case .refused(let objections): return try again(objections)

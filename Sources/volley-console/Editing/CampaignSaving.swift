@@ -38,7 +38,10 @@ final class CampaignSaving: Sendable {
     /// - Parameters:
     ///   - file: its name in the folder.
     ///   - base: the digest of the file as the person saw it; nil for a file that must not exist yet.
-    func save(_ text: String, as file: String, base: String?, _ visit: Visit, _ site: Site) throws -> Outcome {
+    ///   - original: the file that a new one was said to be a copy of.
+    func save(
+        _ text: String, as file: String, base: String?, copyOf original: String? = nil, _ visit: Visit, _ site: Site
+    ) throws -> Outcome {
         guard let person = visit.person else { throw Refusal.notAllowed }
         let path = FilePaths.join(folder, name: file)
         let project = try site.project()
@@ -58,10 +61,40 @@ final class CampaignSaving: Sendable {
             guard bytes != present else { return .saved }
             if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
             try accounts.keep(
-                version: Self.text(of: bytes), of: file, app: draft.app?.value, by: Actor(person.id, address: visit.sight.client),
-                at: visit.now)
+                version: Self.text(of: bytes), of: file,
+                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, project, site, at: visit.now) : [],
+                app: draft.app?.value, by: Actor(person.id, address: visit.sight.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             return .saved
+        }
+    }
+
+    /// What a new file was made from: the file that it was said to be a copy of, and each whose text says the same under another name or at other
+    /// times. Otherwise a copy would hide its writers, and one of them could approve it.
+    private func sources(
+        of text: String, for file: String, _ original: String?, _ project: Project, _ site: Site, at now: Timestamp
+    ) throws -> [VersionSource] {
+        let content = Self.content(of: text)
+        var found = try accounts.texts(besides: file) { Self.content(of: $0) == content }
+        if let original, original != file, ScheduleFiles.isCampaign(original), !original.contains("/") {
+            let path = FilePaths.join(folder, name: original)
+            let present = try FilePaths.exists(path) ? [Self.text(of: FilePaths.read(path, atMost: Route.campaignBodyLimit))] : []
+            found += present.map { (file: original, text: $0) }
+        }
+        return try found.map { source in
+            let draft = Self.draft(Array(source.text.utf8), file: source.file, project, at: now)
+            let agreed = try draft.campaign.map { try site.rights.sentTexts(ofCampaign: $0.name.value, app: $0.app.value) } ?? []
+            return VersionSource(file: source.file, digest: ShownFile.digest(of: Array(source.text.utf8)), agreed: agreed)
+        }
+    }
+
+    /// The lines of a text, without those of its name and its times, blank ones and comments.
+    static func content(of text: String) -> [Substring] {
+        var isLeftOut = false
+        return text.split(whereSeparator: \.isNewline).filter { line in
+            guard let first = line.first(where: { $0 != " " && $0 != "\t" }), first != "#" else { return false }
+            if line.first == first { isLeftOut = line.hasPrefix("name:") || line.hasPrefix("schedule:") }
+            return !isLeftOut
         }
     }
 
