@@ -38,9 +38,78 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - remedy: what to do; nil for what the system's error suggests.
     public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
         if self == .system(ENOENT), let file, let misencoded = FilePaths.misencoded(file) { return misencoded }
+        if let shortage = file.flatMap({ Shortage($0, after: self) }) {
+            return Diagnostic("\(what): \(shortage.words)", file: file, remedy: remedy ?? shortage.remedy + ", then try again.")
+        }
         // Of another user's file, the command that gives it to this one.
         let access = self == .system(EACCES) ? file.flatMap { FileAccess.problem($0, .reading, purpose: nil) } : nil
         return Diagnostic("\(what): \(self)", file: file, remedy: remedy ?? access?.remedy ?? self.remedy)
+    }
+}
+
+/// What is missing where a file cannot be made, opened or made larger, if the error number does not tell: the system says of a file system that has no
+/// more files to give that it has no space, and of all paths in a folder that was removed that they do not exist.
+public enum Shortage: Hashable, Sendable {
+    /// Less than a megabyte is free.
+    case space
+    /// All inodes are in use.
+    case files
+    /// The current folder was removed, and the path is relative to it.
+    case currentFolder
+
+    /// What is missing for a file; nil if nothing is, or that cannot be found out.
+    public init?(at path: String) {
+        if Self.isRemoved(above: path) {
+            self = .currentFolder
+            return
+        }
+        var folder = FilePaths.folder(of: path), status = statvfs()
+        while statvfs(folder, &status) != 0 {
+            guard errno == ENOENT, folder != "/", folder != "." else { return nil }
+            folder = FilePaths.folder(of: folder)
+        }
+        // First: a file system that makes inodes from free space has none without it.
+        if status.f_bavail * status.f_frsize < 1 << 20 {
+            self = .space
+        } else if status.f_files > 0, status.f_favail == 0 {
+            self = .files
+        } else {
+            return nil
+        }
+    }
+
+    /// What an error means whose own words would be wrong; nil if they are right.
+    fileprivate init?(_ path: String, after error: FileError) {
+        guard error == .system(ENOSPC) || error == .system(ENOENT) && Self.isRemoved(above: path), let found = Self(at: path),
+            found != .space
+        else { return nil }
+        self = found
+    }
+
+    private static func isRemoved(above path: String) -> Bool {
+        guard !path.hasPrefix("/") else { return false }
+        guard let folder = getcwd(nil, 0) else { return errno == ENOENT }
+        defer { free(folder) }
+        // Source: getcwd(2), of a folder that cannot be reached from the root.
+        return strncmp(folder, "(unreachable)", 13) == 0
+    }
+
+    /// Why, as the end of a sentence.
+    public var words: String {
+        switch self {
+        case .space: "the disk is full"
+        case .files: "all inodes of the file system are in use, so no more files can be made"
+        case .currentFolder: "the current folder was removed"
+        }
+    }
+
+    /// What to do, as the beginning of a sentence.
+    public var remedy: String {
+        switch self {
+        case .space: "Free space"
+        case .files: "Remove files that are not needed (`df -i` counts them)"
+        case .currentFolder: "Change into a folder that exists"
+        }
     }
 }
 

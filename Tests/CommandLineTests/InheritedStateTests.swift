@@ -49,6 +49,16 @@ struct InheritedStateTests {
         #expect(wrong.status == 2 && wrong.errors.contains("none.yaml"), "\(wrong.errors)")
     }
 
+    @Test("a command that is started in a folder that was removed says that, and sends nothing")
+    func removedFolder() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let launcher = ["sh", "-ec", "mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\""]
+        let sent = try VolleyBinary.start(["send", "../campaign.yaml", "--yes"], in: folder.url, launcher: launcher).finish()
+        #expect(sent.status == 2 && sent.errors.contains("the current folder was removed"), "\(sent.errors)")
+        #expect(!sent.errors.contains("SQLite"), "\(sent.errors)")
+    }
+
     @Test("a hook's exit code is heard where SIGCHLD was ignored", .enabled(if: hasPython))
     func exitCodes() throws {
         let folder = try folder(hook: "exit 9")

@@ -140,6 +140,32 @@ import Testing
                 == "the folder of runs is a file")
     }
 
+    @Test(
+        "a file system without inodes is no full disk: plan, run and list say so",
+        .enabled(if: isRoot, "mounting a small disk needs root"))
+    func noInodes() throws {
+        let folder = try TemporaryFolder()
+        let disk = folder.path + "/disk"
+        let mounted = shell("mkdir '\(disk)' && mount -t tmpfs -o size=8m,nr_inodes=20 tmpfs '\(disk)' && echo yes")
+        try #require(mounted == "yes\n", "cannot mount a small disk here")
+        defer { _ = shell("umount -l '\(disk)'") }
+        let writer = try RunWriter(folder: disk, id: "run")
+        for number in 0..<5 { try writer.put(recipient(number), at: number) }
+        let run = try writer.finish(plan("run", audience: 5))
+        run.close()
+        _ = shell("cd '\(disk)'; i=0; while touch f$i 2>/dev/null; do i=$((i+1)); done")
+        let said = "all inodes of the file system are in use, so no more files can be made under \(disk)"
+        let plan = diagnostic { _ = try RunWriter(folder: disk, id: "other") }
+        #expect(plan?.description == "\(said). Remove files that are not needed (`df -i` counts them); nothing was sent.")
+        let claim = diagnostic { try run.claim(0..<2, at: noon) }
+        #expect(claim?.message == said && claim?.remedy?.contains("df -i") == true, "\(String(describing: claim))")
+        let list = SuppressionList(app: "shop", environment: "sandbox", folder: disk)
+        let added = diagnostic { _ = try list.add { _ in } }
+        #expect(added?.message.hasPrefix("all inodes of the file system are in use") == true, "\(String(describing: added))")
+        _ = shell("rm '\(disk)'/f*")
+        try run.claim(0..<2, at: noon)
+    }
+
     @Test("a full disk stops the plan with advice and leaves nothing", .enabled(if: isRoot, "mounting a small disk needs root"))
     func diskFull() throws {
         let folder = try TemporaryFolder()

@@ -4,11 +4,20 @@ import GRDB
 /// Turns errors of SQLite and the system into messages that people can act on. None repeats a value of the file.
 enum AccountDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String) -> Diagnostic {
-        switch error.resultCode {
-        case .SQLITE_FULL:
-            Diagnostic(
-                "the disk is full under \(FilePaths.folder(of: path))", file: path,
-                remedy: "Free space, then try again. The accounts were not changed.")
+        let found = Shortage(at: path)
+        let shortage: Shortage? =
+            switch error.resultCode {
+            case .SQLITE_FULL: found ?? .space
+            case .SQLITE_IOERR: found
+            case .SQLITE_CANTOPEN: found == .space ? nil : found
+            default: nil
+            }
+        if let shortage {
+            let place = shortage == .currentFolder ? "" : " under \(FilePaths.folder(of: path))"
+            return Diagnostic(
+                "\(shortage.words)\(place)", file: path, remedy: "\(shortage.remedy), then try again. The accounts were not changed.")
+        }
+        return switch error.resultCode {
         case .SQLITE_IOERR:
             Diagnostic(
                 "the disk failed while the accounts were in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,

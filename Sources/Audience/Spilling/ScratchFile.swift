@@ -44,7 +44,9 @@ struct ScratchFile: ~Copyable {
         let isFull = code == ENOSPC || code == EDQUOT
         return Diagnostics(
             Diagnostic(
-                isFull ? "the disk is full: there is no space for temporary files" : "\(message): \(SystemError.words(code))",
+                isFull
+                    ? "\((Shortage(at: FilePaths.join(folder, name: "volley")) ?? .space).words): there is no space for temporary files"
+                    : "\(message): \(SystemError.words(code))",
                 file: folder,
                 remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory.",
                 [.ask(.giveMemory)]))

@@ -16,7 +16,7 @@ enum RunDiagnostics {
         switch error.resultCode {
         case .SQLITE_FULL: return diskFull(path, activity)
         case .SQLITE_IOERR:
-            if freeBytes(folder(of: path)).map({ $0 < 1 << 20 }) ?? false { return diskFull(path, activity) }
+            if let shortage = Shortage(at: path) { return missing(shortage, path, activity) }
             if isAtSizeLimit(path) { return tooLarge(path, activity) }
             return Diagnostic(
                 "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
@@ -28,6 +28,9 @@ enum RunDiagnostics {
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
                 remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
+        case .SQLITE_CANTOPEN where Shortage(at: path) == .currentFolder: return missing(.currentFolder, path, activity)
+        case .SQLITE_CANTOPEN where activity == .reading && DatabaseFile.kind(path) == .missing: return missing(path)
+        case .SQLITE_CANTOPEN where Shortage(at: path) == .files: return missing(.files, path, activity)
         case .SQLITE_CANTOPEN where DatabaseFile.kind(path) == .missing: return missing(path)
         case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
             return Diagnostic(
@@ -52,7 +55,12 @@ enum RunDiagnostics {
     }
 
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
-        Diagnostic("the disk is full under \(folder(of: path))", remedy: advice("Free space", activity))
+        missing(Shortage(at: path) ?? .space, path, activity)
+    }
+
+    private static func missing(_ shortage: Shortage, _ path: String, _ activity: Activity) -> Diagnostic {
+        let place = shortage == .currentFolder ? "" : " under \(folder(of: path))"
+        return Diagnostic("\(shortage.words)\(place)", remedy: advice(shortage.remedy, activity))
     }
 
     private static func tooLarge(_ path: String, _ activity: Activity) -> Diagnostic {
@@ -145,7 +153,6 @@ enum RunDiagnostics {
     static func system(_ doing: String, path: String, errno code: Int32, activity: Activity) -> Diagnostic {
         switch code {
         case ENOSPC, EDQUOT: diskFull(path, activity)
-        case ENOENT: Diagnostic("\(doing): there is no such file or folder", file: path)
         case EACCES:
             Diagnostic("\(doing): permission denied", file: path, remedy: "Check the folder's permissions, and which user runs volley.")
         default: FileError.system(code).diagnostic(doing, file: path)
@@ -162,11 +169,6 @@ enum RunDiagnostics {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { close(descriptor) }
         return descriptor >= 0 || (errno != EMFILE && errno != ENFILE)
-    }
-
-    private static func freeBytes(_ folder: String) -> UInt? {
-        var status = statvfs()
-        return statvfs(folder, &status) == 0 ? status.f_bavail * status.f_frsize : nil
     }
 }
 

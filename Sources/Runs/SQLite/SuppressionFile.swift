@@ -162,6 +162,13 @@ enum SuppressionFile {
 enum SuppressionDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String, isWriting: Bool) -> Diagnostic {
         switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN:
+            // Of a full disk, which SQLite names itself, the folder for temporary files may be meant.
+            guard let shortage = Shortage(at: path), shortage != .space || error.resultCode == .SQLITE_IOERR else { break }
+            return Diagnostic(shortage.words, file: path, remedy: "\(shortage.remedy), then try again. The list was not changed.")
+        default: break
+        }
+        switch error.resultCode {
         case .SQLITE_FULL:
             return Diagnostic(
                 "the disk is full under \(RunDiagnostics.folder(of: path)), or in the folder for temporary files", file: path,
