@@ -62,7 +62,7 @@ public struct LifeSequence: Sendable {
     }
 
     /// When the last life of a run ended; nil while it continues, or when that is not on record.
-    func end(of run: String) -> Timestamp? { byRun[run]?.last.flatMap { $0.isEnd ? $0.at : nil } }
+    package func end(of run: String) -> Timestamp? { byRun[run]?.last.flatMap { $0.isEnd ? $0.at : nil } }
 
     /// Whether a run was started or resumed after a place; nil when that is not on record.
     public func hasBegun(_ run: String, after place: Place?) -> Bool? {

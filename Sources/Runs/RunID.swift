@@ -9,7 +9,7 @@ public enum RunID {
     }
 
     /// The campaign that an id names; nil when it is not an id.
-    static func campaign(of id: Substring) -> Substring? {
+    package static func campaign(of id: Substring) -> Substring? {
         guard moment(of: id) != nil, id.utf8.count > 21 else { return nil }
         return id.dropFirst(16).dropLast(5)
     }

@@ -5,13 +5,15 @@ public import Runs
 
 /// What was sent to an app's devices in the last hours, whatever the campaign: the same devices usually should not get another push so soon.
 ///
-/// The record next to the runs says what was begun, so that only those runs are opened. A run that cannot be read is left out: these are facts
-/// for a warning, and other commands report the run.
+/// The record next to the runs says what was begun, so that only those runs are opened. It also says which of them cannot be read: then the
+/// numbers are a minimum, and nothing fails, as these are facts for a warning.
 public struct RecentSendings: Sendable {
     /// A sending longer ago belongs to another day.
     public static let hours = 12
     /// The most runs that are looked at, newest first.
     private static let mostRuns = 20
+    /// How long to wait for a run that another program holds; seconds.
+    private static let patienceSeconds = 1.0
 
     /// A run that may have reached devices.
     public struct Sending: Hashable, Sendable {
@@ -41,6 +43,9 @@ public struct RecentSendings: Sendable {
 
     /// Newest first.
     public private(set) var all: [Sending]
+    /// Runs of the last hours of which it is not known, or not as a whole, which devices they reached: the file is gone, damaged, an older copy, or
+    /// held by another program.
+    public private(set) var unread: Set<String> = []
     /// The devices, one cap of one push for each of `all`; nil until they are read, and where there was no sending.
     package private(set) var devices: CappedDevices?
     private let since: Timestamp
@@ -62,34 +67,60 @@ public struct RecentSendings: Sendable {
             all = []
             return
         }
+        all = []
+        let record = HistorySnapshot(of: catalog)
+        var ends: LifeSequence?
         // A slow run may have begun the day before.
-        let begun = HistorySnapshot(of: catalog).begun(since: since.adding(seconds: -86_400))
-        all = Array(
-            begun.lazy.filter { id, entry in
-                id != own && entry.scope.map { !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) } ?? true
-            }.compactMap { id, entry in
-                guard let run = try? catalog.open(id) else { return nil }
+        for (id, entry) in record.begun(since: earliest.adding(seconds: -86_400)) where id != own && all.count < Self.mostRuns {
+            guard entry.scope.map({ !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) }) ?? true else { continue }
+            do {
+                let run = try catalog.open(id, patienceSeconds: Self.patienceSeconds)
                 defer { run.close() }
-                guard run.plan.app == app, (try? run.mayHaveReached(since: since)) ?? false else { return nil }
-                return Sending(run.plan, begunAt: entry.begunAt, lists: settings.lists)
-            }.prefix(Self.mostRuns))
+                guard run.plan.app == app, try run.mayHaveReached(since: earliest) else { continue }
+                _ = try run.plan.settings.get()
+                guard let sending = Sending(run.plan, begunAt: entry.begunAt, lists: settings.lists) else { continue }
+                if !run.isBeingSent, record.gap(of: run)?.isKnown ?? false { unread.insert(id) }
+                if try run.mayHaveReached(since: since) { all.append(sending) }
+            } catch {
+                // A first life that was never confirmed pushed nothing; of what is not in scope for certain, nothing is said.
+                guard entry.scope != nil, entry.previousLife != "" else { continue }
+                ends = ends ?? (try? catalog.history.order())
+                if ends?.end(of: id).map({ $0 >= earliest }) ?? true { unread.insert(id) }
+            }
+        }
+    }
+
+    /// Says that runs cannot be read; nil if there is none.
+    /// - Parameter campaign: whose own runs do not count, as they are spoken of elsewhere; nil for none.
+    public static func words(unread: Set<String>, besidesThoseOf campaign: String? = nil) -> String? {
+        let unread = unread.filter { campaign == nil || RunID.campaign(of: $0[...]).map(String.init) != campaign }
+        guard !unread.isEmpty else { return nil }
+        let named = unread.sorted().reversed().prefix(3).joined(separator: ", "), more = unread.count > 3 ? ", …" : ""
+        let runs = "\(TextFormat.counted(unread.count, one: "run")) of the last \(hours) h"
+        return "\(runs) cannot be read, or not as a whole (\(named)\(more)): more of these devices may have got a push than is known"
     }
 
     /// Reads which devices the runs reached.
     /// - Parameter hash: of the scan that they are for.
     package mutating func readDevices(_ catalog: RunsFolder, hash: KeyedHash) {
         guard !all.isEmpty else { return }
+        var unread = unread
+        defer { self.unread = unread }
         let caps = all.map { _ in FrequencyCap(pushes: 1, seconds: Self.hours * 3600) }
         var moments = all.map(\.lastAt)
         devices = CappedDevices(caps, hash: hash) { add in
             for (number, sending) in all.enumerated() {
-                guard let run = try? catalog.open(sending.run) else { continue }
-                defer { run.close() }
-                // What was read until a damaged place counts.
-                try? run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
-                    guard sending.counted[service], isToCome || moment.map({ $0 >= since }) ?? false else { return }
-                    add(token) { $0 == number }
-                    moments[number] = max(moments[number], isToCome ? now : moment ?? now)
+                do {
+                    let run = try catalog.open(sending.run, patienceSeconds: Self.patienceSeconds)
+                    defer { run.close() }
+                    try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
+                        guard sending.counted[service], isToCome || moment.map({ $0 >= since }) ?? false else { return }
+                        add(token) { $0 == number }
+                        moments[number] = max(moments[number], isToCome ? now : moment ?? now)
+                    }
+                } catch {
+                    // What was read until a damaged place counts.
+                    unread.insert(sending.run)
                 }
             }
         }

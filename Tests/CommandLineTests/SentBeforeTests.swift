@@ -52,6 +52,45 @@ struct SentBeforeTests {
         _ = terminal.finish()
     }
 
+    @Test(
+        "a run of another campaign that cannot be read makes the number a minimum: preview, JSON, plan and the question say so",
+        arguments: ["damaged", "cut off", "gone", "a pipe", "held"])
+    func unreadRun(how: String) throws {
+        let folder = try Self.server().folder
+        let run = try #require(try folder.volley("report", "last", "--format", "json").json()["run"]?.stringValue)
+        let file = folder.url.appendingPathComponent("runs/\(run).sqlite").path
+        var holder: RunningVolley?
+        defer { holder?.interrupt() }
+        switch how {
+        case "damaged": try folder.write("runs/\(run).sqlite", "damaged")
+        case "cut off": #expect(truncate(file, 5000) == 0)
+        case "held":
+            guard hasPython else { return }
+            let hold =
+                "import sqlite3, sys, time; d = sqlite3.connect(sys.argv[1]); d.execute('BEGIN EXCLUSIVE'); print('held', flush=True); time.sleep(300)"
+            let python = try RunningVolley(
+                executable: "/usr/bin/python3", ["-c", hold, file], in: folder.url, environment: [:], input: nil)
+            while python.isRunning, !python.outputSoFar.contains("held") { usleep(20_000) }
+            holder = python
+        default:
+            try FileManager.default.removeItem(atPath: file)
+            if how == "a pipe" { #expect(mkfifo(file, 0o600) == 0) }
+        }
+        let said =
+            "1 run of the last 12 h cannot be read, or not as a whole (\(run)): more of these devices may have got a push than is known"
+        let preview = try folder.volley("preview", "other.yaml", "--json")
+        #expect(preview.errors.contains(said) && preview.errors.contains("[sent-recently]"), "\(preview.errors)")
+        #expect(try preview.json()["reached_lately_unread"] == .array([.string(run)]))
+        guard how == "gone" else { return }
+        let plan = try folder.volley("plan", "other.yaml", "--json")
+        #expect(plan.errors.contains(said), "\(plan.errors)")
+        let terminal = try VolleyAtTerminal(["send", "--plan", #require(try plan.json()["run"]?.stringValue)], in: folder.url)
+        #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("Lately       1 run of the last 12 h cannot be read"), "\(terminal.shown)")
+        terminal.type("n\n")
+        _ = terminal.finish()
+    }
+
     @Test("the campaign's own last run is warned of once, with the devices; other devices, silent pushes and damaged runs cause no warning")
     func others() throws {
         let folder = try Self.server().folder

@@ -8,6 +8,8 @@ struct ReachedLately: Sendable {
     /// Newest first. A device counts for the newest run that reached it.
     private let sendings: [(sending: RecentSendings.Sending, devices: Int)]
     private let audience: Int
+    /// Runs that may have reached more of them.
+    private let unread: Set<String>
     private let now: Timestamp
     /// More runs are counted, and not named.
     private static let mostNamed = 3
@@ -16,7 +18,7 @@ struct ReachedLately: Sendable {
         sendings = (recent?.all ?? []).enumerated().compactMap { number, sending in
             result.reachedBySending[number].map { (sending, $0) }
         }
-        (audience, self.now) = (result.audience, now)
+        (audience, unread, self.now) = (result.audience, recent?.unread ?? [], now)
     }
 
     /// `5 of these 5 devices got it or may have got it`; nil if none did, or that is not known.
@@ -27,8 +29,15 @@ struct ReachedLately: Sendable {
     /// A warning that names the runs.
     /// - Parameter isKnown: whether another warning names a run.
     func warnings(_ context: CampaignContext, unless isKnown: (RecentSendings.Sending) -> Bool) -> [Diagnostic] {
+        // Of the campaign's own runs `EarlierRuns` says it.
+        let unknown = RecentSendings.words(unread: unread, besidesThoseOf: context.campaign.name.value)
+        let minimum = unknown.map {
+            Diagnostic.warning(
+                .sentRecently, message: $0, at: context.campaign.audience.position,
+                remedy: "Put back what is missing; `volley runs` shows what is there, and what is wrong with it.", [.seeProblems])
+        }
         let others = sendings.filter { !isKnown($0.sending) }
-        guard let first = others.first else { return [] }
+        guard let first = others.first else { return [minimum].compactMap(\.self) }
         let named = others.prefix(Self.mostNamed).enumerated().map { number, other in
             let devices = number == 0 ? "\(TextFormat.count(other.devices)) of \(these)" : TextFormat.count(other.devices)
             return
@@ -46,8 +55,11 @@ struct ReachedLately: Sendable {
                     "To leave such devices out, write frequency: at most 1 per \(RecentSendings.hours) hours under 'delivery'; "
                     + "`volley report \(first.sending.run)` shows what they got.",
                 [.readReport(run: first.sending.run)])
-        ]
+        ] + [minimum].compactMap(\.self)
     }
+
+    /// What they hold as `reached_lately_unread`: the runs because of which these numbers are a minimum; nil without any.
+    var unreadJSON: JSONValue? { unread.isEmpty ? nil : .array(unread.sorted().map { .string($0) }) }
 
     private var these: String { audience == 1 ? "this 1 device" : "these \(TextFormat.devices(audience))" }
 

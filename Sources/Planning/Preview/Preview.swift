@@ -74,6 +74,7 @@ public struct Preview: Sendable {
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
         if let reached = lately?.json { pairs.append(("reached_lately", reached)) }
+        if let unread = lately?.unreadJSON { pairs.append(("reached_lately_unread", unread)) }
         if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
         if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(CallsOfKind.all(of: calls).map(\.json)))] }
         return pairs

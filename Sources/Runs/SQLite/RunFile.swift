@@ -24,6 +24,7 @@ public final class RunFile: RunLedger {
     /// What is known of the other runs of the folder.
     let marks: RunMarks
     private let isReadOnly: Bool
+    private let patienceSeconds: Double
     private let identity: DatabaseFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
@@ -53,8 +54,11 @@ public final class RunFile: RunLedger {
         try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunMarks())
     }
 
-    init(path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks) throws {
-        self.marks = marks
+    /// - Parameter patienceSeconds: how long to wait for another program that holds the file.
+    init(
+        path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks, patienceSeconds: Double = 10
+    ) throws {
+        (self.marks, self.patienceSeconds) = (marks, patienceSeconds)
         givenPath = path
         // A link would have its own lock, and two processes could send the run.
         let real = DatabaseFile.withoutLink(path)
@@ -63,7 +67,7 @@ public final class RunFile: RunLedger {
         identity = DatabaseFile.identity(real)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer)
+            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer, patienceSeconds)
         } catch var mistake as Diagnostic where mistake.file == real {
             mistake.file = path
             throw mistake
@@ -71,13 +75,13 @@ public final class RunFile: RunLedger {
     }
 
     private static func openedPlan(
-        _ path: String, _ observer: Observer<RunConversion>
+        _ path: String, _ observer: Observer<RunConversion>, _ patienceSeconds: Double
     ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try reading(path, { try checkedPlan($0, path: path) }) { return checked }
+                if let checked = try reading(path, patienceSeconds, { try checkedPlan($0, path: path) }) { return checked }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try reading(path, { try checkedPlan($0, path: path) }) else {
+                guard let checked = try reading(path, patienceSeconds, { try checkedPlan($0, path: path) }) else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
@@ -87,10 +91,10 @@ public final class RunFile: RunLedger {
 
     deinit { close() }
 
-    private static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+    private static func reading<T>(_ path: String, _ patienceSeconds: Double, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(patienceSeconds)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         let result = try database.read(body)
         try database.close()
@@ -202,7 +206,7 @@ public final class RunFile: RunLedger {
             connections.reading = nil
             var configuration = Configuration()
             configuration.readonly = !toWrite
-            configuration.busyMode = .timeout(10)
+            configuration.busyMode = .timeout(patienceSeconds)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
             // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read

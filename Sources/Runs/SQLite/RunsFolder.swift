@@ -37,9 +37,11 @@ public struct RunsFolder: Sendable {
 
     /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
     /// caller recognises by its id.
+    /// - Parameter patienceSeconds: how long to wait, each time it is read, for another program that holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
-    public func open(_ run: String, readOnly: Bool = true) throws -> RunFile {
-        let opened = try RunFile(path: place(of: run), readOnly: readOnly, observer: observer, marks: marks)
+    public func open(_ run: String, readOnly: Bool = true, patienceSeconds: Double = 10) throws -> RunFile {
+        let opened = try RunFile(
+            path: place(of: run), readOnly: readOnly, observer: observer, marks: marks, patienceSeconds: patienceSeconds)
         if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
         return opened
     }

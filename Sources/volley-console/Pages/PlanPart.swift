@@ -61,14 +61,16 @@ enum PlanPart {
     private static func sentSince(_ plan: RunPlan, _ site: Site) -> HTML {
         guard let settings = try? plan.settings.get(), plan.retryOf == nil else { return "" }
         let now = Timestamp.now()
-        let sendings = RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id).all
-        guard !sendings.isEmpty else { return "" }
-        let items: [HTML] = sendings.map { sending in
-            """
-            <li dir="auto"><a href="\(Words.path(of: sending.run))">\(sending.campaign)</a> went to \(TextFormat.devices(sending.devices)) of \(plan.app) \
-            \(PreviousSending.ago(sending.begunAt, now: now)), after this was planned. They may be the same devices.</li>
-            """
-        }
+        let sendings = RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        let unread = RecentSendings.words(unread: sendings.unread).map { "<li dir=\"auto\">\($0).</li>" as HTML }
+        let items: [HTML] =
+            sendings.all.map { sending in
+                """
+                <li dir="auto"><a href="\(Words.path(of: sending.run))">\(sending.campaign)</a> went to \(TextFormat.devices(sending.devices)) of \(plan.app) \
+                \(PreviousSending.ago(sending.begunAt, now: now)), after this was planned. They may be the same devices.</li>
+                """
+            } + [unread].compactMap(\.self)
+        guard !items.isEmpty else { return "" }
         return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(items)</ul></section>"
     }
 

@@ -60,9 +60,13 @@ struct SendQuestion {
         guard run.plan.retryOf == nil else { return [] }
         let (plan, name) = (run.plan, run.plan.campaign)
         let sendings = RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        var unread = sendings.unread
+        // Some that could be opened could not be read as a whole when the devices were counted.
+        if case .array(let runs)? = plan.preview["reached_lately_unread"] { unread.formUnion(runs.compactMap(\.stringValue)) }
+        let unknown = RecentSendings.words(unread: unread, besidesThoseOf: name)
         return sendings.all.filter { $0.campaign != name }.map {
             "'\($0.campaign)' went to \(TextFormat.devices($0.devices)) \(PreviousSending.ago($0.begunAt, now: now)), after this was planned"
-        }
+        } + [unknown].compactMap(\.self)
     }
 
     /// Five short lines, and one for each other push; the last one asks for a yes.
