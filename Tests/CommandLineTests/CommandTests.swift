@@ -145,6 +145,12 @@ struct CommandTests {
         #expect(tokens == Set((0..<20).map(ProjectFolder.token)))
     }
 
+    @Test("simulate ends after a number of seconds, and refuses what is none", arguments: ["nan", "inf", "1e300", "-1"])
+    func simulateFor(seconds: String) throws {
+        let refused = try ProjectFolder().volley("simulate", "--port", "0", "--for=\(seconds)")
+        #expect(refused.status == 2 && refused.errors.contains("--for takes seconds, up to 4000000000."), "\(refused.errors)")
+    }
+
     @Test("simulate takes a certificate of one's own, and says under which name it is to be called")
     func simulateWithCertificate() throws {
         let folder = try ProjectFolder()

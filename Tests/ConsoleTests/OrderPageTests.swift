@@ -195,6 +195,35 @@ struct OrderPageTests {
         }
     }
 
+    @Test("the writers of a campaign are those of its copies: of a copy of a copy, a changed one, and one that is said to be none")
+    func copiesHaveWriters() async throws {
+        let office = try Office()
+        let (edith, boss) = (
+            try office.session("edith", [.editor], app: "shop"), try office.session("boss", [.editor, .approver], app: "shop")
+        )
+        try await TestServer.with(office.site) { server throws in
+            func writers(_ file: String) throws -> Set<String> {
+                try office.site.accounts.writers(
+                    ofText: ShownFile.digest(of: Array(String(contentsOfFile: "\(office.folder.path)/\(file)", encoding: .utf8).utf8)),
+                    in: file, after: [])
+            }
+            func make(_ text: String, _ session: String, from file: String? = nil) throws {
+                let path = "/campaigns/new" + (file.map { "?file=\($0)" } ?? "")
+                #expect(try server.form(path, session: session, [("text", text)]).status == 303)
+            }
+            let text = "name: laun\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: By the boss}\n"
+            try make(text, boss)
+            let form = try server.request("GET", "/campaigns/new?file=laun.yaml", session: edith).body
+            #expect(form.contains("action=\"/campaigns/new?file=laun.yaml\""))
+            try make("# mine\n" + text.replacing("name: laun", with: "name: laun-copy") + "\n", edith)
+            #expect(try writers("laun-copy.yaml") == ["boss", "edith"])
+            try make(text.replacing("laun", with: "third").replacing("By the", with: "Of the"), edith, from: "laun-copy.yaml")
+            #expect(try writers("third.yaml") == ["boss", "edith"])
+            try make(text.replacing("laun", with: "own").replacing("By the boss", with: "My own"), edith)
+            #expect(try writers("own.yaml") == ["edith"])
+        }
+    }
+
     @Test("whoever wrote a campaign or asked for its approval is told so instead of being asked to approve")
     func fourEyes() async throws {
         let office = try Office()

@@ -32,6 +32,8 @@ struct ServerTests {
                 (403, try server.request("POST", "/sign-in", form: [])),
                 (421, try server.request("GET", "/", headers: [("Host", "evil.example")])),
                 (400, try server.raw("GET / HTTP/1.1\r\n\(host)Content-Length: x\r\n\r\n")),
+                (400, try server.raw("GET /sign-in HTTP/1.1\r\n\(host)\(host)Connection: close\r\n\r\n")),
+                (400, try server.raw("GET /sign-in HTTP/1.1\r\n\(host)host: evil.example\r\nConnection: close\r\n\r\n")),
                 (400, try server.raw("nonsense\r\n\r\n")),
             ]
             for (status, reply) in replies {

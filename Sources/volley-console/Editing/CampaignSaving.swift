@@ -62,7 +62,7 @@ final class CampaignSaving: Sendable {
             if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
             try accounts.keep(
                 version: Self.text(of: bytes), of: file,
-                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, project, site, at: visit.now) : [],
+                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, project, site) : [],
                 app: draft.app?.value, by: Actor(person.id, address: visit.sight.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             return .saved
@@ -72,7 +72,7 @@ final class CampaignSaving: Sendable {
     /// What a new file was made from: the file that it was said to be a copy of, and each whose text says the same under another name or at other
     /// times. Otherwise a copy would hide its writers, and one of them could approve it.
     private func sources(
-        of text: String, for file: String, _ original: String?, _ project: Project, _ site: Site, at now: Timestamp
+        of text: String, for file: String, _ original: String?, _ project: Project, _ site: Site
     ) throws -> [VersionSource] {
         let content = Self.content(of: text)
         var found = try accounts.texts(besides: file) { Self.content(of: $0) == content }
@@ -82,7 +82,7 @@ final class CampaignSaving: Sendable {
             found += present.map { (file: original, text: $0) }
         }
         return try found.map { source in
-            let draft = Self.draft(Array(source.text.utf8), file: source.file, project, at: now)
+            let draft = Self.draft(Array(source.text.utf8), file: source.file, project, at: .now())
             let agreed = try draft.campaign.map { try site.rights.sentTexts(ofCampaign: $0.name.value, app: $0.app.value) } ?? []
             return VersionSource(file: source.file, digest: ShownFile.digest(of: Array(source.text.utf8)), agreed: agreed)
         }

@@ -28,6 +28,8 @@ struct Doors: RouterMiddleware {
         _ request: Request, _ context: ConsoleContext, _ next: (Request, ConsoleContext) async throws -> Response
     ) async -> Response {
         do {
+            // The first one is the authority; RFC 9112, section 3.2 refuses a second one, as a proxy before the console may have believed that.
+            guard HTTPField.Name("Host").map({ request.headers[values: $0].isEmpty }) ?? true else { throw Refusal.unreadable }
             guard context.sight != nil else { throw Refusal.wrongHost }
             return try await next(request, context)
         } catch let failure as Refusal where failure.mistakes != nil {

@@ -341,6 +341,8 @@ struct Simulate: ParsableCommand {
         }
         // More than a century of it is a slip, and may be more than a timestamp holds.
         guard abs(clockAhead.map(Double.init) ?? 0) <= 4e9 else { throw ValidationError("--clock-ahead takes seconds, up to 4000000000.") }
+        // Of more, and of what is no number, a clock makes no end.
+        guard (0...4e9).contains(seconds ?? 0) else { throw ValidationError("--for takes seconds, up to 4000000000.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
