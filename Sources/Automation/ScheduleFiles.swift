@@ -51,8 +51,8 @@ public struct ScheduleFiles: Sendable {
     /// - Throws: a `Diagnostic` if one of them does not exist.
     public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
-            throw FilePaths.misencoded(path)
-                ?? Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
+            if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) { throw problem }
+            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
         }
         self.arguments = arguments
         self.catalog = catalog
@@ -97,9 +97,11 @@ public struct ScheduleFiles: Sendable {
             do {
                 guard !folders.contains(file) else {
                     reading.unreadable.formUnion(seen[file] ?? [])
-                    throw Diagnostic(
-                        "this folder cannot be read", file: file,
-                        remedy: "Make sure that it exists and that you may read it. Until then its campaigns are not sent.")
+                    var problem =
+                        FileAccess.problem(file, .reading, purpose: "a folder of campaigns")
+                        ?? Diagnostic("this folder cannot be read", file: file, remedy: "Make sure that it exists.")
+                    problem.remedy = (problem.remedy.map { $0 + " " } ?? "") + "Until then its campaigns are not sent."
+                    throw problem
                 }
                 let context = try CampaignContext.read(CampaignFile(file, in: choice), now: now)
                 guard let schedule = context.campaign.schedule, schedule.hasTimes else {

@@ -16,37 +16,67 @@ public enum FileAccess {
     public static func problem(_ path: String, _ need: Need, purpose: String?) -> Diagnostic? {
         let purpose = purpose.map { ", \($0)" } ?? ""
         var status = stat()
-        guard stat(path, &status) == 0 else {
-            let code = errno
-            return code == ENOENT || code == ENOTDIR ? nil : refusal(path, need, purpose, code, nil)
-        }
+        guard stat(path, &status) == 0 else { return lookupProblem(path, errno, purpose) }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let mode = need == .reading ? R_OK : R_OK | W_OK
         // The effective user: access(2) alone uses the real one.
         guard faccessat(AT_FDCWD, path, isFolder ? mode | X_OK : mode, AT_EACCESS) != 0 else { return nil }
-        return refusal(path, need, purpose, errno, status)
+        let code = errno, doing = need == .reading ? "read" : "write", thing = isFolder ? "folder" : "file"
+        let refusal = "\(name(ofUser: geteuid())) may not \(doing) this \(thing)\(purpose)"
+        guard code == EACCES else { return FileError.system(code).diagnostic(refusal, file: path) }
+        return denial(path, refusal, need, status, rights: isFolder ? "rwx" : "rw")
     }
 
-    private static func refusal(_ path: String, _ need: Need, _ purpose: String, _ code: Int32, _ status: stat?) -> Diagnostic {
-        let owner = status.map { name(ofUser: $0.st_uid) } ?? "another user"
-        let user = name(ofUser: geteuid()), isFolder = (status?.st_mode ?? 0) & S_IFMT == S_IFDIR
-        let thing = isFolder ? "folder" : "file", doing = need == .reading ? "read" : "write"
-        let file = FilePaths.inShell(path)
+    /// Why it cannot be found out whether a file or folder is there; nil if that can be found out. Only a path for which this is nil, and that leads
+    /// nowhere, is missing.
+    public static func lookupProblem(_ path: String) -> Diagnostic? {
+        var status = stat()
+        return stat(path, &status) == 0 ? nil : lookupProblem(path, errno, "")
+    }
+
+    private static func lookupProblem(_ path: String, _ code: Int32, _ purpose: String) -> Diagnostic? {
+        let user = name(ofUser: geteuid())
         switch code {
-        case EACCES where status?.st_uid == geteuid():
-            return Diagnostic(
-                "\(user) may not \(doing) this \(thing)\(purpose), although it is the owner", file: path,
-                remedy: "Run `chmod u+rw\(isFolder ? "x" : "") \(file)`.")
-        case EACCES where status != nil:
-            return Diagnostic(
-                "\(user) may not \(doing) this \(thing)\(purpose); it belongs to \(owner)", file: path,
-                remedy: remedy(path, need, owner: status?.st_uid ?? 0, user: geteuid(), group: getegid()))
+        case ENOENT, ENOTDIR: return nil
         case EACCES:
-            return Diagnostic(
-                "\(user) may not look up this file\(purpose)", file: path,
-                remedy: "Give \(user) the right to enter the folders above it: `namei -l \(file)` shows them.")
-        default: return FileError.system(code).diagnostic("\(user) may not \(doing) this \(thing)\(purpose)", file: path)
+            guard let (folder, status) = closedFolder(onTheWayTo: path) else {
+                return Diagnostic(
+                    "\(user) may not look up this file\(purpose)", file: path,
+                    remedy: "Give \(user) the right to enter the folders above it: `namei -l \(FilePaths.inShell(path))` shows them.")
+            }
+            return denial(
+                folder, "\(user) may not enter this folder, which is on the way to \(TextFormat.inLine(path))\(purpose)", .reading, status,
+                rights: "rx")
+        default: return FileError.system(code).diagnostic("this cannot be looked up\(purpose)", file: path)
         }
+    }
+
+    /// The first folder on the way to a file that this process may not enter, with links followed; nil if none is found.
+    /// - Parameter links: how many may follow one another.
+    private static func closedFolder(onTheWayTo path: String, links: Int = 8) -> (path: String, status: stat)? {
+        var reached = path.hasPrefix("/") ? "/" : ""
+        for name in path.split(separator: "/") {
+            let folder = reached.isEmpty ? "." : reached
+            var status = stat()
+            if faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0, errno == EACCES, stat(folder, &status) == 0 { return (folder, status) }
+            reached = reached.isEmpty ? String(name) : FilePaths.join(reached, name: String(name))
+            // What a link leads to is looked up through folders of its own.
+            if links > 0, stat(reached, &status) != 0, errno == EACCES, let target = FilePaths.target(ofLink: reached) {
+                return closedFolder(onTheWayTo: target, links: links - 1)
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter rights: those of the owner that the file lacks, as chmod(1) takes them, where the owner is this user.
+    private static func denial(_ path: String, _ refusal: String, _ need: Need, _ status: stat, rights: String) -> Diagnostic {
+        guard status.st_uid != geteuid() else {
+            return Diagnostic(
+                "\(refusal), although it is the owner", file: path, remedy: "Run `chmod u+\(rights) \(FilePaths.inShell(path))`.")
+        }
+        return Diagnostic(
+            "\(refusal); it belongs to \(name(ofUser: status.st_uid))", file: path,
+            remedy: remedy(path, need, owner: status.st_uid, user: geteuid(), group: getegid()))
     }
 
     /// What gives a file to the user that runs this process. As root volley would leave more files of root.

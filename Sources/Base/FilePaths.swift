@@ -216,7 +216,9 @@ public enum FilePaths {
         let code = errno
         if code == EEXIST { return above }
         removeFolders(above)
-        throw FileError.system(code).diagnostic("the folder cannot be made", file: path)
+        let parent = path.contains("/") ? folder(of: path) : "."
+        throw (code == EACCES ? FileAccess.problem(parent, .writing, purpose: "in which \(TextFormat.inLine(path)) has to be made") : nil)
+            ?? FileError.system(code).diagnostic("the folder cannot be made", file: path)
     }
 
     /// Removes folders that are empty, the last first.

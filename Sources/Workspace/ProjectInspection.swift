@@ -65,7 +65,7 @@ public struct ProjectInspection {
     // MARK: - Exports, keys and authorities
 
     private var unreadableFiles: [Diagnostic] {
-        var files: [(path: String, purpose: String)] = [], authorities: [SourceText] = []
+        var files: [(path: String, purpose: String)] = [], authorities: [SourceText] = [], closed: [Diagnostic] = []
         for app in project.apps {
             let name = app.name.value
             for service in app.services {
@@ -73,14 +73,22 @@ public struct ProjectInspection {
                 files += keys.map { (Self.path($0, project), "a credential of the app '\(name)'") }
                 if case .server(_, let authority?) = service.environment { authorities.append(authority) }
             }
-            // Dates in a path are those of a time, which may be to come.
-            let exports = app.devices.filter { !$0.value.contains("{{") }.map { Self.path($0, project) }
-            files += ((try? AudienceQuery.expand(paths: exports)) ?? []).map { ($0, "an export of the app '\(name)'") }
+            for export in app.devices {
+                let path = Self.path(export, project)
+                do throws(Diagnostic) {
+                    // Dates in a path are those of a time, which may be to come.
+                    if let date = path.firstRange(of: "{{") {
+                        if let problem = FileAccess.lookupProblem(String(path[..<date.lowerBound])) { throw problem }
+                    } else {
+                        files += try AudienceQuery.matches(of: path).map { ($0, "an export of the app '\(name)'") }
+                    }
+                } catch { closed.append(Self.placed(error, at: export, as: error.file)) }
+            }
         }
         for target in project.noticeTargets.map(\.target) {
             if case .webhook(_, _, let authority?) = target.way { authorities.append(authority) }
         }
-        return files.compactMap { FileAccess.problem($0.path, .reading, purpose: $0.purpose) }
+        return closed + files.compactMap { FileAccess.problem($0.path, .reading, purpose: $0.purpose) }
             + authorities.compactMap { authority in
                 do throws(Diagnostic) {
                     try CertificateAuthorityFile.check(Self.path(authority, project))

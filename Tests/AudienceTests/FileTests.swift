@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -173,6 +174,45 @@ import Testing
         #expect(files == ["c.jsonl", "a.csv", "b.csv", "[odd].csv"].map { "\(folder.path)/\($0)" })
         let error = #expect(throws: Diagnostics.self) { try AudienceQuery.expand(paths: ["\(folder.path)/*.tsv", "x.csv", "y*"]) }
         #expect(error?.all.count == 2)
+    }
+
+    @Test("a glob looks into folders of any depth, past what is none, and into no hidden ones")
+    func deepGlobs() throws {
+        let root = try Folders(), path = root.path
+        try root.make(["a/x/no.txt", "b/x/no.txt", "b/y/yes.txt", ".hidden/x/no.txt", "file"])
+        #expect(try AudienceQuery.expand(paths: [path + "/*/x/no.txt"]) == ["a", "b"].map { "\(path)/\($0)/x/no.txt" })
+        #expect(try AudienceQuery.expand(paths: [path + "/[!a]/*/*.txt"]) == ["\(path)/b/x/no.txt", "\(path)/b/y/yes.txt"])
+        #expect(try AudienceQuery.expand(paths: [path + "/.h*/x/no.txt"]) == ["\(path)/.hidden/x/no.txt"])
+        #expect(try AudienceQuery.matches(of: path + "/file/*.txt").isEmpty && AudienceQuery.matches(of: path + "/none/*").isEmpty)
+        #expect(try AudienceQuery.matches(of: path + "/none/no.txt") == [path + "/none/no.txt"])
+    }
+
+    @Test(
+        "a glob that cannot look into a folder is refused, and names it: files in it may be meant",
+        arguments: ["*/no.txt", "*/*.txt", "b/*.txt", "*/deep/no.txt"], ["gone", "b"])
+    func closedGlobs(pattern: String, target: String) throws {
+        let root = try Folders()
+        try root.make(["a/no.txt", "a/deep/no.txt"])
+        try FileManager.default.createSymbolicLink(atPath: root.path + "/b", withDestinationPath: target)
+        let error = #expect(throws: Diagnostics.self) { try AudienceQuery.expand(paths: ["\(root.path)/\(pattern)"]) }
+        let said = try #require(error?.all.first)
+        #expect(said.description.contains("\(root.path)/b") && said.remedy != nil, "\(said)")
+        #expect(said.message.contains(target == "b" ? "links lead in a circle" : "a link that leads nowhere"), "\(said)")
+    }
+
+    /// A folder with folders in it.
+    private final class Folders {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-globs-\(UUID().uuidString)").path
+
+        init() throws { try FilePaths.makeFolder(path) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func make(_ files: [String]) throws {
+            for file in files {
+                try FilePaths.makeFolder(FilePaths.folder(of: "\(path)/\(file)"))
+                try FilePaths.create("\(path)/\(file)", bytes: [])
+            }
+        }
     }
 
     @Test("a list of names is trimmed, without blank lines and comments")

@@ -176,9 +176,11 @@ struct ProjectInventory {
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
             if let mistake = FilePaths.pathMistake(named.value) { problems.append(Diagnostic(mistake, at: named.position)) }
-            for file in DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
-                add(FilePaths.named(file), namedBy: path)
-            }
+            do throws(Diagnostic) {
+                for file in try DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
+                    add(FilePaths.named(file), namedBy: path)
+                }
+            } catch { problems.append(placed(error, at: named.position)) }
         }
     }
 

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Campaigns
 import Cryptography
 import PushServices
@@ -77,7 +77,7 @@ extension CampaignContext {
 }
 
 /// A mistake of a whole file is placed where the campaign or volley.yaml names that file; one inside the file keeps its place.
-func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
+package func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
     guard mistake.position == nil else { return mistake }
     var placed = mistake
     placed.position = position

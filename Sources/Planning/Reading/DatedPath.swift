@@ -14,8 +14,9 @@ package struct DatedPath {
 
     /// The files that a path means at any date: those of its pattern, in which a date is a pattern as well. A path without either is returned
     /// as it is, whether anything is there or not.
-    package static func files(ofAnyDate path: String) -> [String] {
-        (try? AudienceQuery.expand(paths: [path.replacing(/\{\{.*?\}\}/, with: "*")])) ?? []
+    /// - Throws: what could not be looked into.
+    package static func files(ofAnyDate path: String) throws(Diagnostic) -> [String] {
+        try AudienceQuery.matches(of: path.replacing(/\{\{.*?\}\}/, with: "*"))
     }
 
     /// Fills in the dates of a path.

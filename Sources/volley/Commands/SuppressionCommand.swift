@@ -76,11 +76,10 @@ public enum SuppressionCommand {
         let file = devices.path
         let (list, settings, isInTouch) = try self.list(choice, options, console)
         guard FilePaths.exists(file) else {
-            throw FilePaths.misencoded(file)
-                ?? Diagnostic(
-                    "there is no such file", file: file,
-                    remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in."
-                )
+            if let problem = FilePaths.misencoded(file) ?? FileAccess.lookupProblem(file) { throw problem }
+            throw Diagnostic(
+                "there is no such file", file: file,
+                remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in.")
         }
         let now = Timestamp.now()
         let reason = devices.reason ?? "Imported"
