@@ -1,11 +1,12 @@
-import Workspace
-import Planning
-import Sending
+import Accounts
 public import Base
 public import Campaigns
+import Planning
 import PostgresRuns
 import Reports
 public import Runs
+import Sending
+import Workspace
 
 /// The work of `volley schedule`: reads the files, the orders and the clock, asks the `Scheduler` and the `OrderDesk` what to do, and does it. One
 /// thread plans, one plan after the other, as each plan uses all cores. Every run that is sent has a thread. A further thread reads run files and does
@@ -72,6 +73,7 @@ public final class ScheduleDaemon {
     /// Whether the store has come up so recently that no time may be found due.
     var isQuiet = false
     var inspection: ProjectInspection
+    private var accountInspection: AccountInspection
     var campaignInspection = CampaignInspection()
     /// What the last inspection found.
     var obstacles: [Diagnostic] = []
@@ -92,6 +94,7 @@ public final class ScheduleDaemon {
         try ScheduleMonitoring.check(project, catalog)
         self.files = files
         inspection = ProjectInspection(project, catalog)
+        accountInspection = AccountInspection(beside: catalog.place)
         self.lock = lock
         self.project = project
         events = try EventList()
@@ -202,7 +205,7 @@ public final class ScheduleDaemon {
     /// Says once what this user cannot use, and what is wrong with the lists and files of campaigns, hours before a time needs it.
     private func inspect() {
         let before = Set(obstacles)
-        obstacles = inspection.obstacles()
+        obstacles = inspection.obstacles() + [accountInspection.obstacle()].compactMap(\.self)
         let campaigns = scheduler.campaigns.values.sorted { $0.file < $1.file }.map { campaign in
             var file = CampaignFile(campaign.file, in: files.choice)
             file.isConfined = work.confines(campaign.file)

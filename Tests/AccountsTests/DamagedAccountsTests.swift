@@ -40,6 +40,30 @@ struct DamagedAccountsTests {
         }
     }
 
+    @Test("a damaged file is an obstacle as long as it is in its place; a missing, an empty and a whole one are none")
+    func obstacle() throws {
+        let runs = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: runs) }
+        var inspection = AccountInspection(beside: runs)
+        #expect(inspection.obstacle() == nil)
+        let path = AccountStore.path(beside: runs)
+        try AccountStore(beside: runs).close()
+        for _ in 0..<2 { #expect(inspection.obstacle() == nil) }
+        let whole = try FilePaths.read(path)
+        func put(_ bytes: [UInt8]) throws { try FilePaths.replace(path, bytes: bytes) }
+        try put(Array("This is a letter, and no file of accounts at all.".utf8))
+        for _ in 0..<2 {
+            let found = inspection.obstacle()
+            #expect(found?.file == path && found?.severity == .warning && found?.message.contains("not a file of accounts") == true)
+        }
+        try put(Array(whole.prefix(whole.count / 2)))
+        #expect(inspection.obstacle()?.message.contains("damaged") == true)
+        try put([])
+        #expect(inspection.obstacle() == nil)
+        try put(whole)
+        #expect(inspection.obstacle() == nil)
+    }
+
     private func edit(_ folder: AccountFolder, _ sql: String) throws {
         try DatabaseQueue(path: folder.file).write { try $0.execute(sql: sql) }
     }

@@ -26,6 +26,9 @@ struct DamagedFileCommandTests {
         #expect(broken.first?["file"]?.stringValue?.hasSuffix(run) == true)
         #expect(broken.first?["message"]?.stringValue?.hasPrefix("the run file is damaged: ") == true)
 
+        let checked = try folder.volley("doctor")
+        #expect(checked.status == 2 && checked.output.contains("\(run): the run file is damaged: "), "\(checked.output)\(checked.errors)")
+
         for arguments in [
             ["send", "second.yaml", "--yes"], ["prune", "--keep", "0d", "--dry-run"], ["support-bundle", "."], ["report", "last"],
         ] {

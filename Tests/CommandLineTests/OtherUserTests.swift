@@ -57,7 +57,12 @@ struct OtherUserTests {
         arguments: [
             ("touch runs/schedule.lock", "schedule.lock"), ("touch runs/orders.sqlite", "orders.sqlite"),
             ("touch runs/suppressed-shop.sqlite", "suppressed-shop.sqlite"), ("touch runs/sent.db-wal", "sent.db-wal"),
-            ("touch runs/accounts.sqlite", "accounts.sqlite"), ("chmod 600 devices.csv", "devices.csv"),
+            ("mkdir -m 777 runs/console; touch runs/console/accounts.sqlite", "accounts.sqlite: nobody may not write this file"),
+            ("mkdir runs/console", "runs/console: nobody may not write this folder"),
+            (
+                "mkdir -m 700 closed; mv devices.csv closed; sed -i s,devices.csv,closed/devices.csv, volley.yaml",
+                "closed: nobody may not enter this folder"
+            ), ("chmod 600 devices.csv", "devices.csv"),
             ("chown root runs; chmod 755 runs", "runs: nobody may not write this folder"),
             ("chmod 755 . ; touch health.json", "health.json"), ("volley plan first.yaml", "-first-"),
         ])
@@ -85,6 +90,42 @@ struct OtherUserTests {
         #expect(try health(folder).contains { $0.contains("vip.txt: ") })
         let checked = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' doctor")
         #expect(checked.status == 2 && checked.output.contains("vip.txt"), "\(checked)")
+    }
+
+    @Test(
+        "a folder that this user may not enter or list is refused by name, with its owner and a command that helps when it is followed",
+        arguments: [
+            ("700", "everyone: true, exclude: {devices: 'lists/*/no.csv'}"), ("711", "everyone: true, exclude: {devices: 'lists/*/*.csv'}"),
+            ("700", "everyone: true, exclude: {devices: 'lists/b/*.csv'}"), ("700", "everyone: true, exclude: {devices: lists/b/no.csv}"),
+            ("700", "everyone: true, exclude: {devices: lists/link.csv}"), ("700", "everyone: true, devices: 'lists/*/no.csv'"),
+            ("700", "everyone: true, devices: lists/b/no.csv"),
+        ])
+    func closedFolder(mode: String, audience: String) throws {
+        let folder = try sent(), volley = "\(Self.user) '\(VolleyBinary.path)'"
+        try folder.write("c.yaml", "name: c\napp: shop\naudience: {\(audience)}\ncontent: {title: Hello}\n")
+        let lists = "for list in a b; do mkdir -p lists/$list; cp devices.csv lists/$list/no.csv; done"
+        #expect(
+            try shell(folder, "chown -R 65534 runs; \(lists); ln -s b/no.csv lists/link.csv; chmod \(mode) lists/b").status == 0)
+        for command in ["check", "preview"] {
+            let refused = try shell(folder, "\(volley) \(command) c.yaml")
+            #expect(refused.status == 2 && refused.errors.contains("lists/b: nobody may not "), "\(refused)")
+            #expect(refused.errors.contains("it belongs to root") && !refused.errors.contains("there is no"), "\(refused)")
+        }
+        let refused = try shell(folder, "\(volley) check c.yaml")
+        let command = try #require(try Regex("Run `([^`]+)`").firstMatch(in: refused.errors)?[1].substring, "\(refused)")
+        #expect(try shell(folder, String(command)).status == 0)
+        let allowed = try shell(folder, "\(volley) check c.yaml")
+        #expect(allowed.status == 0, "\(allowed)")
+    }
+
+    @Test("campaigns in a folder that this user may not enter are not said to be missing")
+    func closedCampaigns() throws {
+        let folder = try sent()
+        #expect(try shell(folder, "mkdir -p closed/campaigns; chmod 700 closed").status == 0)
+        for command in ["schedule", "serve"] {
+            let refused = try shell(folder, "\(Self.user) '\(VolleyBinary.path)' \(command) closed/campaigns --config volley.yaml")
+            #expect(refused.status == 2 && refused.errors.contains("closed: nobody may not enter this folder"), "\(refused)")
+        }
     }
 
     @Test(

@@ -51,6 +51,27 @@ import Testing
                 == "the run file was written by a newer Volley (format 9; this one reads 6)")
     }
 
+    @Test("a damaged run is an obstacle until another file is in its place; whole ones and copies are none")
+    func obstacle() throws {
+        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
+        _ = shell("cp '\(path)' '\(folder.path)/copy.sqlite'")
+        let bytes = readBytes(path)
+        var known = KnownObstacles()
+        #expect(runs.obstacles(&known).isEmpty)
+        writeBytes(Array(bytes.prefix(bytes.count / 2)), path + ".new")
+        #expect(rename(path + ".new", path) == 0)
+        for _ in 0..<2 {
+            let found = runs.obstacles(&known)
+            #expect(found.count == 1 && found[0].file == path && found[0].message.hasPrefix("the run file is damaged"), "\(found)")
+        }
+        writeBytes(bytes, path + ".new")
+        #expect(rename(path + ".new", path) == 0)
+        #expect(runs.obstacles(&known).isEmpty)
+        writeBytes(Array("This is a letter, and no run at all.".utf8), path + ".new")
+        #expect(rename(path + ".new", path) == 0)
+        #expect(runs.obstacles(&known).map(\.message) == ["this is not a run file"])
+    }
+
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])
     func truncated(share: Double) throws {
         let folder = try TemporaryFolder()

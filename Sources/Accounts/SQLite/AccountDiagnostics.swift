@@ -46,9 +46,18 @@ enum AccountDiagnostics {
     /// A value is not what it should be. `AccountStore` adds the file.
     static let unreadable = damaged(nil, what: "a value in it cannot be read")
 
+    /// Why this user may not use the file or its folder, with the owner and the command that helps; nil if both can be used, or are not there.
+    static func obstacle(_ path: String) -> Diagnostic? {
+        FileAccess.problem(FilePaths.folder(of: path), .writing, purpose: "the folder of the console's accounts")
+            ?? ["", "-wal", "-shm", "-journal"].lazy.compactMap {
+                FileAccess.problem(path + $0, .writing, purpose: "the accounts of the console")
+            }.first
+    }
+
     static func notPermitted(_ path: String) -> Diagnostic {
-        Diagnostic(
-            "you may not write the accounts", file: path,
-            remedy: "Check the permissions of the file and of its folder, and which user runs volley.")
+        obstacle(path)
+            ?? Diagnostic(
+                "you may not write the accounts", file: path,
+                remedy: "Check the permissions of the file and of its folder, and which user runs volley.")
     }
 }

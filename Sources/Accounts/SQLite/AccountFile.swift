@@ -21,8 +21,9 @@ enum AccountFile {
         guard stat(path, &status) == 0 else { throw failure(errno, path) }
         guard status.st_mode & 0o077 != 0 else { return }
         guard chmod(path, 0o600) == 0 else {
-            throw Diagnostic(
-                "other users of this machine may read the accounts", file: path, remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
+            throw AccountDiagnostics.obstacle(path)
+                ?? Diagnostic(
+                    "other users of this machine may read the accounts", file: path, remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
         }
     }
 
@@ -64,8 +65,28 @@ enum AccountFile {
         return pool
     }
 
-    private static func configuration() -> Configuration {
+    /// What is wrong with the file; nil if nothing is, or if that is not known now. Nothing is changed.
+    static func damage(_ path: String) -> Diagnostic? {
+        do {
+            if let kind = FileKind(path: path), kind != .regular { return kind.intrusion(path, wanted: "a file of accounts") }
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+            let isWhole = try database.read { db in
+                guard try AccountSchema.check(db, path: path) else { return true }
+                _ = try AccountRow.one(db, "SELECT id FROM account LIMIT 1")
+                return try AccountRow.one(db, "PRAGMA quick_check(1)")?.value(0, String.self) == "ok"
+            }
+            try database.close()
+            return isWhole ? nil : AccountDiagnostics.damaged(path, what: "its pages do not fit together")
+        } catch let error as DatabaseError {
+            // Another process may be changing it.
+            let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR].contains(error.resultCode)
+            return isDamaged ? AccountDiagnostics.diagnostic(for: error, path: path) : nil
+        } catch { return Diagnostic(explaining: error, file: path) }
+    }
+
+    private static func configuration(readOnly: Bool = false) -> Configuration {
         var configuration = Configuration()
+        configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
         configuration.maximumReaderCount = 4
         // What is removed is a secret or a name: it does not stay in free pages.

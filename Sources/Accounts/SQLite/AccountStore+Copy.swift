@@ -1,5 +1,29 @@
-import Base
+public import Base
 import GRDB
+
+/// What keeps the console from using its accounts, found without changing them. A whole file is read once, and again when another is in its place.
+public struct AccountInspection: Sendable {
+    private let path: String
+    private var known: (stamp: FileStamp, damage: Diagnostic?)?
+
+    /// - Parameter runs: the folder of runs.
+    public init(beside runs: String) { path = AccountStore.path(beside: runs) }
+
+    /// As a warning; nil if nothing does, or there are no accounts.
+    public mutating func obstacle() -> Diagnostic? {
+        var found = AccountDiagnostics.obstacle(path) ?? damage()
+        found?.severity = .warning
+        return found
+    }
+
+    private mutating func damage() -> Diagnostic? {
+        guard let stamp = FileStamp(path: path) else { return nil }
+        if let known, known.stamp == stamp || known.damage == nil && known.stamp.isSameFile(as: stamp) { return known.damage }
+        let damage = AccountFile.damage(path)
+        known = (stamp, damage)
+        return damage
+    }
+}
 
 /// A copy of the file for a backup.
 extension AccountStore {

@@ -74,6 +74,27 @@ public final class RunFile: RunLedger {
         }
     }
 
+    /// What is wrong with a run's file; nil if nothing is, or if that is not known now. Unlike opening it, this converts nothing.
+    static func damage(_ path: String) -> Diagnostic? {
+        let real = DatabaseFile.withoutLink(path)
+        do {
+            try RunDiagnostics.checkKind(ofRun: path)
+            guard try reading(real, { try checkedPlan($0, path: path) }) != nil else { return nil }
+            let run = try RunFile(path: path, readOnly: true)
+            defer { run.close() }
+            // What `volley runs` shows.
+            _ = try (run.status(), run.figures(withGroups: false))
+            return nil
+        } catch let error as DatabaseError {
+            // Another process may be changing it, or was ended while it did: the next that opens the run takes that back.
+            let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(error.resultCode)
+            return isDamaged ? RunDiagnostics.diagnostic(for: error, path: path, activity: .reading) : nil
+        } catch {
+            // One that was removed in between is no longer a run.
+            return DatabaseFile.kind(path) == .missing && !FileKind.isLink(path) ? nil : Diagnostic(explaining: error, file: path)
+        }
+    }
+
     private static func openedPlan(
         _ path: String, _ observer: Observer<RunConversion>, _ patienceSeconds: Double
     ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {

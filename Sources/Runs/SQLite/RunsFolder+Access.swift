@@ -4,7 +4,7 @@ public import Base
 public struct KnownObstacles: Sendable {
     /// Runs that have ended, by the names of their files.
     var ended: Set<String> = []
-    /// Records that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
+    /// Records and runs that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
     var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
 
     /// Nothing was looked for before.
@@ -12,9 +12,11 @@ public struct KnownObstacles: Sendable {
 }
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
-/// Nothing is opened for writing, so a process that uses them is not disturbed; a record is read once, and again when another file is in its place.
+/// Nothing is opened for writing, so a process that uses them is not disturbed; a record or a run is read once, and again when another file is in its
+/// place.
 extension RunsFolder {
-    /// What keeps runs from being planned and sent; empty if nothing does. A run that has ended counts only if it cannot be read.
+    /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing does. A run that has ended counts only if it cannot
+    /// be read.
     /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
@@ -26,7 +28,7 @@ extension RunsFolder {
                     let problem = Self.problem(FilePaths.join(place, name: name), purpose: purpose)
                     found += [problem ?? damage(ofRecord: name, &known)].compactMap(\.self)
                 } else if DatabaseFile.isRun(name) {
-                    found += [obstacle(ofRun: name, &known.ended)].compactMap(\.self)
+                    found += [obstacle(ofRun: name, &known.ended) ?? damage(ofRun: name, &known)].compactMap(\.self)
                 }
             }
             return found
@@ -52,8 +54,6 @@ extension RunsFolder {
         case "sent.db": return "the record of what was sent"
         case ScheduleStore.fileName, "schedule.lock": return "the record of the schedule"
         case OrderStore.fileName: return "the record of orders"
-        // Of the room `Accounts`.
-        case "accounts.sqlite": return "the accounts of the console"
         default:
             return database.hasPrefix(SuppressionList.prefix) && database.hasSuffix(DatabaseFile.suffix)
                 ? "a list of suppressed devices" : nil
@@ -64,11 +64,25 @@ extension RunsFolder {
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name),
             isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(DatabaseFile.suffix)
-        guard isList || name == SendingHistory.fileName, let stamp = FileStamp(path: path) else { return nil }
+        guard isList || name == SendingHistory.fileName else { return nil }
+        return damage(of: name, path, &known) { isList ? SuppressionFile.damage(path) : HistorySnapshot(of: self).failure }
+    }
+
+    /// What is wrong with a run, which `volley runs` says as well: it may be one that has not ended.
+    private func damage(ofRun name: String, _ known: inout KnownObstacles) -> Diagnostic? {
+        let path = DatabaseFile.join(place, name: name)
+        if FileKind.isLink(path), FileKind(path: path) == nil { return RunFile.damage(path) }
+        return damage(of: name, path, &known) { RunFile.damage(path) }
+    }
+
+    private func damage(
+        of name: String, _ path: String, _ known: inout KnownObstacles, _ read: () -> Diagnostic?
+    ) -> Diagnostic? {
+        guard let stamp = FileStamp(path: path) else { return nil }
         if let last = known.records[name], last.stamp == stamp { return last.damage }
         // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each minute would keep them waiting.
         if let last = known.records[name], last.damage == nil, last.stamp.isSameFile(as: stamp), stamp.size > 0 { return nil }
-        let damage = isList ? SuppressionFile.damage(path) : HistorySnapshot(of: self).failure
+        let damage = read()
         // Another process may be about to make it a record.
         known.records[name] = stamp.size > 0 || damage != nil ? (stamp, damage) : nil
         return damage

@@ -1,4 +1,4 @@
-import Workspace
+import Accounts
 import Base
 import Campaigns
 import Glibc
@@ -6,6 +6,7 @@ import Planning
 import PushServices
 import Runs
 import Sending
+import Workspace
 
 /// `volley doctor`: checks the connection to the service, step by step, without sending to any device.
 public enum DoctorCommand {
@@ -83,9 +84,13 @@ public enum DoctorCommand {
     private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep] {
         let catalog = project.catalog(options.project)
         var inspection = ProjectInspection(project, catalog), ofCampaigns = CampaignInspection()
-        let found = inspection.obstacles()
+        var ofAccounts = AccountInspection(beside: catalog.place)
+        let found = inspection.obstacles() + [ofAccounts.obstacle()].compactMap(\.self)
         // Which campaigns `volley schedule` was started with is in its record.
-        let campaigns = ((try? catalog.schedule.read().campaigns) ?? []).map(\.file).filter(FilePaths.exists).sorted()
+        let campaigns = ((try? catalog.schedule.read().campaigns) ?? []).map(\.file).filter {
+            // What was removed is no campaign any more; what cannot be looked up may be one.
+            FilePaths.exists($0) || FileAccess.lookupProblem($0) != nil
+        }.sorted()
         let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, besides: found, now: .now())
         let steps = (found + mistakes).map { CheckStep.failed("file", $0) }
         if !steps.isEmpty, !options.isJSON {
