@@ -102,14 +102,19 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `file:line:column: what is wrong. What to do [name-of-the-warning]`, as a terminal shows it.
-    public var description: String {
+    public var description: String { text(hasSeverity: true) }
+
+    /// The same without `warning:`, for a log, where the line has its level already.
+    public var inLog: String { text(hasSeverity: false) }
+
+    private func text(hasSeverity: Bool) -> String {
         var text = ""
         if let position {
             text += "\(TextFormat.inLine(position.file)):\(position.line):\(position.column): "
         } else if let file {
             text += "\(TextFormat.inLine(file)): "
         }
-        if severity == .warning { text += "warning: " }
+        if hasSeverity, severity == .warning { text += "warning: " }
         text += message
         if let remedy { text += ". \(remedy)" }
         if let name { text += " [\(name.rawValue)]" }

@@ -11,6 +11,7 @@ import Testing
         #expect(Diagnostic("wrong").description == "wrong")
         #expect(Diagnostic("odd", at: at("a", 1, 2), severity: .warning).description == "a:1:2: warning: odd")
         #expect(Diagnostic("odd", severity: .warning).description == "warning: odd")
+        #expect(Diagnostic("odd", file: "a", severity: .warning).inLog == "a: odd", "a log has the level already")
     }
 
     @Test("a line break in the name of a file begins no line")

@@ -610,6 +610,12 @@ struct BackupTests {
         defer { remove(path) }
         store.close()
         #expect(paths(manifest).contains("runs/console/accounts.sqlite"))
+        for (change, isIn) in [(":", true), ("printf x > '\(runs)/console/accounts.sqlite'", false)] {
+            try Shell.run(change)
+            let made = try folder.volley("backup", path + "-\(isIn)")
+            defer { remove(path + "-\(isIn)") }
+            #expect(made.output.contains("It holds device tokens\(isIn ? ", and the console's accounts" : "")."), "\(made)")
+        }
         try Shell.run("rm -r '\(runs)'")
         #expect(try folder.volley("restore", path).status == 0)
         let restored = try AccountStore(beside: runs)

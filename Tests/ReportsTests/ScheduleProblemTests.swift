@@ -36,6 +36,12 @@ struct ScheduleProblemTests {
                 .superseded(by: "2026-12-01T09:00", .unapproved),
                 "nobody had approved it; its next time, 2026-12-01T09:00, has come"
             ),
+            (.superseded(by: "2026-12-01T09:00", nil), "its next time, 2026-12-01T09:00, has come"),
+            (
+                .superseded(by: "2026-12-01T09:00", .described("x.csv: there is no such file. Check the name.")),
+                "x.csv: there is no such file. Check the name; its next time, 2026-12-01T09:00, has come"
+            ),
+            (.andBefore(times: 2, .described("The disk is full.")), "The disk is full; so had 2 times before it"),
             (
                 .fileChanging("/x.csv", seconds: 10),
                 "/x.csv was changed less than 10 seconds ago, and may still be being written; its time waits until it is left alone"

@@ -18,9 +18,12 @@ extension ScheduleProblem {
             "its file had mistakes until \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .sentUnderAnotherName: "its file was sent or skipped at this time already, under another name"
         case .nextHadCome(let occurrence): "its next time, \(occurrence), had come as well"
-        case .superseded(let occurrence, let before): "\(before?.sentence(for: face) ?? ""); its next time, \(occurrence), has come"
-        case .andBefore(let times, let problem): "\(problem.sentence(for: face)); so had \(TextFormat.count(times)) times before it"
-        case .approvalVoid(let name, let flaw): "\(name) approved it beforehand, but \(flaw.sentence); it waits for another approval"
+        case .superseded(let occurrence, let before):
+            (before.map { Self.clause($0.sentence(for: face)) + "; " } ?? "") + "its next time, \(occurrence), has come"
+        case .andBefore(let times, let problem):
+            "\(Self.clause(problem.sentence(for: face))); so had \(TextFormat.count(times)) times before it"
+        case .approvalVoid(let name, let flaw):
+            "\(name) approved it beforehand, but \(Self.clause(flaw.sentence)); it waits for another approval"
         case .unapproved: "nobody had approved it"
         case .approvedTooLate: "nobody approved it in time"
         case .plannedTooLate: "its plan was ready too late"
@@ -44,6 +47,9 @@ extension ScheduleProblem {
         case .described(let words): words
         }
     }
+
+    /// A sentence, such as that of a mistake with its remedy, before a semicolon.
+    private static func clause(_ sentence: String) -> String { sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence }
 
     private static func failed(_ count: Int, unanswered: Int) -> String {
         switch unanswered {

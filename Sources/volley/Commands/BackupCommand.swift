@@ -64,7 +64,8 @@ extension Backup.Made {
             lines.append(part.reason.sentence)
             lines += part.names.map { "  \(TextFormat.inLine($0))" }
         }
-        lines.append("Not in it: device exports, and secrets in environment variables. It holds device tokens, and the console's accounts.")
+        let accounts = manifest.files.contains { $0.path == "runs/console/accounts.sqlite" } ? ", and the console's accounts" : ""
+        lines.append("Not in it: device exports, and secrets in environment variables. It holds device tokens\(accounts).")
         return lines.joined(separator: "\n")
     }
 

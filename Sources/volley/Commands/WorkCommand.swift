@@ -66,10 +66,10 @@ public enum WorkCommand {
         switch end {
         case .finished: "it has finished."
         case .cancelled: "it was cancelled."
-        case .interrupted: isOver ? "it was stopped." : "this machine was asked to end, and the others continue."
+        case .interrupted: isOver ? "it was stopped." : "this machine was asked to end. Other machines that send it continue."
         case .stopped(.interrupted) where isOver: "it was interrupted where it was planned."
         case .stopped(let cause) where isOver: "it was stopped. \(cause.sentence)"
-        case .stopped(let cause): "this machine cannot send it, and the others continue. \(cause.sentence)"
+        case .stopped(let cause): "this machine cannot send it. Other machines that can send it continue. \(cause.sentence)"
         }
     }
 }

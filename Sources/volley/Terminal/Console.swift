@@ -123,7 +123,9 @@ public final class Console: Sendable {
     func show(_ diagnostics: [Diagnostic], about subject: LogSubject = .none) {
         for diagnostic in diagnostics {
             let isWarning = diagnostic.severity == .warning
-            if !isWarning || !options.isQuiet { tell(isWarning ? .warning : .error, diagnostic.description, subject) }
+            if !isWarning || !options.isQuiet {
+                tell(isWarning ? .warning : .error, log == nil ? diagnostic.description : diagnostic.inLog, subject)
+            }
         }
     }
 
