@@ -1,3 +1,4 @@
+import Accounts
 import ArgumentParser
 import Automation
 import Base
@@ -64,7 +65,8 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: .hidden)
     var about: String?
 
-    /// The command or a file is wrong, so that starting it again would not help; and an end by an error after it had served.
+    /// The command, volley.yaml or the port is wrong, so that neither console nor sender can be what was meant; and an end by an error after it had
+    /// served, or by the console's own files, which can be mended while `volley schedule` sends.
     private static let wrong: Int32 = 2, failed: Int32 = 1
 
     func validate() throws {
@@ -98,11 +100,18 @@ struct Program: AsyncParsableCommand {
     }
 
     private func serve(_ log: Logger, until signals: EndSignals) async throws {
-        let site = try Site(folder: folder, choice: ProjectChoice(file: config, runs: runs), at: .now())
-        let settings = try site.project().console
-        if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.description))") }
+        let choice = ProjectChoice(file: config, runs: runs)
+        // A mistake of the command is said first: it ends `volley serve`, and trouble with accounts does not.
+        let project = try Project.read(file: Site.projectFile(folder, choice)).0, settings = project.console
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
         try address.checkPath()
+        let accounts: AccountStore
+        do { accounts = try AccountStore(beside: project.catalog(choice).place) } catch {
+            for mistake in Diagnostics(explaining: error).all { log.error("There are no pages until this is mended. \(mistake)") }
+            throw ExitCode(Self.failed)
+        }
+        let site = try Site(folder: folder, choice: choice, accounts: accounts, at: .now())
+        if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.inLog))") }
         let connections = Connections(limits: OpenFiles.limits, hosts: HostRules(settings))
         let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
         // The socket is made with these rights, so that at no moment anyone else can connect.

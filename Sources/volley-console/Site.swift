@@ -28,14 +28,12 @@ final class Site: Sendable {
     /// - Parameters:
     ///   - program: the console's own binary.
     ///   - signIn: who may enter.
-    /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes; the accounts cannot be used.
+    /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes.
     init(
-        folder: String, choice: ProjectChoice, program: String = "/proc/self/exe",
+        folder: String, choice: ProjectChoice, accounts: AccountStore, program: String = "/proc/self/exe",
         signIn: (AccountStore) -> any SignIn = { AccountSignIn($0) }, at now: Timestamp
     ) throws {
-        guard let path = choice.file ?? Project.find(startingAt: folder) else {
-            throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
-        }
+        let path = try Self.projectFile(folder, choice)
         let project = try Project.read(file: path).0
         let catalog = project.catalog(choice)
         self.folder = folder
@@ -43,14 +41,22 @@ final class Site: Sendable {
         archive = RunArchive(catalog)
         campaigns = CampaignShelf(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
         reports = ReportShelf(catalog)
-        accounts = try AccountStore(beside: catalog.place)
-        self.signIn = signIn(accounts)
         provider = try project.console?.provider.map { try ProviderSignIn($0, of: project) }
+        self.accounts = accounts
+        self.signIn = signIn(accounts)
         orders = OrderCounter(catalog.orders)
         saving = CampaignSaving(accounts, folder: folder)
         jobs = PlanningJobs(folder: folder, choice: campaigns.choice, program: program)
         rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
         startedAt = now
+    }
+
+    /// - Throws: there is no volley.yaml.
+    static func projectFile(_ folder: String, _ choice: ProjectChoice) throws(Diagnostic) -> String {
+        guard let path = choice.file ?? Project.find(startingAt: folder) else {
+            throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
+        }
+        return path
     }
 
     /// Notes what a person did, after it was done.

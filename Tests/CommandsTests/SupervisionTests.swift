@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Commands
@@ -103,18 +104,43 @@ struct SupervisionTests {
         #expect(supervision.handle(.looked(isHeld: false), at: 20) == [.start(.sender)])
     }
 
-    @Test("a console that says at once that it cannot serve like that ends everything; one that served before is started again")
+    @Test(
+        "a console that says at once that it cannot serve like that ends everything; one that ended in another way before is started again")
     func wrong() {
         for seconds in [1.0, 100] {
             var supervision = running()
-            #expect(supervision.handle(.ended(.console, isWrong: true), at: seconds) == [.end(.sender)])
+            #expect(supervision.handle(.ended(.console, isWrong: true), at: seconds) == [.tellWrong, .end(.sender)])
             #expect(supervision.handle(.ended(.sender, isWrong: false), at: seconds + 1) == [.finish(isWrong: true)])
         }
-        var served = running()
-        #expect(served.handle(.ended(.console, isWrong: false), at: 20) == [.tellEnded(.console, seconds: 1)])
-        #expect(served.handle(.timePassed, at: 21) == [.start(.console)])
-        #expect(served.handle(.started(.console), at: 21) == [])
-        #expect(served.handle(.ended(.console, isWrong: true), at: 22) == [.tellEnded(.console, seconds: 2)])
+        // Its accounts are damaged, it is killed in its first second, it served.
+        for seconds in [0.2, 20] {
+            var other = running()
+            #expect(other.handle(.ended(.console, isWrong: false), at: seconds) == [.tellEnded(.console, seconds: 1)])
+            #expect(other.handle(.timePassed, at: seconds + 1) == [.start(.console)])
+            #expect(other.handle(.started(.console), at: seconds + 1) == [])
+            #expect(other.handle(.ended(.console, isWrong: true), at: seconds + 2) == [.tellEnded(.console, seconds: 2)])
+        }
+    }
+
+    @Test("a console that ends over and over never ends the sender")
+    func troubledConsole() {
+        var supervision = running(), now = 0.0
+        for _ in 0..<200 {
+            let actions = supervision.handle(.ended(.console, isWrong: false), at: now + 0.1)
+            guard case .tellEnded(.console, let seconds)? = actions.first, actions.count == 1, seconds <= 60 else {
+                Issue.record("\(actions)")
+                return
+            }
+            now += 0.1 + seconds
+            #expect(supervision.handle(.timePassed, at: now) == [.start(.console)])
+            #expect(supervision.handle(.started(.console), at: now) == [])
+        }
+    }
+
+    @Test("how a child ended is said with its code or signal")
+    func ends() {
+        #expect(ServedProcess.End.exited(3).words == "with code 3")
+        #expect(ServedProcess.End.signal(SIGSEGV).words == "by SIGSEGV" && ServedProcess.End.signal(40).words == "by signal 40")
     }
 
     @Test("whatever happens in whatever order, an end that was requested is reached, and no child runs twice")
@@ -195,7 +221,7 @@ private struct History {
                 #expect(alive.contains(child))
                 told.insert(child)
             case .kill(let child, _): #expect(alive.contains(child) && told.contains(child))
-            case .tellEnded, .tellHeld: break
+            case .tellEnded, .tellWrong, .tellHeld: break
             case .finish: isFinished = true
             }
         }

@@ -1,3 +1,4 @@
+import Accounts
 import Base
 import Campaigns
 import Foundation
@@ -86,11 +87,15 @@ final class TestFolder: Sendable {
     }
 
     func site(_ signIn: any SignIn = FixedSignIn.usual) throws -> Site {
-        try Site(folder: path, choice: ProjectChoice(), program: Self.program, signIn: { _ in signIn }, at: .now())
+        try Site(
+            folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program, signIn: { _ in signIn },
+            at: .now())
     }
 
     /// Those enter who have an account.
-    func siteWithAccounts() throws -> Site { try Site(folder: path, choice: ProjectChoice(), program: Self.program, at: .now()) }
+    func siteWithAccounts() throws -> Site {
+        try Site(folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program, at: .now())
+    }
 
     /// The console's own binary, next to volley.
     static let program = VolleyBinary.path + "-console"

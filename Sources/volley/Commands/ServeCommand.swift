@@ -36,6 +36,15 @@ public enum ServeCommand {
     }
 
     static func projectFile(_ folder: String, _ options: CommonOptions) throws(Diagnostic) -> String {
+        guard let kind = FileKind(path: folder) else {
+            throw FileAccess.lookupProblem(folder)
+                ?? Diagnostic("there is no such folder", file: folder, remedy: "Name the folder that contains your campaigns.")
+        }
+        guard kind == .folder else {
+            throw Diagnostic(
+                "this is \(kind.text), and the console shows a whole folder", file: folder,
+                remedy: "Name the folder that contains your campaigns: `volley serve \(FilePaths.inShell(FilePaths.folder(of: folder)))`.")
+        }
         guard let file = options.project.file ?? Project.find(startingAt: folder) else {
             throw Diagnostic(
                 "there is no volley.yaml in this folder or above it", file: folder,
@@ -57,6 +66,9 @@ public enum ServeCommand {
         private let clock = ContinuousClock()
         private let begin: ContinuousClock.Instant
         private var result: ExitStatus?
+        /// How each child ended last.
+        private var ends: [Supervision.Child: ServedProcess.End] = [:]
+        private let hasSender: Bool
 
         init(_ settings: Settings, _ options: CommonOptions, records: ScheduleRecords, _ console: Console) throws(Diagnostic) {
             let own = try ServeCommand.ownPath()
@@ -79,6 +91,7 @@ public enum ServeCommand {
                 .sender: (own, ["schedule"] + common + ["--", settings.folder]),
             ]
             supervision = Supervision(hasSender: settings.hasSender)
+            hasSender = settings.hasSender
             self.records = records
             self.console = console
             woken = Hangup.wakeup
@@ -95,8 +108,9 @@ public enum ServeCommand {
                 Hangup.answer(console)
                 for (child, process) in children where process.hasEnded {
                     children[child] = nil
-                    let code = process.exitCode()
-                    handle(.ended(child, isWrong: code == ExitStatus.wrong.rawValue))
+                    let end = process.ended()
+                    ends[child] = end
+                    handle(.ended(child, isWrong: end == .exited(ExitStatus.wrong.rawValue)))
                 }
                 // While there is a console, it says itself that it is alive: when it hangs, its pages do.
                 if children[.console] == nil { manager.alive() }
@@ -127,7 +141,10 @@ public enum ServeCommand {
                     children[child]?.kill()
                     console.warn("\(Self.name(child)) did not end within \(Int(seconds)) s, and was killed.")
                 case .tellEnded(let child, let seconds):
-                    console.warn("\(Self.name(child)) ended; it is started again in \(Int(seconds)) s.")
+                    tellEnded(child, seconds: Int(seconds))
+                case .tellWrong:
+                    console.warn(
+                        "The console cannot serve like this, and says why above\(hasSender ? "; volley schedule ends with it" : "").")
                 case .tellHeld:
                     console.say("Another volley schedule is at work and stays the sender; this one takes its place when it ends.")
                 case .finish(let isWrong): result = isWrong ? .wrong : .interrupted
@@ -142,9 +159,18 @@ public enum ServeCommand {
                 children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: woken)
                 handle(.started(child))
             } catch {
+                ends[child] = nil
                 console.warn("\(error)")
                 handle(.notStarted(child))
             }
+        }
+
+        private func tellEnded(_ child: Supervision.Child, seconds: Int) {
+            let end = ends[child].map { "ended \($0.words)" } ?? "could not be started"
+            let continues = child == .console && hasSender ? ", and volley schedule continues" : ""
+            console.warn("\(Self.name(child)) \(end)\(continues); it is started again in \(seconds) s.")
+            // A manager that waits for the console's word would end the sender with it.
+            if child == .console, hasSender { manager.ready() }
         }
 
         private static func name(_ child: Supervision.Child) -> String {

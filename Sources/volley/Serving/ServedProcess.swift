@@ -34,10 +34,28 @@ struct ServedProcess: Sendable {
     /// Whether it has ended.
     var hasEnded: Bool { end.isFinished }
 
-    /// How it ended, once it has: its exit code; nil if a signal ended it. Call it once.
-    func exitCode() -> Int32? {
+    /// How a process ended.
+    enum End: Hashable {
+        case exited(Int32), signal(Int32)
+
+        /// As the end of `volley schedule ended`. Source: signal(7).
+        var words: String {
+            switch self {
+            case .exited(let code): return "with code \(code)"
+            case .signal(let number):
+                let names: [Int32: String] = [
+                    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT",
+                    SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGSEGV: "SIGSEGV", SIGTERM: "SIGTERM",
+                ]
+                return "by \(names[number] ?? "signal \(number)")"
+            }
+        }
+    }
+
+    /// How it ended, once it has. Call it once.
+    func ended() -> End {
         let status = end.join()
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
     /// Asks it to end. A process that was stopped would learn of it only when something lets it go on.

@@ -13,7 +13,7 @@ struct Supervision: Hashable {
         /// A child runs, or cannot be started.
         case started(Child), notStarted(Child)
         /// A child ended.
-        /// - Parameter isWrong: whether it says that its arguments or files are wrong.
+        /// - Parameter isWrong: whether it says that its arguments, volley.yaml or its port are wrong.
         case ended(Child, isWrong: Bool)
         /// Nothing but that the time of `wakeAt` has come.
         case timePassed
@@ -32,6 +32,8 @@ struct Supervision: Hashable {
         case kill(Child, afterSeconds: Double)
         /// Say that a child ended, and after how many seconds it is started again.
         case tellEnded(Child, seconds: Double)
+        /// Say that everything ends because the console cannot serve as it was told to.
+        case tellWrong
         /// Say that another process is the sender.
         case tellHeld
         /// End: all children have.
@@ -51,8 +53,6 @@ struct Supervision: Hashable {
     private static let firstDelay = 1.0, longestDelay = 60.0
     /// A child that lived so long was well.
     private static let healthySeconds = 60.0
-    /// A console that lived this long, and did not end as wrong, has served.
-    private static let trialSeconds = 10.0
     /// Seconds that a child has to end: the console answers no longer; a sender waits ten seconds for answers, and has to record them, to close
     /// the run and to say how it ended. A manager of services waits longer than both together (`TimeoutStopSec` of the units).
     private static func secondsToEnd(_ child: Child) -> Double { child == .console ? 10 : 40 }
@@ -62,7 +62,7 @@ struct Supervision: Hashable {
     private var states: [Child: State] = [.console: .off, .sender: .off]
     private var delays: [Child: Double] = [.console: Self.firstDelay, .sender: Self.firstDelay]
     private let hasSender: Bool
-    private var isEnding = false, isHeldElsewhere = false, hasServed = false, isWrong = false
+    private var isEnding = false, isHeldElsewhere = false, isRight = false, isWrong = false
 
     /// - Parameter hasSender: whether there shall be a sender.
     init(hasSender: Bool) { self.hasSender = hasSender }
@@ -127,13 +127,14 @@ struct Supervision: Hashable {
     private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
         states[child] = .off
         if isEnding { return endNext(now) }
-        // However long it took to find out that it cannot serve: that is no sign that it served.
-        if child == .console, seconds >= Self.trialSeconds, !isWrong { hasServed = true }
-        if child == .console, isWrong, !hasServed {
+        // Only the first console can show that the command is wrong, however long it takes to find out. When one has ended in another way, by a damaged
+        // file of its own, a signal, or after it served, the sender has begun its work and keeps it.
+        if child == .console, !isWrong { isRight = true }
+        if child == .console, isWrong, !isRight {
             self.isWrong = true
             isEnding = true
             for child in Child.allCases { if case .due = states[child] { states[child] = .off } }
-            return endNext(now)
+            return [.tellWrong] + endNext(now)
         }
         let delay = seconds >= Self.healthySeconds ? Self.firstDelay : delays[child, default: Self.firstDelay]
         delays[child] = min(delay * 2, Self.longestDelay)
