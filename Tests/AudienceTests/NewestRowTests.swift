@@ -36,23 +36,54 @@ import Testing
         #expect(result.audience == 0 && result.skipped == [.filtered: 1, .duplicateToken: 1])
     }
 
+    private static let unreadableDates = [
+        "20/11/2026", "20 Nov 2026", "46346.5", "2026/11/20", "1.20E+09", "1795341600.120", "11/20/2026", "20.11.2026", "Nov 20 2026",
+    ]
+
+    private func excludingOut(
+        _ rows: [String], allowed: Set<WarningName> = [], unites: ExportColumns.Rows = .newest
+    ) throws -> AudienceResult {
+        try AudienceQuery(export(rows)).with {
+            ($0.everyone, $0.excludedTags, $0.excludedAliases) = (true, ["out"], unites == .merge ? ["lost"] : [])
+            ($0.allowed, $0.columns.rows) = (allowed, unites)
+        }.run().result
+    }
+
     @Test(
         "dates of `last_active` that cannot be read are shown where a device has several rows, and no row is said to be one for each tag",
-        arguments: [
-            "20/11/2026", "20 Nov 2026", "46346.5", "2026/11/20", "1.20E+09", "1795341600.120", "11/20/2026", "20.11.2026",
-        ])
+        arguments: unreadableDates)
     func unreadDates(newest: String) throws {
         let older = newest.replacing("20", with: "19").replacing("46346", with: "46300")
-        let rows = (1...3).flatMap { ["\($0),,out,,,\(newest)", "\($0),,news,,,\(older)"] }
-        func warnings(_ rows: [String]) throws -> [Diagnostic] {
-            try AudienceQuery(export(rows)).with { ($0.everyone, $0.excludedTags) = (true, ["out"]) }.run().result.warnings
-        }
-        let found = try warnings(rows)
+        let rows = (1...3).flatMap { ["\($0),,news,,,\(older)", "\($0),,out,,,\(newest)"] }
+        let found = try excludingOut(rows).warnings
         #expect(found.map(\.name) == [.cellsNotCompared])
         #expect(found.first?.message.hasPrefix("in 'last_active' 6 rows hold something other than a date") == true, "\(found)")
-        #expect(found.first?.message.contains("'\(newest)', '\(older)'") == true, "\(found)")
-        #expect(try warnings(["1,,out,,,\(newest)", "2,,news,,,\(older)"]).isEmpty)
-        #expect(try warnings(["1,,out,,,-", "1,,news,,,"]).map(\.name) == [.rowForEachTag])
+        #expect(found.first?.message.contains("'\(older)', '\(newest)'") == true, "\(found)")
+        #expect(try excludingOut(["1,,out,,,\(newest)", "2,,news,,,\(older)"]).warnings.isEmpty)
+        #expect(try excludingOut(["1,,out,,,-", "1,,news,,,"]).warnings.map(\.name) == [.rowForEachTag, .exclusionNotFound])
+    }
+
+    @Test(
+        "where no date can be read, a device that `exclude` names in a row that loses stops the plan, unless the campaign allows it",
+        arguments: unreadableDates)
+    func noReadableDate(date: String) throws {
+        let rows = ["1,,news;out,,,\(date)", "1,,news,,,\(date)", "2,,news,,,", "3,,out,,,\(date)", "3,,news,,,\(date)", "3,,out,,,"]
+        let mistake = try #require(#expect(throws: Diagnostics.self) { try excludingOut(rows) }?.all.first)
+        #expect(mistake.severity == .error && mistake.name == nil)
+        #expect(
+            mistake.message.hasSuffix(
+                "and none holds one, so the row that is read last would decide, and 1 device that 'exclude' names in another row "
+                    + "would get the push: '\(date)'"), "\(mistake)")
+        #expect(mistake.remedy?.contains("as 2026-11-30") == true)
+        #expect(mistake.remedy?.contains("`allow: [{warning: exclusion-not-found, reason: \"…\"}]`") == true)
+
+        let allowed = try excludingOut(rows, allowed: [.exclusionNotFound])
+        #expect(allowed.audience == 2 && allowed.warnings.contains { $0.name == .exclusionNotFound })
+        // One date that can be read makes it a warning: other rows have no reason to look different.
+        #expect(try excludingOut(rows + ["9,,news,,,2026-11-01"]).warnings.contains { $0.name == .exclusionNotFound })
+        // United tags leave the device out; what only the newest row decides may be lost as well.
+        #expect(try excludingOut(rows, unites: .merge).audience == 1)
+        #expect(throws: Diagnostics.self) { try excludingOut(["1,lost,,,,\(date)", "1,anna,,,,\(date)"], unites: .merge) }
     }
 
     @Test("a date more than a day ahead does not make its row the newest, and is shown", arguments: [ExportColumns.Rows.newest, .merge])
@@ -151,7 +182,7 @@ import Testing
     }
 
     @Test(
-        "a row without a past date that is excluded and loses to one with a date is warned of, whichever is read first",
+        "a row without a past date that is excluded and loses to another one is warned of, whichever is read first",
         arguments: ["", "never", "2062-11-10"])
     func undatedExclusion(date: String) throws {
         // An opt-out counts with the campaign's tags or without them.
@@ -167,9 +198,19 @@ import Testing
         let warnings = result.warnings.filter { $0.name == .exclusionNotFound }
         #expect(
             warnings.map(\.message) == [
-                "1 row that 'exclude' names has no past date in 'last_active', so a row of its device with a date decides instead, "
-                    + "which 'exclude' does not name"
+                "1 device has a row that 'exclude' names, without a past date in 'last_active', so another of its rows decides, "
+                    + "which 'exclude' does not name: it gets the push"
             ])
+        // Of rows without a date, too: the last one of device 4 decides for it, and is excluded.
+        let none = ["4,,unsubscribed,,,", "4,,news,,,", "4,,unsubscribed,,,", "5,,unsubscribed,,,\(date)", "5,,news,,,"]
+        let undated = try AudienceQuery(export(rows + none, "undated.csv")).with {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }.run().result
+        let said = undated.warnings.first { $0.name == .exclusionNotFound }
+        #expect(said?.message.hasPrefix("2 devices have rows that 'exclude' names, without") == true, "\(undated.warnings)")
+        let path = folder.file("none.csv", "token,tags\n\(token(1)),unsubscribed\n\(token(1)),news\n")
+        let noColumn = try AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.run().result
+        #expect(!noColumn.warnings.contains { $0.name == .exclusionNotFound }, "without the column the order of the rows is all there is")
         let (dated, _) = try run([rows[1], "1,,unsubscribed,,,2026-01-01"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
         #expect(dated.audience == 0 && !dated.warnings.contains { $0.name == .exclusionNotFound })
         let traced = try AudienceQuery(export(rows)).with { $0.anyTags = ["news"] }.trace(TraceSubject(token(1))).rows

@@ -94,6 +94,12 @@ struct ClassTable: ~Copyable {
 
     subscript(number: Int) -> DeviceClass { DeviceClass(key: keys[number]) }
 
+    /// Whether `exclude` names the row of a class, or where rows are united the newest row.
+    func isNamedByExclude(_ number: Int) -> Bool {
+        facts == nil
+            ? self[number].isNamedByExclude : selections[self[number].selection].contains(RowFacts.OfNewest.excluded.rawValue)
+    }
+
     /// The number of a class.
     /// - Throws: `Diagnostics` when there are too many (including classes that no longer have devices).
     @inline(__always) mutating func number(of deviceClass: DeviceClass) throws -> Int {

@@ -4,8 +4,10 @@ import Base
 struct ConcludedDevices {
     /// Devices of the exports.
     var devices: Int
-    /// Rows that `exclude` names, that have no date, and lost to a row of their device with a date that selects it.
+    /// Devices that another row selects although `exclude` names one of theirs, which has no date. Alias limits do not count.
     var undatedExclusions = 0
+    /// Whether any row has a date.
+    var hasDates = false
     /// Devices that have slots, 0 ..< count: some row of them was selected.
     var count: Int
     /// The slots that did not become recipients.

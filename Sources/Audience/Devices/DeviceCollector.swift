@@ -172,6 +172,7 @@ struct DeviceCollector: ~Copyable {
         }
         if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
         if plan.query.mayNameUsers { try dropReachedUsers() }
+        let undatedExclusions = devices.recipientsWithUndatedExclusion(classes)
         if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, limit: aliasLimit) }
         var dropped = BitSet()
         var first = FirstRecipients(limit: AudienceResult.mostSamples)
@@ -182,8 +183,8 @@ struct DeviceCollector: ~Copyable {
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
         return ConcludedDevices(
-            devices: devices.count, undatedExclusions: devices.undatedExclusions, count: devices.slots, dropped: dropped,
-            first: first.inOrder())
+            devices: devices.count, undatedExclusions: undatedExclusions, hasDates: devices.hasDates, count: devices.slots,
+            dropped: dropped, first: first.inOrder())
     }
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }

@@ -20,8 +20,8 @@ struct DeviceTable: ~Copyable {
     private var classes = Blocks<UInt8>()
     /// Devices that have a slot: some row of them was selected.
     private(set) var slots = 0
-    /// Rows that `exclude` names, that have no date, and lost to a row of their device with a date that selects it.
-    private(set) var undatedExclusions = 0
+    /// Devices of which a row without a date that `exclude` names is not the newest.
+    private var undatedExclusions = BitSet()
 
     /// A device's class is below this.
     static let classLimit = 1 << 24
@@ -75,9 +75,10 @@ struct DeviceTable: ~Copyable {
         _ device: Int, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
     ) throws -> Bool {
         let before = self.moment(of: device)
-        if before.isNever != moment.isNever {
-            let (undated, dated) = moment.isNever ? (number, classNumber(of: device)) : (classNumber(of: device), number)
-            if table[undated].isNamedByExclude, table[dated].reason == nil { undatedExclusions += 1 }
+        if before.isNever || moment.isNever {
+            // Of two rows without a date, the earlier one is not the newest.
+            let older = before.isNever ? classNumber(of: device) : number
+            if table.isNamedByExclude(older) { undatedExclusions.insert(device) }
         }
         let isNewer = renew(device, moment)
         setClass(of: device, number: try table.merge(number, into: classNumber(of: device), isNewer: isNewer))
@@ -119,6 +120,24 @@ struct DeviceTable: ~Copyable {
     mutating func conclude(_ device: Int, _ table: inout ClassTable) throws {
         setClass(of: device, number: try table.conclude(classNumber(of: device)))
     }
+
+    /// Whether `exclude` names a row of the device that has no date and is not the newest.
+    func hasUndatedExclusion(_ device: Int) -> Bool { undatedExclusions.contains(device) }
+
+    /// Takes over what `hasUndatedExclusion` said of the device in another table.
+    mutating func noteUndatedExclusion(of device: Int) { undatedExclusions.insert(device) }
+
+    /// Recipients that have such a row.
+    func recipientsWithUndatedExclusion(_ table: borrowing ClassTable) -> Int {
+        var count = 0
+        undatedExclusions.forEach { device in
+            if table[classNumber(of: device)].reason == nil { count += 1 }
+        }
+        return count
+    }
+
+    /// Whether any row has a date.
+    var hasDates: Bool { (0..<count).contains { !moment(of: $0).isNever } }
 
     func fingerprint(of device: Int) -> TokenFingerprint { TokenFingerprint(word: entries[device].word, rest: entries[device].rest) }
 

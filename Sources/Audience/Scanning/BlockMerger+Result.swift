@@ -38,6 +38,7 @@ extension BlockMerger {
             for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
         }
         let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
+        try findings.checkDates(settled)
         let result = AudienceResult(
             rows: findings.rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },

@@ -99,17 +99,38 @@ extension ScanFindings {
                     message: "\(rows) something other than \(noun), so \(effect): other rows may select the same devices",
                     remedy: "Correct these cells in the export; under bad_token the preview shows where they are."))
         }
-        if undated > 0 {
-            let rows = TextFormat.counted(undated, one: "row that 'exclude' names has", many: "rows that 'exclude' names have")
-            let effect = TextFormat.plural(
-                undated, one: "a row of its device with a date decides", many: "rows of their devices with a date decide")
-            let column = shownName(of: .lastActive)
+        if undated > 0, hasColumnOfActivity {
+            let rows = TextFormat.counted(
+                undated, one: "device has a row that 'exclude' names", many: "devices have rows that 'exclude' names")
+            let effect = TextFormat.plural(undated, one: "another of its rows decides", many: "other rows of theirs decide")
             found.append(
                 .warning(
-                    .exclusionNotFound, message: "\(rows) no past date in '\(column)', so \(effect) instead, which 'exclude' does not name",
+                    .exclusionNotFound,
+                    message: "\(rows), without a past date in '\(shownName(of: .lastActive))', so \(effect), "
+                        + "which 'exclude' does not name: \(undated == 1 ? "it gets" : "they get") the push",
                     remedy: "Write the date into each row of the export, or list these devices: exclude: {devices: FILE}."))
         }
         return found
+    }
+
+    private var hasColumnOfActivity: Bool { plan.files.contains { $0.plan.lastActive != $0.plan.blankCell } }
+
+    /// - Throws: no row has a date that can be read, so the order of the rows would decide about devices that `exclude` names, unless
+    ///   the campaign allows it.
+    func checkDates(_ settled: ConcludedDevices) throws(Diagnostics) {
+        let count = settled.undatedExclusions
+        guard count > 0, !settled.hasDates, unreadDates.rows > 0, !plan.query.allowed.contains(.exclusionNotFound) else { return }
+        let devices = TextFormat.counted(
+            count, one: "device that 'exclude' names in another row", many: "devices that 'exclude' names in other rows")
+        var mistake = unreadDates.warning(
+            shownName(of: .lastActive),
+            effect: "and none holds one, so the row that is read last would decide, and \(devices) would get the push")
+        (mistake.severity, mistake.name) = (.error, nil)
+        let allowance =
+            "If the last row of each device is its newest, write in the campaign: "
+            + "`allow: [{warning: \(WarningName.exclusionNotFound.rawValue), reason: \"…\"}]`."
+        mistake.remedy = [mistake.remedy, allowance].compactMap(\.self).joined(separator: " ")
+        throw Diagnostics(mistake)
     }
 
     private var duplicateKeys: [Diagnostic] {

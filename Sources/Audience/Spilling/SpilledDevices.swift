@@ -11,19 +11,27 @@ struct SpilledDevices: ~Copyable {
         private var placeAndClass: UInt64
         private var rest: UInt32
 
-        /// - Parameter place: nil without texts.
-        init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?) {
+        private static let undatedExclusion: UInt64 = 1 << 63
+
+        /// - Parameters:
+        ///   - place: nil without texts.
+        ///   - hasUndatedExclusion: as in `DeviceTable`, of a device that was in memory.
+        init(
+            _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?, hasUndatedExclusion: Bool = false
+        ) {
             word = fingerprint.word
             rest = fingerprint.rest
             momentAndClass = moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF)
             placeAndClass = UInt64(truncatingIfNeeded: place.map { $0 + 1 } ?? 0) << 8 | UInt64(truncatingIfNeeded: number >> 16)
+            if hasUndatedExclusion { placeAndClass |= Self.undatedExclusion }
         }
 
         var fingerprint: TokenFingerprint { TokenFingerprint(word: word, rest: rest) }
         var moment: ActivityMoment { ActivityMoment(bits: momentAndClass >> 16) }
         var classNumber: Int { Int(momentAndClass & 0xFFFF) | Int(placeAndClass & 0xFF) << 16 }
         /// -1 without texts.
-        var place: Int { Int(placeAndClass >> 8) - 1 }
+        var place: Int { Int((placeAndClass & ~Self.undatedExclusion) >> 8) - 1 }
+        var hasUndatedExclusion: Bool { placeAndClass & Self.undatedExclusion != 0 }
     }
 
     /// A row whose texts take the place of an older row's.
@@ -51,7 +59,8 @@ struct SpilledDevices: ~Copyable {
 
     // What the partitions come to, by place.
     private var deviceCount = 0
-    private var undatedExclusions: Int
+    private var undatedExclusions = 0
+    private var hasDates = false
     private var firsts = BitSet()
     private var dropped = BitSet()
     private var first = FirstRecipients(limit: AudienceResult.mostSamples)
@@ -65,14 +74,15 @@ struct SpilledDevices: ~Copyable {
         if users != nil { self.users = PartitionedFile() }
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
-        undatedExclusions = devices.undatedExclusions
         places = devices.slots
         placesBefore = devices.slots
         var firstDevices: [(device: Int, slot: Int)] = []
         for device in 0..<devices.count {
             let (fingerprint, slot) = (devices.fingerprint(of: device), devices.slot(of: device))
             try rows.append(
-                Row(fingerprint, devices.moment(of: device), class: devices.classNumber(of: device), place: slot < 0 ? nil : slot),
+                Row(
+                    fingerprint, devices.moment(of: device), class: devices.classNumber(of: device), place: slot < 0 ? nil : slot,
+                    hasUndatedExclusion: devices.hasUndatedExclusion(device)),
                 to: PartitionedFile.of(fingerprint))
             if let users { try keep(user: users[device], of: fingerprint) }
             if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
@@ -147,7 +157,7 @@ struct SpilledDevices: ~Copyable {
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return ConcludedDevices(
-            devices: deviceCount, undatedExclusions: undatedExclusions, count: firsts.count, dropped: droppedSlots,
+            devices: deviceCount, undatedExclusions: undatedExclusions, hasDates: hasDates, count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
@@ -157,6 +167,7 @@ struct SpilledDevices: ~Copyable {
         var contents = rows.contents(of: partition)
         while let row = try contents.next(Row.self) {
             let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: row.classNumber, &classes)
+            if row.hasUndatedExclusion { devices.noteUndatedExclusion(of: device) }
             if device == placesOfDevices.count {
                 placesOfDevices.append(Renewal(place: row.place, first: row.place))
             } else if row.place >= 0, isNewest || placesOfDevices[device].first < 0 {
@@ -165,11 +176,12 @@ struct SpilledDevices: ~Copyable {
             }
         }
         deviceCount += devices.count
-        undatedExclusions += devices.undatedExclusions
+        hasDates = hasDates || devices.hasDates
         for device in 0..<devices.count { try devices.conclude(device, &classes) }
         if var reached = reachedUsers?.contents(of: partition) {
             while let user = try reached.next(TokenFingerprint.self) { try devices.drop(user: user, &classes) }
         }
+        undatedExclusions += devices.recipientsWithUndatedExclusion(classes)
         for device in 0..<devices.count {
             let found = placesOfDevices[device]
             if found.first < 0 { continue }
