@@ -61,6 +61,12 @@ public struct OperandRule {
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
             throw Mistake("\(quoted(operand)) \(date.flaw)", remedy: date.remedy(written))
         }
+        if isOrder, !isVersionColumn, kind == .text || ComparisonValue.isDate(column: column), let period = WrittenPeriod(operand) {
+            let (comparison, day) = period.compared(comparison)
+            throw Mistake(
+                "\(quoted(operand)) is a \(period.isYear ? "year" : "month"), and dates are compared with a day",
+                remedy: "Write \(written(comparison, day)).")
+        }
         if ComparisonValue.isDate(column: column), kind != .date {
             throw Mistake(
                 "\(quoted(operand)) is not a date, but \(quoted(column)) holds dates",
@@ -92,6 +98,14 @@ public struct OperandRule {
             case .template: "Write \(first) and \(other)."
             }
         throw Mistake("\(quoted("\(comparison.rawValue) \(operand)")) is two conditions", remedy: remedy)
+    }
+
+    /// Whether `where` accepts a comparison, so that a message may propose it.
+    public static func accepts(_ comparison: ComparisonOperator, _ operand: String, column: String) -> Bool {
+        do throws(Mistake) {
+            try OperandRule(column: column, comparison: comparison, operand: operand).check()
+            return true
+        } catch { return false }
     }
 
     /// What to do about two conditions of `where` on one column.

@@ -33,17 +33,10 @@ struct WrittenDate {
     /// `2 Dec 2030, 09:00`, `December 2nd, 2030 9:00`. A condition may compare texts of this form, so it is a date only where one is wanted.
     init?(month text: String) {
         var words = text.lowercased().split { " ,".contains($0) }.map(String.init)
-        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-        let names = [
-            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-        ]
         if let day = words.first, day.hasSuffix("day") || ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(day) {
             words.removeFirst()
         }
-        func month(_ word: String) -> Int? {
-            let name = word.hasSuffix(".") ? String(word.dropLast()) : word == "sept" ? "sep" : word
-            return (months.firstIndex(of: name) ?? names.firstIndex(of: name)).map { $0 + 1 }
-        }
+        let month = WrittenPeriod.month(named:)
         func day(_ word: String) -> Int? {
             let digits = word.prefix { $0.isASCII && $0.isNumber }
             guard ["", ".", "st", "nd", "rd", "th"].contains(word.dropFirst(digits.count)) else { return nil }
@@ -98,5 +91,54 @@ enum WrittenTime {
             parts.count == 1 || parts[1].utf8.count == 2
         else { return nil }
         return "\(TextFormat.zeroPadded(hour)):\(TextFormat.zeroPadded(minute))"
+    }
+}
+
+/// A month or a year as people write them: `2026-11`, `11/2026`, `Nov 2026`, `2026`. A comparison needs a day.
+public struct WrittenPeriod {
+    /// Its first day, and the first one after it, as `2026-11-01`.
+    public let first: String, next: String
+    /// Whether it is a whole year, which may also be a number.
+    public let isYear: Bool
+
+    /// - Parameter text: without white space around it; nil when it is neither a month nor a year from 1900 to 2100.
+    public init?(_ text: String) {
+        let parts = text.lowercased().split(omittingEmptySubsequences: false) { "-/. ".contains($0) }.map(String.init)
+        func number(_ text: String, _ digits: ClosedRange<Int>, _ range: ClosedRange<Int>) -> Int? {
+            guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+            return Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+        func year(_ text: String) -> Int? { number(text, 4...4, 1900...2100) }
+        func month(_ text: String) -> Int? { number(text, 1...2, 1...12) ?? Self.month(named: text) }
+        if parts.count == 1, let year = year(parts[0]) {
+            (first, next, isYear) = ("\(year)-01-01", "\(year + 1)-01-01", true)
+        } else if parts.count == 2, let year = year(parts[0]) ?? year(parts[1]), let month = month(parts[0]) ?? month(parts[1]) {
+            let (nextYear, nextMonth) = month == 12 ? (year + 1, 1) : (year, month + 1)
+            first = "\(year)-\(TextFormat.zeroPadded(month))-01"
+            next = "\(nextYear)-\(TextFormat.zeroPadded(nextMonth))-01"
+            isYear = false
+        } else {
+            return nil
+        }
+    }
+
+    /// 1 to 12 for a name in small letters, shortened or not.
+    static func month(named word: String) -> Int? {
+        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        let names = [
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+        ]
+        let name = word.hasSuffix(".") ? String(word.dropLast()) : word == "sept" ? "sep" : word
+        return (months.firstIndex(of: name) ?? names.firstIndex(of: name)).map { $0 + 1 }
+    }
+
+    /// The comparison with a day that means a comparison with the period.
+    public func compared(_ comparison: ComparisonOperator) -> (ComparisonOperator, String) {
+        switch comparison {
+        case .less: (.less, first)
+        case .lessOrEqual: (.less, next)
+        case .greater: (.greaterOrEqual, next)
+        default: (.greaterOrEqual, first)
+        }
     }
 }

@@ -252,6 +252,34 @@ import Testing
         #expect(try warnings(["no", "false"], .comparison(.notEqual, "true")).isEmpty)
     }
 
+    @Test(
+        "what is proposed for a value that is a month, a year or a range is accepted, and compares with what the cells are",
+        arguments: [
+            "2026-11", "11-2026", "2026/11", "11/2026", "Nov 2026", "2026", "3-5", "1.5-2", "5-3", "10:00-12:00", "Q1",
+            "2026-11 to 2026-12",
+            "between 3 and 5", "from 2026-11-01", "from 2026-11", "over 50", "50+", "1.5+", "2026-11-01..2026-11-05",
+        ])
+    func proposedComparisons(_ value: String) throws {
+        let cells = ["last_active": "2026-01-05", "born": "1990-05-01", "price": "7", "app_version": "3.2.0"]
+        for (column, cell) in cells {
+            let said = try warnings([cell, cell], .oneOf([value]), column: column).joined()
+            for match in said.matches(of: /"([<>=]+) ([^"]+)"/) {
+                let (sign, operand) = (String(match.output.1), String(match.output.2))
+                let comparison = try #require(ComparisonOperator(rawValue: sign), "\(said)")
+                #expect(OperandRule.accepts(comparison, operand, column: column), "\(said)")
+                let kind = ComparisonValue(operand, column: column).kind
+                if ["last_active", "born"].contains(column) { #expect(kind == .date, "\(said)") }
+            }
+        }
+        let month = "A column takes only one condition: write born: \">= 2026-11-01\" or born: \"< 2026-12-01\"."
+        if ["2026-11", "11-2026", "2026/11", "11/2026", "Nov 2026"].contains(value) {
+            #expect(try warnings(["1990-05-01"], .oneOf([value]), column: "born").joined().contains(month))
+        }
+        if value == "1.5-2" {
+            #expect(try warnings(["7"], .oneOf([value]), column: "price").joined().contains("price: \">= 1.5\" or price: \"<= 2\""))
+        }
+    }
+
     @Test("cells that mean the operand of `==` and `!=`, or a value, and are written otherwise, are shown")
     func spellings() throws {
         for test in [ColumnTest.comparison(.notEqual, "gold"), .comparison(.equal, "gold"), .oneOf(["gold"])] {

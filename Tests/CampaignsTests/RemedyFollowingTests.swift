@@ -105,6 +105,26 @@ struct RemedyFollowingTests {
         }
     }
 
+    @Test(
+        "what is proposed for a month, a year or a date in words of `where` is read without a mistake",
+        arguments: [
+            "after 2026-11", "since 11/2026", "before 2026", "until 2026-11", "before 01.11.2026", "after 3-5", "since 10:00",
+            "> 2026-11", "<= 11/2026", ">= 2026", "older than 2026-11-01", "within 2026-11-01", "older than 11/2026",
+            "older than 01.11.2026",
+        ])
+    func followDates(_ condition: String) throws {
+        func mistakes(_ condition: String) -> [Diagnostic] {
+            Self.part("audience: {everyone: true, where: {last_active: \"\(condition)\"}}\n").filter { $0.severity == .error }
+        }
+        let found = mistakes(condition)
+        let remedy = try #require(found.first?.remedy)
+        let proposals = remedy.matches(of: /"([<>=]+ [^"]+)"/).map { String($0.output.1) }
+        #expect(found.count == 1 && !proposals.isEmpty, "\(found)")
+        for proposal in proposals { #expect(mistakes(proposal).isEmpty, "\(remedy)") }
+        let meant = ["older than 2026-11-01": "< 2026-11-01", "> 2026-11": ">= 2026-12-01", "until 2026-11": "< 2026-12-01"]
+        if let meant = meant[condition] { #expect(proposals == [meant]) }
+    }
+
     /// Names as headers of exports and tags have them.
     static let oddNames = [
         "device: token", "token #", "\"token\"", "it's", " token", "token ", "- token", "{token}", "a, b", "yes", "null", "1001", "0x1F",

@@ -17,8 +17,13 @@ enum WordedCondition {
         if words.first == "not", words.dropFirst().first == "within", let length = lengthOfTime(words.dropFirst(2)) {
             return "Write \(column): older than \(length)."
         }
-        return range(words, small: small, column: column) ?? comparison(words, small: small, column: column) ?? several(
-            value, small: small, column: column, cells: cells)
+        let holdsDates = ComparisonValue.isDate(column: column) || cells.contains { isDate($0) && $0.contains("-") }
+        if holdsDates, let period = WrittenPeriod(value) {
+            return OperandRule.remedy(forTwo: column, "\">= \(period.first)\"", "\"< \(period.next)\"")
+        }
+        return range(words, small: small, column: column, holdsDates: holdsDates)
+            ?? comparison(words, small: small, column: column, holdsDates: holdsDates)
+            ?? several(value, small: small, column: column, cells: cells)
             ?? negation(value, small: small, column: column)
     }
 
@@ -32,33 +37,49 @@ enum WordedCondition {
 
     private static func isWhole(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
 
+    private static func isDate(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
+
     private static func isNumber(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer { DecimalText($0) != nil } }
 
     /// `50-100`, `50 to 100`, `between 2026-01-01 and 2026-02-01`: more than one condition can express.
-    private static func range(_ words: [String], small: String, column: String) -> String? {
+    private static func range(_ words: [String], small: String, column: String, holdsDates: Bool) -> String? {
         var ends = words.filter { !["between", "from", "and", "to", "-", "–", "bis"].contains($0) }
         guard ends.count < words.count || words.count == 1 else { return nil }
         if words.count == 1 {
             ends = small.split(separator: "..").map(String.init)
             if ends.count == 1 { ends = small.split { "-–".contains($0) }.map(String.init) }
         }
-        func isDate(_ text: String) -> Bool { Array(text.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
-        guard ends.count == 2, ends.allSatisfy(isWhole) || ends.allSatisfy(isDate) else { return nil }
-        return OperandRule.remedy(forTwo: column, "\">= \(ends[0])\"", "\"<= \(ends[1])\"")
+        guard ends.count == 2, let first = proposal(.greaterOrEqual, ends[0], column: column, holdsDates: holdsDates),
+            let second = proposal(.lessOrEqual, ends[1], column: column, holdsDates: holdsDates)
+        else { return nil }
+        // `2026-11` is no range.
+        if let low = Double(ends[0]), let high = Double(ends[1]), low > high { return nil }
+        return OperandRule.remedy(forTwo: column, first, second)
     }
 
-    /// `50+`, `over 50`, `up to 50`.
-    private static func comparison(_ words: [String], small: String, column: String) -> String? {
-        if small.hasSuffix("+"), isNumber(String(small.dropLast())) { return "Write \(column): \">= \(small.dropLast())\"." }
-        let openings: [(words: [String], sign: String)] = [
-            (["over"], ">"), (["above"], ">"), (["under"], "<"), (["below"], "<"), (["from"], ">="), (["min"], ">="), (["minimum"], ">="),
-            (["max"], "<="), (["maximum"], "<="), (["up", "to"], "<="),
-        ]
-        guard let opening = openings.first(where: { words.starts(with: $0.words) && words.count == $0.words.count + 1 }),
-            let last = words.last,
-            isNumber(last)
+    /// A comparison as you would write it; nil when it would be a mistake, or compare with something other than the cells.
+    private static func proposal(_ meant: ComparisonOperator, _ text: String, column: String, holdsDates: Bool) -> String? {
+        var (sign, operand) = (meant, text)
+        if holdsDates, let period = WrittenPeriod(text) { (sign, operand) = period.compared(meant) }
+        guard holdsDates ? isDate(operand) && operand.contains("-") : isNumber(operand) || isDate(operand),
+            OperandRule.accepts(sign, operand, column: column)
         else { return nil }
-        return "Write \(column): \"\(opening.sign) \(last)\"."
+        return "\"\(sign.rawValue) \(operand)\""
+    }
+
+    /// `50+`, `over 50`, `up to 50`, `from 2026-11-01`.
+    private static func comparison(_ words: [String], small: String, column: String, holdsDates: Bool) -> String? {
+        let openings: [(words: [String], sign: ComparisonOperator)] = [
+            (["over"], .greater), (["above"], .greater), (["under"], .less), (["below"], .less), (["from"], .greaterOrEqual),
+            (["min"], .greaterOrEqual), (["minimum"], .greaterOrEqual), (["max"], .lessOrEqual), (["maximum"], .lessOrEqual),
+            (["up", "to"], .lessOrEqual),
+        ]
+        func remedy(_ sign: ComparisonOperator, _ operand: String) -> String? {
+            proposal(sign, operand, column: column, holdsDates: holdsDates).map { "Write \(column): \($0)." }
+        }
+        if small.hasSuffix("+") { return remedy(.greaterOrEqual, String(small.dropLast())) }
+        let opening = openings.first { words.starts(with: $0.words) && words.count == $0.words.count + 1 }
+        return opening.flatMap { remedy($0.sign, words[words.count - 1]) }
     }
 
     /// `gold or silver`, `gold|silver`.

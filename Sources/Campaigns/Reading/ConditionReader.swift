@@ -43,7 +43,7 @@ struct ConditionReader {
             guard isSingleValue(text, column: column) else { return nil }
             warnOfRounding(text)
             return section.checked(text) { value throws(Mistake) in
-                if let meant = Self.conditionInWords(value) {
+                if let meant = Self.conditionInWords(value, column: column) {
                     throw Mistake(
                         "\(quoted(value)) is not a condition",
                         remedy: "Write \(column): \(meant); for a cell with exactly this text, write a list: [\"\(value)\"].")
@@ -117,7 +117,7 @@ struct ConditionReader {
         case "missing": return .missing
         default: break
         }
-        if let age = try age(text) { return age }
+        if let age = try age(text, column: column) { return age }
         let symbols = text.prefix { "<>=!~≥≤≠".contains($0) }
         guard !symbols.isEmpty else { return .oneOf([text]) }
         guard let comparison = ComparisonOperator(rawValue: String(symbols)) else {
@@ -188,7 +188,7 @@ struct ConditionReader {
     }
 
     /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is not a condition.
-    private static func conditionInWords(_ text: String) -> String? {
+    private static func conditionInWords(_ text: String, column: String) -> String? {
         let words = text.split(separator: " ").map { $0.lowercased() }
         let openings: [(words: [String], age: String, comparison: String)] = [
             (["last"], "within", ""), (["in", "the", "last"], "within", ""), (["the", "last"], "within", ""), (["past"], "within", ""),
@@ -202,10 +202,25 @@ struct ConditionReader {
         guard let first = rest.first, first.first?.isNumber == true else { return nil }
         let length = rest.prefix(2).joined(separator: " ")
         if !opening.age.isEmpty, (try? DurationNotation.seconds(length)) != nil { return "\(opening.age) \(length)" }
-        guard !opening.comparison.isEmpty else { return nil }
+        guard let comparison = ComparisonOperator(rawValue: opening.comparison) else { return nil }
+        let operand = date(meantBy: first) ?? first
         // A day alone means its midnight: what comes after that day begins with the next one.
-        if let next = nextDay(first), let sign = [">": ">=", "<=": "<"][opening.comparison] { return "\"\(sign) \(next)\"" }
-        return "\"\(opening.comparison) \(first)\""
+        if let next = nextDay(operand), let sign = [">": ">=", "<=": "<"][opening.comparison] { return "\"\(sign) \(next)\"" }
+        if OperandRule.accepts(comparison, operand, column: column) { return quotedComparison((comparison, operand)) }
+        if let period = WrittenPeriod(first) { return quotedComparison(period.compared(comparison)) }
+        let isDate = opening.age.isEmpty || ComparisonValue.isDate(column: column)
+        return quotedComparison((comparison, ComparisonValue.isVersion(column: column) ? "3.2.0" : isDate ? "2026-11-30" : "100"))
+    }
+
+    private static func quotedComparison(_ comparison: (ComparisonOperator, String)) -> String {
+        "\"\(comparison.0.rawValue) \(comparison.1)\""
+    }
+
+    /// The date that a text is or means; of several, nil.
+    private static func date(meantBy text: String) -> String? {
+        if text.contains("-"), Array(text.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil { return text }
+        let dates = OperandRule.dates(meantBy: text)
+        return dates.count == 1 ? dates[0] : nil
     }
 
     private static func nextDay(_ text: String) -> String? {
@@ -213,17 +228,27 @@ struct ConditionReader {
         return String(moment.adding(seconds: 86_400).description.prefix(10))
     }
 
-    private static func age(_ text: String) throws(Mistake) -> ColumnTest? {
+    private static func age(_ text: String, column: String) throws(Mistake) -> ColumnTest? {
         let words = text.split(separator: " ").map { $0.lowercased() }
-        if words.first == "within" { return .within(seconds: try seconds(in: words.dropFirst(), of: text)) }
-        if words.starts(with: ["older", "than"]) { return .olderThan(seconds: try seconds(in: words.dropFirst(2), of: text)) }
-        return nil
+        if words.first == "within" { return .within(seconds: try seconds(in: words.dropFirst(), of: text, column, .greaterOrEqual)) }
+        guard words.starts(with: ["older", "than"]) else { return nil }
+        return .olderThan(seconds: try seconds(in: words.dropFirst(2), of: text, column, .less))
     }
 
-    private static func seconds(in words: ArraySlice<String>, of text: String) throws(Mistake) -> Int {
+    /// - Parameter comparison: what the words mean before a date.
+    private static func seconds(
+        in words: ArraySlice<String>, of text: String, _ column: String, _ comparison: ComparisonOperator
+    ) throws(Mistake) -> Int {
+        let length = words.joined(separator: " ")
         do throws(Mistake) {
-            return try DurationNotation.seconds(words.joined(separator: " "))
+            return try DurationNotation.seconds(length)
         } catch {
+            let day = date(meantBy: length.uppercased()) ?? WrittenPeriod(length)?.first
+            if let day, OperandRule.accepts(comparison, day, column: column) {
+                throw Mistake(
+                    "in \(quoted(text)), \(error.message)",
+                    remedy: "To compare with a date, write \(column): \(quotedComparison((comparison, day))).")
+            }
             throw Mistake(
                 "in \(quoted(text)), \(error.message)",
                 remedy: "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"].")
