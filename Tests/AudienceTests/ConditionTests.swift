@@ -298,6 +298,12 @@ import Testing
         #expect(languages.count == 1 && languages[0].contains("'zh-Hans-CN', 'zh-Hans', which do not count as 'zh-CN'"), "\(languages)")
     }
 
+    @Test("several languages in one text are answered with a list", arguments: ["de, en", "de en", "de fr", "de and en"])
+    func severalLanguages(_ text: String) throws {
+        let parts = text.replacing("and", with: "").split { ", ".contains($0) }.joined(separator: ", ")
+        #expect(try warnings(["de", "en"], .oneOf([text]), column: "language").joined().contains("language: [\(parts)]"))
+    }
+
     @Test("cells that `!=` cannot compare pass, and are counted; moments that lie ahead are named")
     func counted() throws {
         #expect(

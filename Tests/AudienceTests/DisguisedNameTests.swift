@@ -20,6 +20,56 @@ import Testing
         return AudienceQuery(folder.file("a.csv", "token,alias,registration_id,plan\n" + rows.joined())).with(change)
     }
 
+    /// Rows with `u1` and `u2` in every column of names.
+    private func naming(_ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
+        let rows = (1...4).map { "\(token($0)),u\($0),u\($0),u\($0)\n" }
+        return AudienceQuery(folder.file("names.csv", "token,alias,registration_id,tags\n" + rows.joined())).with(change)
+    }
+
+    @Test(
+        "several names in one text are refused under exclude, and warned of elsewhere, with the list to write",
+        arguments: ["tags", "aliases", "registration_ids"], ["u1 u2", "u1;u2", "u1, u2", "u2|u1", "u2/u1", "u1;gone", "u1；u2"])
+    func severalInOne(key: String, text: String) throws {
+        let kind = ["tags": "tag", "aliases": "alias"][key] ?? "registration id"
+        let notFound: WarningName = ["tags": .tagNotFound, "aliases": .aliasNotFound][key] ?? .registrationIDNotFound
+        let place = SourcePosition(file: "campaign.yaml", line: 1, column: 1)
+        func query(excluding: Bool, allowed: Set<WarningName> = []) -> AudienceQuery {
+            naming {
+                ($0.everyone, $0.allowed) = (excluding, allowed)
+                switch key {
+                case "tags":
+                    $0.places = NamePlaces(tags: [SourceText(text, at: place)])
+                    if excluding { $0.excludedTags = [text] } else { $0.anyTags = [text] }
+                case "aliases":
+                    $0.places = NamePlaces(aliases: [SourceText(text, at: place)])
+                    if excluding { $0.excludedAliases = [text] } else { $0.aliases = [text] }
+                default:
+                    $0.places = NamePlaces(registrationIDs: [SourceText(text, at: place)])
+                    if excluding { $0.excludedRegistrationIDs = [text] } else { $0.registrationIDs = [text] }
+                }
+            }
+        }
+        let parts = text.split { " ,;|/；".contains($0) }.joined(separator: ", ")
+        let mistakes = query(excluding: true).mistakes()
+        #expect(
+            mistakes.map(\.message) == [
+                "'\(text)' is read as a single \(kind), which no row in the exports has, and so its devices are not left out"
+            ])
+        #expect(mistakes.first?.position == place)
+        let remedy = mistakes.first?.remedy ?? ""
+        #expect(remedy.contains("\(key): [\(parts)]") && remedy.contains("allow: [{warning: \(notFound.rawValue)"), "\(remedy)")
+        for query in [query(excluding: true, allowed: [notFound]), query(excluding: false)] {
+            let found = try query.run().result.warnings.first { $0.name == notFound }
+            #expect(found?.remedy?.contains("\(key): [\(parts)]") == true, "\(String(describing: found))")
+        }
+    }
+
+    @Test("a name with blanks that no row has, and whose words no row has, is warned of as a name")
+    func nameWithBlanks() throws {
+        let result = try naming { ($0.everyone, $0.excludedAliases) = (true, ["Anna Smith"]) }.run().result
+        #expect(result.audience == 4 && result.warnings.map(\.name) == [.aliasNotFound] && result.warnings[0].remedy == nil)
+    }
+
     private func exclude(_ column: String, _ name: String, _ query: inout AudienceQuery) {
         query.everyone = true
         switch column {

@@ -84,6 +84,7 @@ struct RemedyFollowingTests {
         "content: {title: a, data: {price: 19,99}}", "content: {title: a, data: {price: 1,000}}",
         "content: {title: a, data: {city: Lyon, Ulm}}",
         "audience: {everyone: true, max_bad_rows: 0,5%}", "audience: {everyone: true, shrinks_at_most: 12,5%}",
+        "audience: {everyone: true, where: {language: de/en}}", "audience: {everyone: true, where: {language: de;pt-BR}}",
         "audience: {tags: a, b}", "audience: {everyone: true, where: {store: Lyon, 7}}", "audience: {tags: 1001, yes}",
         "schedule: {at: 2030-12-02 09:00, timezone: \"CST-8\"}", "schedule: {at: 2030-12-02 09:00, timezone: UTC+8}",
         "schedule: {at: 2030-12-02 09:00, timezone: HST10}", "schedule: {at: 2030-12-02 09:00, timezone: \"<+0330>-3:30\"}",

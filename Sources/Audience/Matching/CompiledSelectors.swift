@@ -31,6 +31,10 @@ final class CompiledSelectors: Sendable {
     let selectors: AudienceQuery.Selectors
     let isEveryone: Bool
     let separator: [UInt8]
+    /// See `SeveralInOne.table`.
+    let tagParts: NameTable
+    let aliasParts: NameTable
+    let registrationIDParts: NameTable
     let nearTags: SimilarSpellings
     let nearAliases: SimilarSpellings
     let nearIDs: SimilarSpellings
@@ -60,6 +64,9 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
+        tagParts = SeveralInOne.table(tags)
+        aliasParts = SeveralInOne.table(aliases)
+        registrationIDParts = SeveralInOne.table(registrationIDs)
         nearTags = SimilarSpellings(tags.names)
         nearAliases = SimilarSpellings(aliases.names)
         nearIDs = SimilarSpellings(registrationIDs.names, ignoresCase: false)

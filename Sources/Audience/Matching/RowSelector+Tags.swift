@@ -112,8 +112,9 @@ extension RowSelector {
         let number = compiled.tags.find(tag)
         if number >= 0 {
             noteTag(number, &findings)
-        } else if !tag.isEmpty, compiled.nearTags.mayHold(tag) {
-            nearTags.note(tag, compiled.nearTags)
+        } else if !tag.isEmpty {
+            if !compiled.tagParts.isEmpty { notePart(tag: tag) }
+            if compiled.nearTags.mayHold(tag) { nearTags.note(tag, compiled.nearTags) }
         }
     }
 

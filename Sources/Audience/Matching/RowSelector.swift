@@ -37,6 +37,9 @@ struct RowSelector {
     var odd: TagAnomalies
     private var seenAliases: NameSightings
     private var seenRegistrationIDs: NameSightings
+    private var seenTagParts: NameSightings
+    private var seenAliasParts: NameSightings
+    private var seenRegistrationIDParts: NameSightings
 
     let compiled: CompiledSelectors
     /// The last row that was seen with a tag, for tags that appear twice in a cell.
@@ -55,11 +58,16 @@ struct RowSelector {
         seenTags = NameSightings(compiled.tags)
         seenAliases = NameSightings(compiled.aliases)
         seenRegistrationIDs = NameSightings(compiled.registrationIDs)
+        seenTagParts = NameSightings(compiled.tagParts)
+        seenAliasParts = NameSightings(compiled.aliasParts)
+        seenRegistrationIDParts = NameSightings(compiled.registrationIDParts)
     }
 
     /// Names that some row of the block has carried, each once.
     var seen: SeenNames {
-        SeenNames(tags: seenTags.numbers, aliases: seenAliases.numbers, registrationIDs: seenRegistrationIDs.numbers)
+        SeenNames(
+            tags: seenTags.numbers, aliases: seenAliases.numbers, registrationIDs: seenRegistrationIDs.numbers,
+            tagParts: seenTagParts.numbers, aliasParts: seenAliasParts.numbers, registrationIDParts: seenRegistrationIDParts.numbers)
     }
 
     /// Forgets what was seen before.
@@ -67,6 +75,9 @@ struct RowSelector {
         seenTags.begin()
         seenAliases.begin()
         seenRegistrationIDs.begin()
+        seenTagParts.begin()
+        seenAliasParts.begin()
+        seenRegistrationIDParts.begin()
         rowsToSample = samplesTags ? Self.sampledRows : 0
         if !sampledTags.isEmpty { sampledTags = [] }
         tagForms = TagFormats()
@@ -111,6 +122,7 @@ struct RowSelector {
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.find(cell)
         guard number >= 0 else {
+            if !compiled.registrationIDParts.isEmpty { Self.note(cell, compiled.registrationIDParts, &seenRegistrationIDParts) }
             if !cell.isEmpty, compiled.nearIDs.mayHoldDisguised(cell) { nearIDs.note(cell, compiled.nearIDs) }
             return
         }
@@ -124,8 +136,17 @@ struct RowSelector {
 
     @inline(__always) private mutating func noteOther(alias cell: UnsafeBufferPointer<UInt8>) {
         guard !cell.isEmpty else { return }
+        if !compiled.aliasParts.isEmpty { Self.note(cell, compiled.aliasParts, &seenAliasParts) }
         if compiled.nearAliases.mayHoldDisguised(cell) { nearAliases.note(cell, compiled.nearAliases) }
         if rowsToSample > 0 { sampledAliases.insert(String(decoding: cell, as: UTF8.self)) }
+    }
+
+    /// Notes a tag that may be one of several which the campaign names in one text.
+    @inline(never) mutating func notePart(tag: UnsafeBufferPointer<UInt8>) { Self.note(tag, compiled.tagParts, &seenTagParts) }
+
+    @inline(never) private static func note(_ cell: UnsafeBufferPointer<UInt8>, _ parts: NameTable, _ seen: inout NameSightings) {
+        let number = parts.find(cell)
+        if number >= 0 { seen.note(number) }
     }
 
     private mutating func note(_ fact: RowFacts.OfNewest) {

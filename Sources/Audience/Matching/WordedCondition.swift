@@ -85,10 +85,12 @@ enum WordedCondition {
     /// `gold or silver`, `gold|silver`.
     private static func several(_ value: String, small: String, column: String, cells: [String]) -> String? {
         let known = Set(cells.map { $0.lowercased() })
-        for mark in [" or ", " oder ", " and ", " und ", "|", "/", "&", "+"] where small.contains(mark) {
+        let isLanguage = column == ExportColumns.Standard.language.rawValue
+        for mark in [" or ", " oder ", " and ", " und ", ",", ";", "|", "/", "&", "+", " "] where small.contains(mark) {
             let parts = value.split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
             guard parts.count > 1, parts.count == small.split(separator: mark).count,
-                mark.contains(" ") || parts.contains(where: { known.contains($0.lowercased()) })
+                mark.count > 1 || parts.contains(where: { known.contains($0.lowercased()) }),
+                mark != " " || parts.allSatisfy({ known.contains($0.lowercased()) || isLanguage && LanguageTag.normalized($0) != nil })
             else { continue }
             return "For any of several values, write \(column): [\(parts.joined(separator: ", "))]."
         }

@@ -169,11 +169,43 @@ extension ScanFindings {
         plan.query.targets.recognizes(name) && !name.allSatisfy(\.isNumber) && (plan.query.targets.isCertain(name) || kind == "alias")
     }
 
+    /// Whether some row has the name, which is one of the campaign's or a part of one.
+    private func carries(_ name: String, kind: String) -> Bool {
+        func isSeen(_ table: NameTable, _ flags: [Bool], _ parts: Set<String>) -> Bool {
+            parts.contains(name) || table.numbers(of: [name]).contains { flags[$0] }
+        }
+        return switch kind {
+        case "tag": isSeen(plan.selectors.tags, seen.tags, seen.tagParts)
+        case "alias": isSeen(plan.selectors.aliases, seen.aliases, seen.aliasParts)
+        default: isSeen(plan.selectors.registrationIDs, seen.registrationIDs, seen.registrationIDParts)
+        }
+    }
+
+    /// Whether a text that no row has most likely means several names that rows have.
+    func namesSeveral(_ name: String, kind: String) -> Bool {
+        guard let several = SeveralInOne(name) else { return false }
+        let known = several.parts.count { carries($0, kind: kind) }
+        return known == several.parts.count || several.isCertain && known > 0
+    }
+
+    /// Whether a name comes from a file of names.
+    private func isListed(_ name: String, kind: String) -> Bool {
+        let places = plan.query.places
+        return places.isListed(kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name])
+    }
+
+    private func remedy(forSeveral several: SeveralInOne, in name: String, kind: String) -> String {
+        let (key, nouns) = (Self.key(of: kind), kind == "alias" ? "aliases" : kind + "s")
+        if isListed(name, kind: kind) { return "If you mean several \(nouns), write each on its own line in the file." }
+        let list = several.parts.map { TextFormat.yaml(Self.shown($0)) }.joined(separator: ", ")
+        return "If you mean several \(nouns), quote each one separately, or none: \(key): [\(list)]."
+    }
+
     private func isExcluded(_ name: String, kind: String) -> Bool {
         (kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs).contains(name)
     }
 
-    private func remedy(forUnseen name: String, kind: String, among valid: Set<String>) -> String? {
+    func remedy(forUnseen name: String, kind: String, among valid: Set<String>) -> String? {
         if isTargetElsewhere(name, kind: kind) {
             if isExcluded(name, kind: kind) {
                 let nouns = plan.query.targets.shortNouns
@@ -183,15 +215,13 @@ extension ScanFindings {
             return
                 "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one \(plan.query.targets.shortNoun)."
         }
-        if kind == "tag", name.contains(",") {
-            let parts = name.split(separator: ",").map { trimmedText(String($0)) }
-            if parts.count == 1 { return "Remove the comma: \(parts[0])." }
-            // A name without a place comes from a separate file.
-            if plan.query.places.isListed(plan.query.places.tags[name]) {
-                return "If you mean several tags, write each on its own line in the file."
-            }
-            return
-                "If you mean several tags, quote each one separately, or none: tags: [\(parts.map { TextFormat.yaml($0) }.joined(separator: ", "))]."
+        if kind == "tag", name.contains(","), SeveralInOne(name) == nil {
+            return "Remove the comma: \(trimmedText(name.filter { $0 != "," }))."
+        }
+        let several = SeveralInOne(name)
+        if let several, several.isCertain, kind == "tag" || !isListed(name, kind: kind) {
+            if kind == "tag", let remedy = tagsInWords(name, valid: valid) { return remedy }
+            return remedy(forSeveral: several, in: name, kind: kind)
         }
         if Spelling.isEnclosed(name) || Spelling.hasInvisible(name), let remedy = spellingRemedy(forUnseen: name, kind: kind) {
             return remedy
@@ -206,6 +236,9 @@ extension ScanFindings {
                 "It is read as a name. For devices without it, write under 'audience': exclude: {\(Self.key(of: kind)): [\(TextFormat.yaml(negated))]}."
         }
         if let remedy = spellingRemedy(forUnseen: name, kind: kind) { return remedy }
+        if let several, several.parts.contains(where: { carries($0, kind: kind) }) {
+            return remedy(forSeveral: several, in: name, kind: kind)
+        }
         if let other = Self.sameNumber(as: name, among: valid) {
             return "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
         }

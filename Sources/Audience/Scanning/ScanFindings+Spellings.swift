@@ -99,6 +99,13 @@ extension ScanFindings {
 
     private func missed(_ number: Int, of names: SpelledNames) -> Diagnostic? {
         let name = names.names[number]
+        if !names.seen[number], !plan.query.allowed.contains(names.notFound), namesSeveral(name, kind: names.kind) {
+            let message = "'\(Self.shown(name))' is read as a single \(names.kind), which no row in the exports has"
+            var warning = Diagnostic.warning(
+                names.notFound, message: message, remedy: remedy(forUnseen: name, kind: names.kind, among: []))
+            warning.position = names.places[name]
+            return Self.mistake(warning, names.notFound, what: names.kind)
+        }
         // Tags in quotes in the exports are separators that do not count.
         let isInCampaign = Spelling.isEnclosed(name) || Spelling.hasInvisible(name)
         let texts = (names.spellings.byName[number] ?? []).filter { text in

@@ -183,6 +183,11 @@ struct ConditionReader {
         if let mistake = RoundedNumber.mistake(about: text) { throw mistake }
         let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~≥≤≠ ".contains($0) }
         guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
+        let parts = text.split { ",;|/".contains($0) }.map(String.init)
+        if parts.count > 1, parts.allSatisfy({ LanguageTag.normalized($0) != nil }) {
+            throw Mistake(
+                "\(quoted(text)) is not a language", remedy: "Write several as a list: \(column): [\(parts.joined(separator: ", "))].")
+        }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
         throw Mistake("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
     }
