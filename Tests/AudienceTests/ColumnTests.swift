@@ -21,6 +21,13 @@ import Testing
         #expect(try both.run().result.audience == 1, "token goes before device_token")
     }
 
+    @Test("a column that volley.yaml names and the export lacks is answered with what to do")
+    func missingNamed() {
+        let mistake = query("a,b", columns: ExportColumns(names: [.token: place("push")])).mistakes().first
+        #expect(mistake?.message.contains("has no column 'push': its columns are 'a', 'b'") == true, "\(String(describing: mistake))")
+        #expect(mistake?.remedy == "Write the name of one of these columns there, or export the column.")
+    }
+
     @Test("a missing token column names the columns there are and how to say where it is")
     func missingToken() {
         let mistake = query("device_tokens,alias").mistakes().first

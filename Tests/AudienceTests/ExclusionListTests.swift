@@ -114,6 +114,24 @@ import Testing
         #expect(try result(withoutIDs, [folder.file("named.csv", "gone\n" + lines(count) { token($0) })]).audience == 100 - count)
     }
 
+    @Test("a plain list that is called .csv and excludes no device is named with its first line")
+    func uselessPlainTable() throws {
+        let found = try result(export(100), [folder.file("people.csv", "user1\nuser2\n")]).warnings
+        #expect(found.map(\.position?.line) == [1] && found.first?.remedy?.hasPrefix("Its first is 'user1'.") == true, "\(found)")
+    }
+
+    @Test("a list of JSON whose elements are no objects is refused with what to write")
+    func plainJSON() {
+        for (name, text) in [
+            ("a.json", "[\"reg1\", \"reg2\"]"), ("b.jsonl", "\"reg1\"\n\"reg2\"\n"),
+            ("c.json", "[{\"token\": \"\(token(1))\"}, \"reg2\"]"),
+        ] {
+            let list = folder.file(name, text)
+            let mistakes = export(10).with { $0.excludedDevices = [list] }.mistakes()
+            #expect(mistakes.map(\.remedy) == [JSONArrayReader.objects], "\(mistakes)")
+        }
+    }
+
     @Test("each of several lists is judged by itself")
     func severalLists() throws {
         let good = folder.file("good.txt", "\(token(5))\n"), bad = folder.file("bad.txt", "\(token(900))\n")

@@ -247,7 +247,7 @@ struct MistakesInDeliveryTests {
             "a limit for an outcome that has none",
             "delivery:\n  stop_when: {unknown: 1%}\n",
             """
-            campaign.yaml:2:15: unknown key 'unknown' in 'stop_when'. It belongs in 'delivery'; check the indentation.
+            campaign.yaml:2:15: unknown key 'unknown' in 'stop_when'. No limit counts these pushes. Valid here: invalid_token, rejected, failed, after.
             """),
         MistakeCase(
             "a misspelt outcome",

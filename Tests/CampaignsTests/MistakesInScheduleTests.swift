@@ -248,6 +248,10 @@ struct MistakesInScheduleTests {
             ("0 */48 * * *", "longer than a day: this is sent only at hour 0 of each day", "0 */12 * * *"),
             ("0 9 1 */5 *", "this is sent in months 1, 6 and 11 of a year", "0 9 1 */4 *"),
             ("0 9 */45 * *", "longer than a month: this is sent only on the 1st of each month", "0 9 * * mon"),
+            ("0 9 1-31/40 * *", "longer than a month: this is sent only on the 1st of each month", "0 9 * * mon"),
+            ("0-59/40 * * * *", "this is sent at minutes 0 and 40 of an hour", "*/30 * * * *"),
+            ("0 0-23/7 * * *", "this is sent at hours 0, 7, 14 and 21 of a day", "0 */6 * * *"),
+            ("0 9 1 1-12/5 *", "this is sent in months 1, 6 and 11 of a year", "0 9 1 */4 *"),
         ])
     func unevenSteps(rule: String, words: String, even: String) throws {
         func warnings(_ rule: String) throws -> [Diagnostic] { try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1 }
@@ -278,6 +282,17 @@ struct MistakesInScheduleTests {
         ])
     func evenSteps(rule: String) throws {
         #expect(try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1.isEmpty)
+    }
+
+    @Test("`skip after` no time is answered with what can be written", arguments: ["skip after 0", "skip after 0h", "skip after 00 min"])
+    func skipAfterNothing(late: String) throws {
+        func mistakes(_ late: String) -> String {
+            found { () throws(Diagnostics) in try readPart("schedule: {at: 2030-12-01 09:00, timezone: UTC, late: \(late)}\n") }
+        }
+        #expect(
+            mistakes(late).contains(
+                "'\(late)' names no time. Write late: skip to send only on time, or for example late: skip after 2h."))
+        #expect(mistakes("skip").isEmpty && mistakes("skip after 2h").isEmpty && mistakes("skip after 10min").isEmpty)
     }
 
     @Test("everything is read as written")

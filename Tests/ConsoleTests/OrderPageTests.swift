@@ -157,6 +157,17 @@ struct OrderPageTests {
         #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
     }
 
+    @Test("the page of a plan that was cancelled does not say that it is still to begin")
+    func cancelledPlan() async throws {
+        let office = try Office()
+        let ben = try office.session("ben", [.approver])
+        try office.folder.run(Self.id, .cancelled, cause: .cancelled, claimed: 0)
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
+            #expect(page.contains("Cancelled before it began. It was planned for 5 devices.") && !page.contains("Not begun"), "\(page)")
+        }
+    }
+
     @Test("what no command does for a run that was put back from a backup is not offered, and the run says that it is held")
     func putBack() async throws {
         let office = try Office()

@@ -228,6 +228,7 @@ final class ExcludedDevices: @unchecked Sendable {
                 add(row: cells.columns.indices.lazy.map { row.bytes($0) }, line: reader.rowLine, digits)
             case .badRow:
                 var mistake = reader.badRow
+                if mistake.remedy == JSONArrayReader.objects { throw mistake }
                 mistake.remedy = "Every line of a list of excluded devices must be readable: a device on a hidden line would get the push."
                 throw mistake
             case .needsMore: try reader.refill()

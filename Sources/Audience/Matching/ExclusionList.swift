@@ -47,7 +47,8 @@ struct ExclusionList: Sendable {
 
     /// Adds an entry.
     mutating func add(_ entry: UnsafeBufferPointer<UInt8>, fingerprint: UInt64, isToken: Bool, line: Int) {
-        if entries == 0 { (first, firstLine) = (String(decoding: entry, as: UTF8.self), line) }
+        // The first line of a table that is a plain list is added last.
+        if entries == 0 || line < firstLine { (first, firstLine) = (String(decoding: entry, as: UTF8.self), line) }
         if !isToken {
             otherForms += 1
             let isOdd = entry.contains(where: Self.isMark)

@@ -202,7 +202,8 @@ struct ColumnResolver {
         if let name = columns.names[standard] {
             return Diagnostic(
                 "\(file) has no column \(names)\(purpose): its columns are \(list)", at: name.position,
-                remedy: disguised(candidates) ?? nearest.map { "Did you mean '\($0)'?" })
+                remedy: disguised(candidates) ?? nearest.map { "Did you mean '\($0)'?" }
+                    ?? "Write the name of one of these columns there, or export the column.")
         }
         return Diagnostic(
             "the export has no column \(names)\(purpose): its columns are \(list)", file: file,

@@ -152,6 +152,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
                 : "A list of objects begins with [. A file with columns must end in .csv.")
     }
 
+    static let objects = "Write an object for each device, {…}. A list of tokens alone is a .txt file with one on each line."
     private static let cutOff = "The upload may have been cut off. Export the file again."
 
     private mutating func readElement(at start: Int) throws(Diagnostic) -> RowEvent {
@@ -173,7 +174,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         var flaw = objects.flaw.map { failure($0.message, at: $0.offset) }
         let textFlaw = end > buffer.cleanEnd ? buffer.flaw(from: start, to: end) : nil
         if let textFlaw { flaw = failure(textFlaw.text(), at: start) }
-        if !isObject { flaw = failure("the element is not an object", at: start) }
+        if !isObject { flaw = failure("the element is not an object", at: start, remedy: Self.objects) }
         state = .separatorOrEnd
         (elementStart, buffer.start) = (start, end)
         guard let flaw else { return .row }

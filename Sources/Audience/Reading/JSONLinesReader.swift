@@ -92,6 +92,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
             let isArray = buffer.base[start] == UInt8(ascii: "[")
             let event = bad(
                 isArray ? "the line is a list, not a JSON object" : "the line is not a JSON object", at: start, lineStart: lineStart)
+            badRow.remedy = JSONArrayReader.objects
             if isArray { noteArray(from: start + 1, to: end) }
             return event
         }

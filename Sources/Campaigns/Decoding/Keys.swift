@@ -85,6 +85,10 @@ struct FileKeys: Sendable {
 
     private func mistake(aboutForeign key: String, in group: KeyGroup) -> Mistake {
         let message = "unknown key \(quoted(key)) \(group.location)"
+        if group.isSame(as: CampaignKeys.stopWhen), key == "unknown" {
+            // The outcome, not the setting of `delivery`.
+            return Mistake(message, remedy: "No limit counts these pushes. Valid here: \(group.valid.joined(separator: ", ")).")
+        }
         if let home = groups.first(where: { $0.valid.contains(key) }) {
             return Mistake(message, remedy: "It belongs \(home.location); check the indentation.")
         }

@@ -91,7 +91,12 @@ struct ScheduleReader {
             throw Mistake(
                 "'late' must be send, skip or skip after a time, not \(quoted(text))", remedy: "For example: late: skip after 2h.")
         }
-        return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(words.dropFirst(2).joined(separator: " "))))
+        let length = words.dropFirst(2).joined(separator: " ")
+        guard length.contains(where: { "123456789".contains($0) }) || !length.contains("0") else {
+            throw Mistake(
+                "\(quoted(text)) names no time", remedy: "Write late: skip to send only on time, or for example late: skip after 2h.")
+        }
+        return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(length)))
     }
 
     // MARK: - What is allowed but rarely meant
@@ -165,18 +170,25 @@ struct ScheduleReader {
                     remedy: "Write a day that each of the months has.")
             }
         }
-        if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2 {
+        if weekdays == "*", let step = Self.step(of: days, 1...31), step > 2 {
             warn(
                 step > 30
                     ? "a step of \(step) days is longer than a month: this is sent only on the 1st of each month"
                     : "steps of days start again each month: this is sent on days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, however close the last of them is to the next 1st",
                 remedy: "To send every week, write a day of the week: \"\(fields[0]) \(fields[1]) * \(months) mon\".")
         }
-        if days == "*", weekdays == "*", months.hasPrefix("*/"), months != "*/1" {
+        if days == "*", weekdays == "*", let step = Self.step(of: months, 1...12), step > 1 {
             warn(
                 "this is sent on every day of the months that \(months) names",
                 remedy: "To send once in each of them, write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
         }
+    }
+
+    /// The step of `*/5`, also written with the whole range: `1-31/5`.
+    private static func step(of field: some StringProtocol, _ range: ClosedRange<Int>) -> Int? {
+        let parts = field.split(separator: "/")
+        guard parts.count == 2, parts[0] == "*" || parts[0] == "\(range.lowerBound)-\(range.upperBound)" else { return nil }
+        return Int(parts[1])
     }
 
     private static let monthNames = [
@@ -189,7 +201,7 @@ struct ScheduleReader {
         for (place, unit, at, first, count, whole) in [
             (0, "minute", "at", 0, 60, "hour"), (1, "hour", "at", 0, 24, "day"), (3, "month", "in", 1, 12, "year"),
         ] {
-            guard fields[place].hasPrefix("*/"), let step = Int(fields[place].dropFirst(2)), step > 0, count % step != 0 else { continue }
+            guard let step = Self.step(of: fields[place], first...first + count - 1), step > 0, count % step != 0 else { continue }
             // At 9:00 and 9:40, if only 9 is named, is what it says.
             guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else { continue }
             let aWhole = "\(whole == "hour" ? "an" : "a") \(whole)"

@@ -99,7 +99,9 @@ enum RunPage {
 
     private static func progress(_ run: RunSummary, _ rates: LiveRate, at now: Timestamp) -> HTML {
         guard run.startedAt != nil else {
-            let begun: HTML = run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
+            let begun: HTML =
+                run.state == .cancelled
+                ? "Cancelled before it began. It was" : run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
             return "<p class=\"lead\">\(begun) planned for \(TextFormat.devices(run.audience)).</p>"
         }
         var words: HTML = "\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))"
