@@ -172,6 +172,9 @@ import Testing
         let odd = folder.file("[odd].csv", rows)
         let files = try AudienceQuery.expand(paths: ["\(folder.path)/c.jsonl", "\(folder.path)/?.csv", "\(folder.path)/a.csv", odd])
         #expect(files == ["c.jsonl", "a.csv", "b.csv", "[odd].csv"].map { "\(folder.path)/\($0)" })
+        let lock = folder.file("~$a.csv", "\u{5}Anna")
+        #expect(try AudienceQuery.expand(paths: ["\(folder.path)/*a.csv"]) == ["\(folder.path)/a.csv"])
+        #expect(try AudienceQuery.expand(paths: [lock]) == [lock], "a file that is named is read")
         let error = #expect(throws: Diagnostics.self) { try AudienceQuery.expand(paths: ["\(folder.path)/*.tsv", "x.csv", "y*"]) }
         #expect(error?.all.count == 2)
     }

@@ -86,6 +86,19 @@ struct CommandTests {
         #expect(files.map { $0["valid"] } == [.bool(true), .bool(false)])
     }
 
+    @Test("check shows a mistake of volley.yaml once, and counts it for each campaign")
+    func checkSharedMistake() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        try folder.writeCampaign("other.yaml")
+        try folder.write("volley.yaml", "appz: {}\n")
+        let result = try folder.volley("check", "campaign.yaml", "other.yaml")
+        #expect(result.status == 2 && result.errors.matches(of: /volley\.yaml:1:1: unknown key 'appz'/).count == 1, "\(result.errors)")
+        let document = try folder.volley("check", "campaign.yaml", "other.yaml", "--json").json()
+        guard case .array(let files)? = document["files"] else { Issue.record("no files"); return }
+        #expect(files.map { $0["valid"] } == [.bool(false), .bool(false)])
+    }
+
     @Test("runs lists what was planned and sent")
     func runs() throws {
         let folder = try ProjectFolder()

@@ -4,7 +4,7 @@ import Glibc
 extension AudienceQuery {
     /// Resolves paths and globs (`*`, `?`, `[…]`, as fnmatch(3) reads them) to files: those of a glob sorted by name, each file once. A
     /// path that exists is taken literally, whatever characters it holds; one without glob characters need not exist, as the
-    /// scan reports it better.
+    /// scan reports it better. A glob does not match the files that Excel keeps next to an open one (`~$devices.csv`).
     /// - Throws: every glob that matches nothing, and what could not be looked into.
     public static func expand(paths: [String]) throws(Diagnostics) -> [String] {
         var files: [String] = []
@@ -49,7 +49,7 @@ extension AudienceQuery {
         do throws(FileError) {
             // A backslash takes the meaning of the character behind it.
             if part.contains(where: { "*?[\\".contains($0) }) {
-                return try Folder.names(in: place) { fnmatch(part, $0, FNM_PERIOD) == 0 }
+                return try Folder.names(in: place) { fnmatch(part, $0, FNM_PERIOD) == 0 && !$0.hasPrefix("~$") }
             }
             var status = stat()
             guard lstat(FilePaths.join(place, name: part), &status) == 0 else { throw .system(errno) }

@@ -9,6 +9,8 @@ public enum CheckCommand {
         Interruption.install()
         var results: [JSONValue] = []
         var isClean = true
+        // Campaigns of one folder share the mistakes of their volley.yaml.
+        var shown: Set<String> = []
         for file in files {
             let result = check(CampaignFile(file, in: options.project), at: .now(), asking: Interruption.process)
             if Interruption.process.isRequested { throw CancellationError() }
@@ -23,7 +25,7 @@ public enum CheckCommand {
                 ]))
             guard !options.isJSON else { continue }
             if let lint { console.show(.lint(lint)) }
-            console.show(errors)
+            console.show(errors.filter { shown.insert($0.description).inserted })
             if let approval = result.approval(of: file) { try console.out(approval) }
         }
         if options.isJSON { try console.out(.object(pairs: [("files", .array(results))])) }
