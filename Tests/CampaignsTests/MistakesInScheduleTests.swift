@@ -286,6 +286,7 @@ struct MistakesInScheduleTests {
 
     @Test("`skip after` no time is answered with what can be written", arguments: ["skip after 0", "skip after 0h", "skip after 00 min"])
     func skipAfterNothing(late: String) throws {
+        #expect(try ScheduleReader.latePolicy("skip after 1s") == .skip(afterSeconds: LatePolicy.shortestSeconds))
         func mistakes(_ late: String) -> String {
             found { () throws(Diagnostics) in try readPart("schedule: {at: 2030-12-01 09:00, timezone: UTC, late: \(late)}\n") }
         }
