@@ -203,10 +203,9 @@ struct JPushCampaignTests {
         let bench = try Bench(devices: 60, faults: ["--latency", "200"])
         try bench.folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World", delivery: "unknown: skip")
         try bench.folder.kill(VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url), seconds: 0.5)
-        let before = try bench.entries().count
         let again = try VolleyBinary.start(["resume", "last", "--json"], in: bench.folder.url)
         // Those that were lost go out again first; a pause before that makes them unknown.
-        for _ in 0..<600 where try again.isRunning && bench.entries().count < before + 10 { usleep(100_000) }
+        try bench.folder.wait(for: again, toSend: 10)
         let paused = try bench.folder.volley("pause", "last")
         #expect(paused.status == 0, "\(paused)")
         usleep(400_000)

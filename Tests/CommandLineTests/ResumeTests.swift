@@ -145,7 +145,7 @@ struct ResumeTests {
 
     @Test("what is asked for while an interrupted run waits for its last answers counts", arguments: ["cancel", "pause"])
     func askedWhileDraining(word: String) throws {
-        let server = try server(faults: ["--latency", "6000"])
+        let server = try server(faults: ["--latency", "9000"])
         let running = try server.startSending()
         running.interrupt()
         usleep(200_000)

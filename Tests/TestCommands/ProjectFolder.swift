@@ -82,17 +82,22 @@ public final class ProjectFolder {
     /// Kills a process that sends, in the middle of its newest run.
     /// - Parameter seconds: how long after more pushes are accepted than before.
     public func kill(_ sending: RunningVolley, seconds: Double) throws {
+        try wait(for: sending, toSend: 1)
+        usleep(UInt32(seconds * 1e6))
+        sending.kill()
+    }
+
+    /// Waits until a number of further pushes of the last run are accepted.
+    public func wait(for sending: RunningVolley, toSend count: Int) throws {
         func accepted() throws -> Int {
             let report = try volley("report", "last", "--format", "json")
             return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") ?? 0 : 0
         }
         let before = try accepted(), end = Date(timeIntervalSinceNow: 60)
-        while try accepted() <= before {
+        while try accepted() < before + count {
             guard sending.isRunning, Date() < end else { throw CommandFailure(what: "nothing is sent: \(sending.errorsSoFar)") }
             usleep(20_000)
         }
-        usleep(UInt32(seconds * 1e6))
-        sending.kill()
     }
 
     /// Changes a run file behind Volley's back.

@@ -79,7 +79,7 @@ public final class RunFile: RunLedger {
         let real = DatabaseFile.withoutLink(path)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            guard try reading(real, { try checkedPlan($0, path: path) }) != nil else { return nil }
+            guard try reading(real, 10, { try checkedPlan($0, path: path) }) != nil else { return nil }
             let run = try RunFile(path: path, readOnly: true)
             defer { run.close() }
             // What `volley runs` shows.

@@ -70,7 +70,7 @@ extension RunsFolder {
 
     /// What is wrong with a run, which `volley runs` says as well: it may be one that has not ended.
     private func damage(ofRun name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = DatabaseFile.join(place, name: name)
+        let path = FilePaths.join(place, name: name)
         if FileKind.isLink(path), FileKind(path: path) == nil { return RunFile.damage(path) }
         return damage(of: name, path, &known) { RunFile.damage(path) }
     }
