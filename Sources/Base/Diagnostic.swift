@@ -79,8 +79,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     private static func shown(_ words: String) -> String { SecretText.withoutTokens(TextFormat.namingInvisible(words)) }
 
-    /// People paste a token where a file is named. What has an ending is a file, whose name may hold a checksum.
-    private static func shownFile(_ path: String) -> String {
+    /// A path as it may be shown. People paste a token where a file is named; what has an ending is a file, whose name may hold a checksum.
+    public static func shownFile(_ path: String) -> String {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         return name.contains(".") ? path : path.dropLast(name.count) + SecretText.withoutTokens(String(name))
     }

@@ -19,7 +19,7 @@ struct PathTests {
             let isPositional = argument["kind"]?.stringValue == "positional"
             let name = argument["preferredName"]?["name"]?.stringValue ?? ""
             if isPath, argument["kind"]?.stringValue != "flag" {
-                blanks += ["", " "].map { path + (isPositional ? before + [$0] : ["--\(name)=\($0)"]) }
+                blanks += [("", ["--\(name)", ""]), (" ", ["--\(name)= "])].map { path + (isPositional ? before + [$0.0] : $0.1) }
             }
             if isPositional { before.append("x") }
         }

@@ -126,12 +126,13 @@ struct SupervisionTests {
     func troubledConsole() {
         var supervision = running(), now = 0.0
         for _ in 0..<200 {
-            let actions = supervision.handle(.ended(.console, isWrong: false), at: now + 0.1)
+            now += 0.1
+            let actions = supervision.handle(.ended(.console, isWrong: false), at: now)
             guard case .tellEnded(.console, let seconds)? = actions.first, actions.count == 1, seconds <= 60 else {
                 Issue.record("\(actions)")
                 return
             }
-            now += 0.1 + seconds
+            now += seconds
             #expect(supervision.handle(.timePassed, at: now) == [.start(.console)])
             #expect(supervision.handle(.started(.console), at: now) == [])
         }

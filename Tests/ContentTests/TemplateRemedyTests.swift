@@ -83,7 +83,12 @@ struct TemplateRemedyTests {
         let isWhole = proposal.hasPrefix("{{") || proposal.split(separator: " ").count > 3 || remedy.contains("\(proposal)' alone")
         if isWhole, let replaced = replacingTag(at: place, of: scalars, by: proposal) { return replaced }
         for quoted in mistake.message.matches(of: /'(.+?)'(?!')/).map({ Array($0.output.1.unicodeScalars) }) {
-            if place <= scalars.count, scalars[place...].starts(with: quoted) { return changed(place..<place + quoted.count, proposal) }
+            if place <= scalars.count, scalars[place...].starts(with: quoted) {
+                // A comparison replaces the one whose operand is wrong.
+                let column = proposal.firstMatch(of: #/^([a-z_]+) [=!<>]+ /#)?.output.1.unicodeScalars
+                let start = column.flatMap { column in (0..<place).last { index in scalars[index...].starts(with: column) } }
+                return changed((start ?? place)..<place + quoted.count, proposal)
+            }
             // A block whose word is wrong: what follows the word stays.
             let word = proposal.split(separator: " ").dropFirst().first.map(String.init) ?? ""
             let wrong = Array(quoted.dropFirst(3).dropLast(3))

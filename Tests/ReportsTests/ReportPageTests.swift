@@ -98,7 +98,7 @@ import Testing
         try one.record([Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0, settledAt: start)])
         try one.setState(.finished, at: start)
         #expect(try headline(page(one)) == "The one device got it.")
-        let names = (0..<30).map { $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very-long-name-", count: 40) : "l\($0)" }
+        let names = (0..<30).map { $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very.long.name.", count: 40) : "l\($0)" }
         let many = try makeRun(
             folder, id: "20261201-090000-d-0001",
             (0..<900).map {

@@ -21,8 +21,9 @@ extension AccountStore {
                 try db.execute(
                     sql: """
                         INSERT INTO version (file, digest, text, app, account, name, at)
-                        SELECT ?, digest, text, app, account, name, at FROM version WHERE number = ?
-                        """, arguments: [file, number])
+                        SELECT ?, digest, text, app, account, name, at FROM version AS source WHERE number = ? AND NOT EXISTS (
+                          SELECT 1 FROM version WHERE file = ? AND digest = source.digest AND account IS source.account)
+                        """, arguments: [file, number, file])
             }
             let name = try actor.account.flatMap { try AccountRecords.find($0, db)?.name }
             try db.execute(

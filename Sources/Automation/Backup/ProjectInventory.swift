@@ -126,7 +126,10 @@ struct ProjectInventory {
     }
 
     /// Whether a link leads to a folder, or nowhere: what should be there may hold campaigns.
-    private static func isUnfollowed(_ link: String) -> Bool { FileKind(path: link) == .folder || FileKind.deadLink(link) != nil }
+    private static func isUnfollowed(_ link: String) -> Bool {
+        var status = stat()
+        return stat(link, &status) == 0 ? status.st_mode & S_IFMT == S_IFDIR : errno == ENOENT
+    }
 
     /// Unless it leads to a folder that is copied anyway or that the backup comes into, or is hidden.
     private mutating func noteLink(_ path: String) {

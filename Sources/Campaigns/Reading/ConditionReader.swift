@@ -186,7 +186,7 @@ struct ConditionReader {
         let parts = text.split { ",;|/".contains($0) }.map(String.init)
         if parts.count > 1, parts.allSatisfy({ LanguageTag.normalized($0) != nil }) {
             throw Mistake(
-                "\(quoted(text)) is not a language", remedy: "Write several as a list: \(column): [\(parts.joined(separator: ", "))].")
+                "\(quoted(text)) is not a language", remedy: "Write \(column): [\(parts.joined(separator: ", "))].")
         }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
         throw Mistake("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")

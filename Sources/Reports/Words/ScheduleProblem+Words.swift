@@ -49,7 +49,7 @@ extension ScheduleProblem {
     }
 
     /// A sentence, such as that of a mistake with its remedy, before a semicolon.
-    private static func clause(_ sentence: String) -> String { sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence }
+    private static func clause(_ words: String) -> String { words.hasSuffix(".") ? String(words.dropLast()) : words }
 
     private static func failed(_ count: Int, unanswered: Int) -> String {
         switch unanswered {

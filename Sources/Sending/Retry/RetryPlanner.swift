@@ -49,7 +49,7 @@ struct RetryPlanner {
                 suppressed == 1
                     ? "the only device that a retry would go to is suppressed"
                     : "all \(TextFormat.count(suppressed)) devices that a retry would go to are suppressed",
-                file: run.place, remedy: "`volley suppression list` shows why. Nothing was sent.")
+                file: run.place, remedy: "`volley suppression list` shows why. Nothing was sent.", [.seeSuppressed])
         }
         try writer.put(batch)
         if services > 1 { try writer.drop(BitSet(), of: count) }

@@ -19,7 +19,7 @@ public enum CheckCommand {
             isClean = isClean && errors.isEmpty
             results.append(
                 .object(pairs: [
-                    ("file", .string(file)), ("valid", .bool(errors.isEmpty)),
+                    ("file", .string(Diagnostic.shownFile(file))), ("valid", .bool(errors.isEmpty)),
                     ("errors", .array(errors.map(\.json))), ("warnings", .array(warnings.map(\.json))),
                     ("silenced", lint?.silencedJSON ?? .array([])),
                 ]))
