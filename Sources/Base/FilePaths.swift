@@ -35,10 +35,12 @@ public enum FilePaths {
         _ path: String, variable: String? = EnvironmentVariables.filled("HOME"), account: String? = accountHome
     ) -> Mistake? {
         let signs = "{_ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8
-        if zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: "$") && signs.contains($1) }) {
+        if !path.hasPrefix("./"), zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: "$") && signs.contains($1) }) {
             return Mistake(
                 "variables such as $HOME are not replaced in paths",
-                remedy: "Write the whole path, or begin it with ~/ for the home folder.")
+                remedy:
+                    "Write the whole path, or begin it with ~/ for the home folder. If a file or folder has this name, write ./ before it."
+            )
         }
         guard path.hasPrefix("~") else { return nil }
         guard path == "~" || path.hasPrefix("~/") else {

@@ -137,7 +137,7 @@ public enum SecretText {
         let bytes = Array(text.utf8)
         var (shown, copied, start): ([UInt8], Int, Int) = ([], 0, 0)
         for end in 0...bytes.count where end == bytes.count || !isDigit(bytes[end]) {
-            if end - start >= fewest {
+            if end - start >= fewest, !isFolder(start..<end, in: bytes) {
                 shown += bytes[copied..<start]
                 shown += short(String(decoding: bytes[start..<end], as: UTF8.self)).utf8
                 copied = end
@@ -145,6 +145,12 @@ public enum SecretText {
             start = end + 1
         }
         return copied == 0 ? text : String(decoding: shown + bytes[copied...], as: UTF8.self)
+    }
+
+    /// Whether slashes enclose it, as in `/volumes/5f4d…/_data`: a path without it would lead nowhere. A token stands at the end of one.
+    private static func isFolder(_ run: Range<Int>, in bytes: [UInt8]) -> Bool {
+        run.lowerBound > 0 && run.upperBound < bytes.count && bytes[run.lowerBound - 1] == UInt8(ascii: "/")
+            && bytes[run.upperBound] == UInt8(ascii: "/")
     }
 
     /// Whether a text is a token, or holds one.

@@ -152,8 +152,17 @@ public enum TextReadiness {
         func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != " " } }
         let isColumn = column.contains("_") && letters(text) == letters(column)
         // Something may come before it, so that `[Name]` is no label.
-        guard Blank.isSign(text) || isColumn || !accidents.isEmpty || !signs(in: "… \(text)").isEmpty else { return nil }
-        let flaw = Blank.isSign(text) ? "which programs write for an empty value" : "which looks like a place to fill in"
+        let isPlace = isColumn || !accidents.isEmpty || !signs(in: "… \(text)").isEmpty || !signs(in: text).isEmpty
+        let flaw: String
+        if Blank.isSign(text) {
+            flaw = "which programs write for an empty value"
+        } else if isPlace {
+            flaw = "which looks like a place to fill in"
+        } else if let found = flaws(in: text).first {
+            flaw = "which holds \(found.words)"
+        } else {
+            return nil
+        }
         return TemplateMistake(
             message: "people would read '\(text)' for a blank cell, \(flaw)", index: index,
             remedy: "Write what they should read, for example default: 'there'; default: '' prints nothing.", warning: .textNotReady)

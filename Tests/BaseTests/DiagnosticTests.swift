@@ -108,6 +108,7 @@ import Testing
         mistake.message += ", nor \(token.uppercased())0"
         mistake.remedy = token
         #expect("\(mistake)" == "0123…abcd: no row has '0123…abcd', nor 0123…BCD0. 0123…abcd")
+        #expect("\(Diagnostic("x", remedy: "Run `chmod 600 /volumes/\(token)/runs`."))".contains(token))
         #expect(Diagnostic("x", file: "exports/\(token).csv").file == "exports/\(token).csv")
         #expect(Diagnostic("x", file: "exports/\(token)").file == "exports/0123…abcd")
         #expect(nearestName(to: token + "f", among: [token, "vip"]) == nil && nearestName(to: "vipp", among: [token, "vip"]) == "vip")

@@ -67,7 +67,7 @@ struct TextReadinessTests {
 
     @Test(
         "a text for blank cells is no sign, no name of its column, and nothing that programs write",
-        arguments: ["[Name]", "first_name", "first name", "First Name", "{first_name}", "XXX", "-", "null"])
+        arguments: ["[Name]", "first_name", "first name", "First Name", "{first_name}", "XXX", "-", "null", "TODO", "KÃ¼nde"])
     func fallback(text: String) throws {
         let said = try warnings("Hi {{ first_name | default: '\(text)' }}")
         #expect(said.count == 1 && said[0].message.hasPrefix("people would read '\(text)' for a blank cell"), "\(said)")

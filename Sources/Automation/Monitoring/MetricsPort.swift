@@ -109,8 +109,9 @@ private struct MetricsLoop {
 
     private mutating func noteFailure(_ code: Int32) {
         switch code {
-        // No connection waits, or the one that waited is gone (accept(2)).
-        case EAGAIN, EINTR, ECONNABORTED: return
+        // No connection waits, or the one that waited is gone, or has an error of its own (accept(2)).
+        case EAGAIN, EINTR, ECONNABORTED, EPERM, ENETDOWN, EPROTO, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH:
+            return
         // It would stay readable without being served.
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: break
         default:

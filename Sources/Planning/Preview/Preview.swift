@@ -189,7 +189,8 @@ struct PreviewSample: Sendable {
     /// The payload as it may be shown: tokens that a text prints from a column are shortened.
     var shownPayload: JSONValue {
         // Rendered payloads are JSON by construction; a null here would be a mistake in the template code, which tests check for.
-        let shown = SecretText.withoutTokens(token.redacted(in: String(decoding: payload, as: UTF8.self)))
+        let text = String(decoding: payload, as: UTF8.self), isCall = AudienceCall(target: token.text.utf8) != nil
+        let shown = SecretText.withoutTokens(isCall ? text : token.redacted(in: text))
         return (try? JSONValue(parsing: Array(shown.utf8))) ?? .null
     }
 }
