@@ -60,7 +60,7 @@ struct SentBeforeTests {
         let run = try #require(try folder.volley("report", "last", "--format", "json").json()["run"]?.stringValue)
         let file = folder.url.appendingPathComponent("runs/\(run).sqlite").path
         var holder: RunningVolley?
-        defer { holder?.interrupt() }
+        defer { holder?.kill() }
         switch how {
         case "damaged": try folder.write("runs/\(run).sqlite", "damaged")
         case "cut off": #expect(truncate(file, 5000) == 0)
