@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,8 +26,9 @@ static inline int volley_open_process(pid_t process) { return (int)syscall(SYS_p
 static inline int volley_make_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
 /// The next connection that waits on a socket, which does not block and which exec closes; -1 with errno if there is none. Source: accept4(2), which
-/// the C library declares only for C.
-static inline int volley_accept(int listener) { return (int)syscall(SYS_accept4, listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+/// the C library declares only for C. Its flags have the values of open(2)'s (net/socket.c): <sys/socket.h> here would hide Glibc's constants from
+/// files that import Glibc alone.
+static inline int volley_accept(int listener) { return (int)syscall(SYS_accept4, listener, 0, 0, O_NONBLOCK | O_CLOEXEC); }
 
 /// Has this process ended by SIGTERM when the process that VOLLEY_SUPERVISOR names ends, however that comes about; 1 if it has ended already. Does
 /// nothing where the variable is missing. What this process starts does not inherit the variable. Source: PR_SET_PDEATHSIG(2const).
