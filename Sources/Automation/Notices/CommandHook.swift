@@ -34,6 +34,7 @@ struct CommandHook: Sendable {
         switch RunningHooks.noting({ spawn(notice) }, process: { try? $0.get().process }) {
         case .success(let started): child = started
         case .failure(let failure): return failure.message
+        case nil: return "Volley ended"
         }
         defer { RunningHooks.remove(child.process) }
         return withPipeSignalBlocked {
@@ -179,9 +180,12 @@ public enum RunningHooks {
     private static let places = (0..<64).map { _ in Number() }
     /// How many programs may run already and are not noted yet.
     private static let starting = Number()
+    /// 1 once this process is about to end: the thread whose program was killed would start that of the next notice.
+    private static let isClosed = Number()
 
-    /// Starts a program and notes it. Until then no signal is handled in this thread: the handler may wait for the note.
-    static func noting<Value>(_ start: () -> Value, process: (Value) -> pid_t?) -> Value {
+    /// Starts a program and notes it; nil if this process is about to end. Until then no signal is handled in this thread: the handler may wait
+    /// for the note.
+    static func noting<Value>(_ start: () -> Value, process: (Value) -> pid_t?) -> Value? {
         var all = sigset_t(), before = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
@@ -190,6 +194,7 @@ public enum RunningHooks {
             starting.value.wrappingSubtract(1, ordering: .sequentiallyConsistent)
             pthread_sigmask(SIG_SETMASK, &before, nil)
         }
+        guard isClosed.value.load(ordering: .sequentiallyConsistent) == 0 else { return nil }
         let value = start()
         if let group = process(value) {
             _ = places.first { $0.value.compareExchange(expected: 0, desired: group, ordering: .sequentiallyConsistent).exchanged }
@@ -201,9 +206,13 @@ public enum RunningHooks {
         for place in places { _ = place.value.compareExchange(expected: group, desired: 0, ordering: .relaxed) }
     }
 
-    /// Kills all of them, with everything that they started. Waits for those that are being started, two seconds at most. Safe in a signal
-    /// handler if it was called before, when there were none.
-    public static func kill() {
+    /// Makes what a signal handler cannot.
+    public static func prepare() { _ = (places.count, starting, isClosed) }
+
+    /// Kills all of them, with everything that they started, for a process that ends right afterwards: no further program starts. Waits for those
+    /// that are being started, two seconds at most. Safe in a signal handler after `prepare`.
+    public static func killForGood() {
+        isClosed.value.store(1, ordering: .sequentiallyConsistent)
         for _ in 0..<400 where starting.value.load(ordering: .sequentiallyConsistent) > 0 { poll(nil, 0, 5) }
         for place in places {
             let group = place.value.load(ordering: .relaxed)

@@ -25,7 +25,7 @@ enum Interruption {
     /// expected (`Hangup`) ends nothing.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
-        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing, RunningHooks.kill())
+        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing, RunningHooks.prepare())
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // SIGXCPU repeats with every second of processor time, until SIGKILL follows.
@@ -37,7 +37,7 @@ enum Interruption {
                 return
             }
             if Interruption.process.request() > 0 {
-                RunningHooks.kill()
+                RunningHooks.killForGood()
                 _exit(ExitStatus.interrupted.rawValue)
             }
             errno = code
