@@ -1,8 +1,8 @@
-import Planning
-import Sending
 import Base
 import Campaigns
+import Planning
 import Runs
+import Sending
 
 /// Decides what is sent when. It has no clock, files or threads: events go in as calls, and the calls return actions, which must be done in
 /// order. Whatever must survive a crash is in a `save` before the action that relies on it. The process may therefore die between any two
@@ -231,4 +231,93 @@ extension Schedule {
 extension Timestamp {
     /// A moment before all times of schedules.
     static let distantPast = Timestamp(epochMilliseconds: 0)
+}
+
+/// Times that a person leaves out before they come.
+extension Scheduler {
+    /// Records that a time is not sent, before it comes. From then on it is decided like any time that was skipped: it does not fire, whatever happens to the
+    /// campaign's file, its name or the clock. The plan of a time that has come can only be cancelled.
+    /// - Parameter name: the person.
+    mutating func leaveOut(_ key: ScheduledRun.Key, by name: String, at now: Timestamp) -> Change {
+        let (coming, refusal) = comingTime(key, at: now)
+        guard let time = coming else { return Change(refusal: refusal) }
+        // A time to come is decided only if it was left out, or if a clock that was wrong had shown it.
+        guard decided[key] == nil, let file = campaigns[key.campaign]?.file else { return Change() }
+        let scheduledRun = ScheduledRun(
+            key: key, file: file, run: nil, state: .skipped, problem: .leftOut(by: name), begins: time.begins, ends: time.ends,
+            changedAt: now)
+        note(scheduledRun)
+        return Change(actions: [.save([scheduledRun], []), .notify(.skipped, scheduledRun)])
+    }
+}
+
+/// Times that the `volley schedule` of another machine has, or had.
+extension Scheduler {
+    /// Another machine has taken over an open time while this one stood still. Its plan, if there is one, must not be sent any more.
+    mutating func lost(_ key: ScheduledRun.Key, to problem: ScheduleProblem, at now: Timestamp) -> [Action] {
+        guard let entry = open[key] else { return [] }
+        var lost = entry.scheduledRun
+        (lost.state, lost.problem, lost.changedAt) = (.skipped, problem, now)
+        open[key] = nil
+        failures[key] = nil
+        let hasPlan = entry.scheduledRun.state != .planning
+        return [.save([lost], [])] + (hasPlan ? [.withdraw(lost)] : [])
+    }
+
+    /// A machine that is gone had claimed a time and not begun it: this one plans it anew, unless it is too late, or the campaign is not known here.
+    mutating func takeOver(_ key: ScheduledRun.Key, of app: String, at now: Timestamp) -> (run: ScheduledRun, actions: [Action])? {
+        guard open[key] == nil, let campaign = campaigns[key.campaign], campaign.isValid, campaign.app == app,
+            let time = campaign.schedule.occurrence(named: key.occurrence), time.begins <= now,
+            !campaign.schedule.isTooLate(for: time.ends, at: now)
+        else { return nil }
+        let run = ScheduledRun(
+            key: key, file: campaign.file, run: makeRunID(key.campaign, now), state: .planning, begins: time.begins, ends: time.ends,
+            changedAt: now)
+        open[key] = (run, .planning)
+        note(run)
+        return (run, [.save([run], []), .plan(run)])
+    }
+}
+
+/// Times that a person approves before they are planned.
+extension Scheduler {
+    /// Whether a plan may be sent, as far as approvals go.
+    enum Consent: Hashable {
+        /// It is approved, or needs no approval.
+        case given
+        case missing
+        /// An approval that was given ahead does not hold for it.
+        case void(ScheduleProblem)
+    }
+
+    /// Records an approval of a time to come, in place of an earlier one. Whether it holds is judged when the time is planned.
+    mutating func approve(_ approval: AdvanceApproval, at now: Timestamp) -> Change {
+        if let refusal = refusal(of: approval.key, at: now) { return Change(refusal: refusal) }
+        if approvals[approval.key] == approval { return Change() }
+        approvals[approval.key] = approval
+        return Change(actions: [.approve(approval)])
+    }
+
+    /// Takes the approval of a time to come back.
+    mutating func withdrawApproval(of key: ScheduledRun.Key, at now: Timestamp) -> Change {
+        if let open = open[key]?.scheduledRun { return Change(refusal: .timeHasCome(run: open.run)) }
+        guard approvals.removeValue(forKey: key) != nil else { return Change() }
+        return Change(actions: [.withdrawApproval(key)])
+    }
+
+    private func refusal(of key: ScheduledRun.Key, at now: Timestamp) -> OrderRefusal? {
+        // What is decided before it is due was left out by a person.
+        comingTime(key, at: now).refusal ?? (decided[key] == nil ? nil : .noSuchTime)
+    }
+
+    /// A time of a campaign's schedule that is not due yet, or why there is none of that name.
+    func comingTime(_ key: ScheduledRun.Key, at now: Timestamp) -> (time: Occurrence?, refusal: OrderRefusal?) {
+        guard let campaign = campaigns[key.campaign], let local = LocalTime(key.occurrence) else { return (nil, .noSuchTime) }
+        let begins = campaign.schedule.occurrence(at: local).begins
+        guard let time = campaign.schedule.occurrences(from: begins, through: begins).first(where: { $0.name == key.occurrence }) else {
+            return (nil, .noSuchTime)
+        }
+        if let open = open[key]?.scheduledRun { return (nil, .timeHasCome(run: open.run)) }
+        return time.begins > now ? (time, nil) : (nil, .timeHasCome(run: nil))
+    }
 }

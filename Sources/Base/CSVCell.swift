@@ -104,3 +104,80 @@ public enum CSVCell {
         byte == separator || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 }
+
+/// The layout of a CSV: for programs, or for Excel.
+public struct CSVForm: Hashable, Sendable {
+    /// The character between cells: a comma, or a semicolon.
+    public let separator: UInt8
+    /// Whether the file begins with a byte order mark, its lines end in CRLF, and cells that Excel would take for numbers, dates or truth values are written as texts.
+    public let isForExcel: Bool
+
+    /// RFC 4180 in UTF-8 without a byte order mark. Lines end in LF only, because scripts (cut, awk, sort) read it as often as
+    /// spreadsheets.
+    public static let plain = CSVForm(separator: UInt8(ascii: ","), isForExcel: false)
+
+    /// The form that Excel opens with a double click. Without the mark, Excel reads UTF-8 as the code page of Windows.
+    /// - Parameter hasDecimalComma: whether the decimal mark of the reader's locale is a comma; cells are then separated by semicolons.
+    public static func excel(hasDecimalComma: Bool) -> CSVForm {
+        CSVForm(separator: hasDecimalComma ? UInt8(ascii: ";") : UInt8(ascii: ","), isForExcel: true)
+    }
+
+    /// The start of the file: the byte order mark, if any, and the names of its columns.
+    public func header(_ columns: [String]) -> [UInt8] {
+        let mark: [UInt8] = isForExcel ? [0xEF, 0xBB, 0xBF] : []
+        return mark + Array(columns.joined(separator: String(UnicodeScalar(separator))).utf8) + lineEnd
+    }
+
+    /// The end of a line.
+    public var lineEnd: [UInt8] { isForExcel ? [0x0D, 0x0A] : [0x0A] }
+
+    /// The most rows of a file that Excel shows; it leaves out the rest. Source: Microsoft, "Excel specifications and limits".
+    public static let excelRows = 1_048_576
+}
+
+/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12, an id of 18 digits as one whose last
+/// three are zeros, `3-4` as a day in April, `true` as a truth value. Quotes around a cell do not prevent this.
+///
+/// They are written as `="0012"`, a formula whose value is exactly that text. An apostrophe, or a tab, would become part of the text, which
+/// would then equal no cell of another table. Volley reads such a cell as the text in it (`CellRow`), which is also what Excel makes of it
+/// when it saves the file.
+enum ExcelText {
+    /// No number with letters in it, day or time of day is longer than this, in any language.
+    private static let longestDate = 20
+    /// The most characters of a text within a formula. Source: Microsoft, "Excel specifications and limits".
+    private static let longestText = 255
+
+    /// Whether Excel would misread the text, as far as this is known without Excel's language: any short text with a digit, because months
+    /// have names. A text that begins like a formula is left to the apostrophe unless it has the form of a number: when Excel saves the
+    /// file, `="=1+1"` becomes `=1+1`.
+    static func changes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !text.isEmpty, text.count <= longestText else { return false }
+        var hasDigit = false, exponents = 0, isLikeNumber = true
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"): exponents += 1
+            case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: ":"),
+                UInt8(ascii: "("),
+                UInt8(ascii: ")"), UInt8(ascii: "%"), UInt8(ascii: ","):
+                break
+            case ..<0x20, UInt8(ascii: "\""), 0x7F: return false
+            default: isLikeNumber = false
+            }
+        }
+        guard hasDigit else { return isTruthValue(text) }
+        if isLikeNumber, exponents <= 1 { return true }
+        return text.count <= longestDate && !CSVCell.startsFormula(text)
+    }
+
+    /// Appends the text so that Excel keeps it: `"=""0012"""`.
+    static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "\"=\"\"".utf8)
+        bytes.append(contentsOf: text)
+        bytes.append(contentsOf: "\"\"\"".utf8)
+    }
+
+    private static func isTruthValue(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        ["true", "false"].contains { $0.utf8.elementsEqual(text.lazy.map { $0 | 0x20 }) }
+    }
+}

@@ -106,3 +106,147 @@ extension ComparisonOperator {
         }
     }
 }
+
+/// A number in a cell, `-1234.50`, split without rounding: the digits before and after the point.
+///
+/// White space at either end and a plus sign are ignored. Grouped digits and exponents are not numbers here: `1,234` may be one or a
+/// thousand.
+public struct DecimalText {
+    /// The text.
+    public let bytes: UnsafeBufferPointer<UInt8>
+    /// Whether it is below zero; never for a zero.
+    public private(set) var isNegative = false
+    /// Digits before the point, without zeros at the beginning; empty for 0.
+    public private(set) var whole: Range<Int> = 0..<0
+    /// Digits after the point, without zeros at the end.
+    public private(set) var fraction: Range<Int> = 0..<0
+
+    /// nil if the text is not a number.
+    public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        var (index, end) = (0, bytes.count)
+        while index < end, Self.isSpace(bytes[index]) { index += 1 }
+        while end > index, Self.isSpace(bytes[end - 1]) { end -= 1 }
+        var isMinus = false
+        if index < end, bytes[index] == UInt8(ascii: "-") || bytes[index] == UInt8(ascii: "+") {
+            isMinus = bytes[index] == UInt8(ascii: "-")
+            index += 1
+        }
+        let first = index
+        while index < end, bytes[index] == UInt8(ascii: "0") { index += 1 }
+        let start = index
+        while index < end, Self.isDigit(bytes[index]) { index += 1 }
+        guard index > first else { return nil }
+        whole = start..<index
+        if index < end, bytes[index] == UInt8(ascii: ".") {
+            index += 1
+            let start = index
+            while index < end, Self.isDigit(bytes[index]) { index += 1 }
+            guard index > start else { return nil }
+            fraction = start..<index
+            while let last = fraction.last, bytes[last] == UInt8(ascii: "0") { fraction = start..<last }
+        }
+        guard index == end else { return nil }
+        isNegative = isMinus && !(whole.isEmpty && fraction.isEmpty)
+    }
+
+    /// Below zero, zero, above zero.
+    public func compare(_ other: DecimalText) -> Int {
+        if isNegative != other.isNegative { return isNegative ? -1 : 1 }
+        let order = compareMagnitude(other)
+        return isNegative ? -order : order
+    }
+
+    private func compareMagnitude(_ other: DecimalText) -> Int {
+        if whole.count != other.whole.count { return whole.count - other.whole.count }
+        for offset in 0..<whole.count {
+            let (left, right) = (bytes[whole.lowerBound + offset], other.bytes[other.whole.lowerBound + offset])
+            if left != right { return Int(left) - Int(right) }
+        }
+        for offset in 0..<max(fraction.count, other.fraction.count) {
+            let left = offset < fraction.count ? bytes[fraction.lowerBound + offset] : UInt8(ascii: "0")
+            let right = offset < other.fraction.count ? other.bytes[other.fraction.lowerBound + offset] : UInt8(ascii: "0")
+            if left != right { return Int(left) - Int(right) }
+        }
+        return 0
+    }
+
+    @inline(__always) private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") <= 9 }
+
+    @inline(__always) private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 <= 4 }
+}
+
+/// A version within a text: digits and dots, with an optional leading `v` and an optional suffix after a hyphen (`v3.10.0-beta`).
+public struct VersionText {
+    /// The digits and dots.
+    private let numbers: UnsafeBufferPointer<UInt8>
+    /// The part after the hyphen; nil if there is none.
+    private let suffix: UnsafeBufferPointer<UInt8>?
+
+    /// nil if the text is not a version.
+    public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        if let first = bytes.first, first | 0x20 == UInt8(ascii: "v") { start = 1 }
+        var (end, isAfterDigit) = (start, false)
+        while end < bytes.count, bytes[end] != UInt8(ascii: "-") {
+            let isDigit = bytes[end] &- UInt8(ascii: "0") <= 9
+            guard isDigit || isAfterDigit && bytes[end] == UInt8(ascii: ".") else { return nil }
+            isAfterDigit = isDigit
+            end += 1
+        }
+        guard isAfterDigit else { return nil }
+        numbers = UnsafeBufferPointer(rebasing: bytes[start..<end])
+        guard end < bytes.count else {
+            suffix = nil
+            return
+        }
+        guard end + 1 < bytes.count else { return nil }
+        suffix = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
+    }
+
+    /// Whether a text can only be a version: it has three numbers or more, a leading `v`, or a word after the hyphen.
+    static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let version = VersionText(bytes), let first = bytes.first else { return false }
+        if first | 0x20 == UInt8(ascii: "v") || version.numbers.count(where: { $0 == UInt8(ascii: ".") }) >= 2 { return true }
+        return version.suffix?.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
+    }
+
+    /// Compares number by number; missing numbers are 0. If the numbers are equal, a version with a suffix comes before one without, and
+    /// suffixes compare as text.
+    /// - Returns: below zero, zero, above zero.
+    public func compare(_ other: VersionText) -> Int {
+        var (left, right) = (0, 0)
+        while left < numbers.count || right < other.numbers.count {
+            let order = compareDigits(numbers.nextNumber(&left), other.numbers.nextNumber(&right))
+            if order != 0 { return order }
+        }
+        switch (suffix, other.suffix) {
+        case (nil, nil): return 0
+        case (_?, nil): return -1
+        case (nil, _?): return 1
+        case (let left?, let right?): return compareBytes(left, right)
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The digits up to the next dot, without leading zeros; moves `place` past the dot.
+    fileprivate func nextNumber(_ place: inout Int) -> UnsafeBufferPointer<UInt8> {
+        while place < count, self[place] == UInt8(ascii: "0") { place += 1 }
+        let start = place
+        while place < count, self[place] != UInt8(ascii: ".") { place += 1 }
+        defer { if place < count { place += 1 } }
+        return UnsafeBufferPointer(rebasing: self[start..<place])
+    }
+}
+
+/// Compares numbers of any length, without leading zeros.
+private func compareDigits(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    left.count == right.count ? compareBytes(left, right) : left.count - right.count
+}
+
+/// The order of UTF-8 bytes, which is the same as that of Unicode scalars.
+public func compareBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    for index in 0..<min(left.count, right.count) where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
+    return left.count - right.count
+}

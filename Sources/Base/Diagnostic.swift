@@ -1,3 +1,5 @@
+import Glibc
+
 /// A place in a file that a person wrote. Lines and columns count from 1, columns in Unicode scalars.
 public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
     /// The file as it was named to Volley.
@@ -142,4 +144,136 @@ public struct Diagnostics: Error, Sendable, CustomStringConvertible {
 
     /// One line per mistake.
     public var description: String { all.map(\.description).joined(separator: "\n") }
+}
+
+extension Diagnostic {
+    /// A C library could not make something, usually for lack of memory.
+    /// - Parameters:
+    ///   - thing: what could not be made: `a TLS connection`.
+    ///   - cause: the library's own words; nil if it gives none.
+    public static func cannotMake(_ thing: String, cause: String? = nil) -> Diagnostic {
+        Diagnostic(
+            "\(thing) cannot be made: \(cause ?? "there is not enough memory")",
+            remedy: "Close other programs, or allow more memory: `ulimit -v`, MemoryMax= of a systemd unit, or the limits of the container."
+        )
+    }
+}
+
+extension Diagnostic {
+    /// A mistake as JSON documents show it.
+    public var json: JSONValue {
+        let pairs: [(String, JSONValue)] = [
+            ("file", file.map { .string($0) } ?? .null),
+            ("line", position.map { .integer(Int64($0.line)) } ?? .null),
+            ("column", position.map { .integer(Int64($0.column)) } ?? .null),
+            ("message", .string(message)),
+            ("remedy", remedy.map { .string($0) } ?? .null),
+        ]
+        return .object(pairs: pairs + (name.map { [("name", .string($0.rawValue))] } ?? []))
+    }
+}
+
+/// What is wrong with a piece of text, before the place of the text is known. With its place it becomes a `Diagnostic`.
+public struct Mistake: Error, Hashable, Sendable {
+    /// What is wrong, without a final full stop.
+    public var message: String
+    /// What to do, whole sentences; nil if the message already says it.
+    public var remedy: String?
+    /// The place in the text, in UTF-8 bytes from its start.
+    public var utf8Offset: Int
+
+    /// A mistake.
+    public init(_ message: String, remedy: String? = nil, at utf8Offset: Int = 0) {
+        self.message = message
+        self.remedy = remedy
+        self.utf8Offset = utf8Offset
+    }
+}
+
+extension Diagnostic {
+    /// A mistake with its place.
+    public init(_ mistake: Mistake, at position: SourcePosition) {
+        self.init(mistake.message, at: position, remedy: mistake.remedy)
+    }
+
+    /// A mistake in a file, or in no file.
+    public init(_ mistake: Mistake, file: String? = nil) { self.init(mistake.message, file: file, remedy: mistake.remedy) }
+}
+
+extension Diagnostic {
+    /// Why a program cannot listen at an address: what happened, at which address, and what to do.
+    /// - Parameters:
+    ///   - address: as a person would write it: `127.0.0.1:8181`.
+    ///   - port: of the address.
+    ///   - option: the option that names it.
+    ///   - code: errno of socket(2), bind(2) or listen(2).
+    public static func cannotListen(at address: String, port: Int, option: String, errno code: Int32) -> Diagnostic {
+        let address = TextFormat.inLine(address)
+        let (fact, remedy): (String, String) =
+            switch code {
+            case EADDRINUSE:
+                (
+                    "the address is already in use",
+                    "Name another port with \(option), or end the program that uses it; `ss -ltnp` shows which one that is."
+                )
+            case EACCES, EPERM:
+                (
+                    "this account may not use the port",
+                    "Name a port above 1023 with \(option), or give Volley the capability CAP_NET_BIND_SERVICE."
+                )
+            case EADDRNOTAVAIL, EAFNOSUPPORT:
+                (
+                    "this machine does not have the address",
+                    "Name one of the addresses that `ip address` shows with \(option), or 127.0.0.1:\(port)."
+                )
+            case EMFILE, ENFILE:
+                ("no more files and sockets can be opened", "Raise the limit of open files (`ulimit -n`, or LimitNOFILE of the service).")
+            default:
+                (SystemError.words(code), "Name another address with \(option).")
+            }
+        return Diagnostic("Volley cannot listen at \(address): \(fact)", remedy: remedy)
+    }
+}
+
+/// An error that knows what people read of it. A room has at most one type of its own; rooms without one throw `Diagnostic`.
+public protocol ExplainedError: Error, CustomStringConvertible {
+    /// What people read, in the order of its places. Never empty.
+    var diagnostics: [Diagnostic] { get }
+}
+
+extension ExplainedError {
+    /// What people read, a mistake a line.
+    public var description: String { diagnostics.map(\.description).joined(separator: "\n") }
+}
+
+extension Diagnostic: ExplainedError {
+    /// Itself.
+    public var diagnostics: [Diagnostic] { [self] }
+
+    /// What people read of any error: of several mistakes all, as one message.
+    /// - Parameter file: what the error is about, if it does not say so itself.
+    public init(explaining error: any Error, file: String? = nil) {
+        let found = Diagnostics(explaining: error, file: file)
+        self = found.all.count == 1 ? found.all[0] : Diagnostic(found.description)
+    }
+}
+
+extension Diagnostics: ExplainedError {
+    /// All of them.
+    public var diagnostics: [Diagnostic] { all }
+
+    /// What people read of any error.
+    /// - Parameter file: what the error is about, if it does not say so itself.
+    public init(explaining error: any Error, file: String? = nil) {
+        if let mistake = error as? Mistake {
+            self.init(Diagnostic(mistake, file: file))
+        } else {
+            self.init((error as? any ExplainedError)?.diagnostics ?? [Diagnostic("\(error)", file: file)])
+        }
+    }
+}
+
+extension Mistake: ExplainedError {
+    /// The mistake without a place.
+    public var diagnostics: [Diagnostic] { [Diagnostic(self)] }
 }

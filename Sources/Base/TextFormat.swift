@@ -158,3 +158,143 @@ public enum TextFormat {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }
+
+/// Nouns and names as sentences need them.
+extension TextFormat {
+    /// `a device token`, `an installation id`; a noun that begins with u is read as in `user`.
+    public static func withArticle(_ noun: String) -> String {
+        (noun.first.map("aeioAEIO".contains) ?? false ? "an " : "a ") + noun
+    }
+
+    /// `Volley’s`, `Services’`
+    public static func possessive(_ name: String) -> String { name + (name.hasSuffix("s") ? "’" : "’s") }
+
+    /// The beginning of a sentence: `Device token`.
+    public static func capitalized(_ words: String) -> String { words.prefix(1).uppercased() + words.dropFirst() }
+}
+
+/// Numbers with a fixed number of digits.
+extension TextFormat {
+    /// `007`; a longer number is not cut.
+    public static func zeroPadded(_ number: Int, digits: Int = 2) -> String { filled(String(number), digits: digits) }
+
+    /// `00ff`; a longer number is not cut.
+    public static func hex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int, uppercase: Bool = false) -> String {
+        filled(String(number, radix: 16, uppercase: uppercase), digits: digits)
+    }
+
+    /// `U+00A0`, the Unicode notation for characters.
+    public static func codePoint(_ scalar: Unicode.Scalar) -> String { "U+" + hex(scalar.value, digits: 4, uppercase: true) }
+
+    private static func filled(_ text: String, digits: Int) -> String {
+        String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+}
+
+/// Counts, and the words that change with them.
+extension TextFormat {
+    /// `1 device`, `1,096,469 devices`
+    /// - Parameters:
+    ///   - one: for a single thing; it may include the words that follow in the sentence: `row holds`.
+    ///   - many: for none or several; nil for `one` with an s.
+    public static func counted(_ number: Int, one: String, many: String? = nil) -> String {
+        "\(count(number)) \(plural(number, one: one, many: many))"
+    }
+
+    /// `1 device`, `1,096,469 devices`
+    public static func devices(_ number: Int) -> String { counted(number, one: "device") }
+
+    /// The word that fits a number elsewhere in the sentence: `is` or `are`.
+    /// - Parameter many: nil for `one` with an s.
+    public static func plural(_ number: some BinaryInteger, one: String, many: String? = nil) -> String {
+        number == 1 ? one : many ?? one + "s"
+    }
+}
+
+extension TextFormat {
+    /// A text as a scalar of YAML, in a block or between brackets: without quotes where it cannot be read as anything else, otherwise in
+    /// the quotes that were there, or in double ones. Every message that puts the name of a column, a tag or a file into YAML uses it.
+    /// - Parameter style: of the scalar that it replaces; nil for a new one.
+    public static func yaml(_ text: String, like style: SourceText.Style? = nil) -> String {
+        if style != .singleQuoted, style != .doubleQuoted, isPlainYAML(text) { return text }
+        let isOneLine = text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && $0.value != 0x7F && !(0x80...0x9F).contains($0.value) && !isBreak($0)
+        }
+        if style == .singleQuoted, isOneLine { return "'" + text.replacing(scalar: "'", with: "''") + "'" }
+        return "\"" + text.unicodeScalars.map(escapedInYAML).joined() + "\""
+    }
+
+    /// Words of letters, digits and the safest of marks, but for what readers of YAML 1.1 and 1.2 take for a truth value or nothing.
+    private static func isPlainYAML(_ text: String) -> Bool {
+        let values: Set = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
+        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, first.properties.isAlphabetic, last != " ",
+            !values.contains(text.lowercased())
+        else { return false }
+        return text.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || " _-.!?/*".unicodeScalars.contains($0)
+        }
+    }
+
+    /// Source: YAML 1.2.2, section 5.7, escaped characters.
+    private static func escapedInYAML(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"": return "\\\""
+        case "\\": return "\\\\"
+        case "\n": return "\\n"
+        case "\r": return "\\r"
+        case "\t": return "\\t"
+        default:
+            let isShown = scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value) && !isBreak(scalar)
+            return isShown ? String(scalar) : "\\u" + hex(scalar.value, digits: 4, uppercase: true)
+        }
+    }
+
+    /// What a reader of YAML 1.1 takes for the end of a line, and a mark of byte order.
+    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool { ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"].contains(scalar) }
+}
+
+extension TextFormat {
+    /// A text in which characters that a person cannot see are named, `<U+200B>`: a name that holds one looks like another name. Every
+    /// `Diagnostic` goes through it.
+    ///
+    /// What belongs to visible text stays: the joiners and variation selectors of scripts and emoji, and the no-break spaces of French
+    /// punctuation.
+    public static func namingInvisible(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        let scalars = Array(text.unicodeScalars)
+        var shown = String.UnicodeScalarView()
+        for (place, scalar) in scalars.enumerated() {
+            let before = place > 0 ? scalars[place - 1] : nil
+            let after = place + 1 < scalars.count ? scalars[place + 1] : nil
+            if isUnseen(scalar), !isPartOfText(scalar, after: before, before: after) {
+                shown.append(contentsOf: "<\(codePoint(scalar))>".unicodeScalars)
+            } else {
+                shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    /// Blanks that no key of a keyboard writes, characters without a shape, marks of direction.
+    private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        // C0 and C1 are the concern of `printable`; the ideographic space is written by a key.
+        guard scalar.value > 0x9F, scalar != "\u{3000}" else { return false }
+        if scalar == "\u{2800}" { return true }
+        let properties = scalar.properties
+        if properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return true }
+        guard properties.generalCategory == .format else { return false }
+        // Signs in front of Arabic, Syriac and Kaithi numbers have a shape. Source: Unicode, Prepended_Concatenation_Mark.
+        return ![0x600...0x605, 0x6DD...0x6DD, 0x70F...0x70F, 0x890...0x891, 0x8E2...0x8E2, 0x110BD...0x110BD, 0x110CD...0x110CD]
+            .contains { $0.contains(scalar.value) }
+    }
+
+    private static func isPartOfText(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?, before after: Unicode.Scalar?) -> Bool {
+        switch scalar.value {
+        // ZWNJ, ZWJ, variation selectors, tags of flags: after a letter or sign of a script that uses them.
+        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0xE0020...0xE007F, 0xE0100...0xE01EF: return before.map { $0.value > 0xFF } ?? false
+        case 0xA0, 0x202F:
+            return before == "«" || after.map { "»!?:;%€".unicodeScalars.contains($0) } ?? false
+        default: return false
+        }
+    }
+}

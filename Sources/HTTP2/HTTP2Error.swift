@@ -20,3 +20,9 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
     /// The RFC's name, `REFUSED_STREAM`; the number for a code without a name.
     public var name: String { String(cString: nghttp2_http2_strerror(rawValue)) }
 }
+
+/// The library that speaks HTTP/2.
+public enum HTTP2Library {
+    /// The version that this process runs with: `1.52.0`; blank if it does not say.
+    public static var version: String { nghttp2_version(0)?.pointee.version_str.map { String(cString: $0) } ?? "" }
+}

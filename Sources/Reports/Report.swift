@@ -249,3 +249,81 @@ struct EarlierRun: Sendable {
         invalidToken = figures.outcomes[.invalidToken, default: 0]
     }
 }
+
+/// A push of a test, and its outcome.
+struct TestPush: Sendable {
+    /// The test device's name in volley.yaml.
+    var device: String
+    var token: Target
+    /// Blank when the campaign has none.
+    var variant: String
+    /// Blank for the text above `languages`.
+    var language: String
+    var outcome: Outcome
+    /// The service's reason; blank when it was accepted.
+    var reason: String
+
+    /// Those of a run, in its order: a test has a few for each device.
+    static func all(of run: RunFile) throws -> [TestPush] {
+        var pushes: [TestPush] = []
+        try run.forEachResult { _, recipient, settlement, isClaimed in
+            pushes.append(
+                TestPush(
+                    device: recipient.alias, token: recipient.token, variant: recipient.variant, language: recipient.language,
+                    outcome: settlement?.outcome ?? (isClaimed ? .unknown : .unsent), reason: settlement?.reason ?? ""))
+        }
+        return pushes
+    }
+
+    var json: JSONValue {
+        .object(pairs: [
+            ("device", .string(device)), ("device_token", .string(token.redacted)), ("variant", .string(variant)),
+            ("language", .string(language)), ("outcome", .string(outcome.name)), ("reason", .string(reason)),
+        ])
+    }
+}
+
+/// A run that was put back from a backup: of a held one, the figures are those of the backup, and no command goes on with it.
+extension Report {
+    /// Whether it had not ended when the backup was made.
+    var isHeld: Bool { restored?.isHeld ?? false }
+
+    /// Recipients that may have got the push since the backup, though the run's file has nothing of it.
+    var notKnownSinceBackup: Int { count(.unsent) }
+
+    /// The result as of the backup, and what is not known.
+    var headlineOfHeld: String {
+        let (all, accepted) = (TextFormat.count(plan.audience), TextFormat.count(count(.accepted)))
+        let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
+        return "Held, as it was put back from a backup of \(backupMoment): by then \(acceptors) had accepted \(accepted) "
+            + "of \(all) \(pushes). " + TextFormat.capitalized(whatMayHaveBeenSent)
+    }
+
+    /// When the backup was made, for people.
+    var backupMoment: String { restored.map { TextStyle.moment($0.backupAt) } ?? "" }
+
+    /// How many may have got it since the backup.
+    var whatMayHaveBeenSent: String {
+        let count = notKnownSinceBackup
+        let which =
+            count == plan.audience ? service.recipients(count) : "\(TextFormat.count(count)) \(TextFormat.plural(count, one: "other"))"
+        return "since then \(which) may have \(words("got the push", ofCalls: "gone out")) without being in this file."
+    }
+
+    /// Why it is not sent on.
+    var whyHeld: String {
+        "no command resumes or retries it, also after `volley cancel`, as it may have been sent on: \(words("devices could get the push", ofCalls: "calls could go out")) twice"
+    }
+
+    var stepsOfHeld: [NextStep] {
+        [
+            NextStep(words: "\(whyHeld)."),
+            NextStep(
+                words:
+                    "if nothing was sent after the backup, move the folder of runs away, put the backup back and say so. What was being sent while "
+                    + "the backup was made stays held:", command: "volley restore BACKUP --nothing-sent-since"),
+            newPlan(
+                after: "otherwise accept that \(service.recipients(notKnownSinceBackup)) may \(words("get it", ofCalls: "go out")) twice"),
+        ]
+    }
+}

@@ -1,4 +1,4 @@
-import Base
+public import Base
 import GRDB
 import Synchronization
 
@@ -77,5 +77,133 @@ public final class AccountStore: Sendable {
         } catch let mistake as Diagnostic where mistake == AccountDiagnostics.unreadable {
             throw AccountDiagnostics.damaged(path, what: "a value in it cannot be read")
         }
+    }
+}
+
+/// The list of what was done. What concerns accounts is noted by the calls that do it.
+extension AccountStore {
+    /// Notes what a person did to a campaign or a run.
+    /// - Parameters:
+    ///   - app: the app of volley.yaml that it concerns; nil for none.
+    ///   - subject: the file of the campaign, or the id of the run; of long ones the first 1,000 bytes are kept.
+    public func note(_ kind: ActivityKind, app: String?, subject: String?, by actor: Actor, at now: Timestamp) throws {
+        try write { try ActivityRecords.add(kind, about: (app, subject), by: actor, at: now, $0) }
+    }
+
+    /// Reads a page, the newest first.
+    /// - Parameters:
+    ///   - before: `next` of the page before; nil for the first one.
+    ///   - count: 1 to 500.
+    public func activities(_ filter: ActivityFilter = ActivityFilter(), before: Int64? = nil, count: Int = 50) throws -> ActivityPage {
+        precondition((1...500).contains(count), "a page has 1 to 500 activities")
+        return try read { try ActivityRecords.page(filter, before: before, count: count, $0) }
+    }
+}
+
+/// What keeps the console from using its accounts, found without changing them. A whole file is read once, and again when another is in its place.
+public struct AccountInspection: Sendable {
+    private let path: String
+    private var known: (stamp: FileStamp, damage: Diagnostic?)?
+
+    /// - Parameter runs: the folder of runs.
+    public init(beside runs: String) { path = AccountStore.path(beside: runs) }
+
+    /// As a warning; nil if nothing does, or there are no accounts.
+    public mutating func obstacle() -> Diagnostic? {
+        var found = AccountDiagnostics.obstacle(path) ?? damage()
+        found?.severity = .warning
+        return found
+    }
+
+    private mutating func damage() -> Diagnostic? {
+        guard let stamp = FileStamp(path: path) else { return nil }
+        if let known, known.stamp == stamp || known.damage == nil && known.stamp.isSameFile(as: stamp) { return known.damage }
+        let damage = AccountFile.damage(path)
+        known = (stamp, damage)
+        return damage
+    }
+}
+
+/// A copy of the file for a backup.
+extension AccountStore {
+    /// Where the accounts of a folder of runs are, or would be.
+    public static func path(beside runs: String) -> String { FilePaths.join(folder(beside: runs), name: fileName) }
+
+    /// Removes from a copy of the file what must not come back with it: sessions, which may have ended since, and invitations, which may have been
+    /// used. Everyone signs in again after the copy is put back.
+    /// - Parameter path: the copy; nobody else uses it.
+    public static func removeSessions(fromCopy path: String) throws {
+        try translating(path) {
+            let copy = try DatabaseQueue(path: path)
+            try copy.writeWithoutTransaction { db in
+                guard try AccountSchema.check(db, path: path) else { return }
+                // What is removed does not stay in free pages.
+                try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM invitation;")
+            }
+            try copy.close()
+        }
+    }
+}
+
+/// Which accounts may be in one hand, and how that ends.
+extension AccountStore {
+    /// The ties that count now and that were not confirmed away.
+    public func ties(at now: Timestamp) throws -> AccountTies { try read { try TieRecords.ties(at: now, $0) } }
+
+    /// Confirms that the person of an account is the only one that holds it: ties to it do not count any more. Later ones do.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`; `.tied`: one person may hold both accounts.
+    public func confirm(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
+        try control(id, by: actor) { account, db in
+            let ties = try TieRecords.ties(at: now, db)
+            guard ties.concern(account.name) else { return }
+            let person = try actor.account.flatMap { try AccountRecords.find($0, db) }
+            if let person, ties.haveOneHand(person.name, account.name) { throw AccountError.tied }
+            try db.execute(
+                // Also those whose end is damaged.
+                sql: """
+                    UPDATE tie SET confirmed_by = ?, confirmed_at = ?
+                    WHERE account = ? AND NOT coalesce(confirmed_at IN (SELECT at FROM activity WHERE kind = 'confirmed'), 0)
+                    """,
+                arguments: [person?.name.text, now.epochMilliseconds, account.name.text])
+            try ActivityRecords.add(.confirmed, to: account.name, by: actor, at: now, db)
+        }
+    }
+}
+
+/// Ties as rows, within the transaction of what makes them.
+enum TieRecords {
+    /// Notes a tie; none is made by the terminal, and none by a person to their own account.
+    static func add(_ deed: AccountTie.Deed, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database) throws {
+        guard let holder = try actor.account.flatMap({ try AccountRecords.find($0, db)?.name }), holder != account else { return }
+        // While the clock was set back, a tie would otherwise end before its week is over.
+        let latest = try AccountRow.one(db, "SELECT max(at) FROM activity").flatMap { try $0.optional(0, Int64.self) } ?? .min
+        try db.execute(
+            sql: "INSERT INTO tie (holder, account, deed, at) VALUES (?, ?, ?, ?)",
+            arguments: [holder.text, account.text, deed.rawValue, max(now.epochMilliseconds, latest)])
+    }
+
+    /// The activities confirm each value: what they do not know is damaged, and then binds rather than frees. A moment that cannot be right counts as now,
+    /// a name as that of any account, and an end as none.
+    static func ties(at now: Timestamp, _ db: Database) throws -> AccountTies {
+        let rows = try AccountRow.all(
+            db,
+            """
+            SELECT holder, account, deed, at, coalesce(at IN (SELECT at FROM activity), 0),
+                coalesce(confirmed_at IN (SELECT at FROM activity WHERE kind = 'confirmed'), 0),
+                coalesce(holder IN (SELECT name FROM activity WHERE name IS NOT NULL UNION SELECT name FROM account), 0),
+                coalesce(account IN (SELECT subject FROM activity WHERE subject IS NOT NULL UNION SELECT name FROM account), 0)
+            FROM tie ORDER BY id
+            """)
+        var ties: [AccountTie] = [], partial: [AccountTie.Partial] = []
+        for row in rows where try row.value(5) == 0 {
+            let holder = try row.value(6) == 1 ? try? row.name(0) : nil, account = try row.value(7) == 1 ? try? row.name(1) : nil
+            let deed = (try? row.word(2, AccountTie.Deed.self)) ?? .invited, at = try row.value(4) == 1 ? (try? row.moment(3)) ?? now : now
+            if let holder, let account {
+                ties.append(AccountTie(holder: holder, account: account, deed: deed, at: at))
+            } else {
+                partial.append(AccountTie.Partial(holder: holder, account: account, deed: deed, at: at))
+            }
+        }
+        return AccountTies(ties, partial: partial, at: now)
     }
 }

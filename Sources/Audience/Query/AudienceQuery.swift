@@ -1,4 +1,5 @@
 public import Base
+import Glibc
 public import PushServices
 
 /// Which devices to select, ready to run: lists loaded, paths resolved, columns named.
@@ -147,5 +148,129 @@ public struct HashedLines: Sendable {
                 "\(TextFormat.counted(count, one: "line begins", many: "lines begin")) with '#' and \(TextFormat.plural(count, one: "is a comment", many: "are comments")), such as '\(shown)'",
             at: name.position,
             remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank after its '#'.")
+    }
+}
+
+extension AudienceQuery {
+    /// Checks the header of every export (for JSON: the keys of the first objects) and the lists of excluded devices, without
+    /// reading the rows.
+    /// - Throws: every file that cannot be read and every column that is missing.
+    /// - Returns: warnings, such as a column that appears twice.
+    public func checkColumns() throws(Diagnostics) -> [Diagnostic] {
+        var limits = ReadingLimits(targets: targets)
+        // Exports may change until they are read.
+        limits.sources = sources.anew()
+        return try ScanPreparation(self, limits: limits).warnings
+    }
+}
+
+extension AudienceQuery {
+    /// The numbers of the query's selectors.
+    struct Selectors: Sendable {
+        /// Tags that select, numbered from 0: those of `anyTags`, then those of `allTags`, each once.
+        var tags: [String] = []
+        /// Rows selected only by lacking each of `noneTags`.
+        var noneOnly: UInt32?
+        var alias: UInt32?
+        var registrationID: UInt32?
+        var everyone: UInt32?
+        var names: [String] = []
+    }
+
+    var selectors: Selectors {
+        var selectors = Selectors()
+        func add(_ name: String) -> UInt32 {
+            selectors.names.append(name)
+            return UInt32(selectors.names.count - 1)
+        }
+        var seen: Set<String> = []
+        for tag in (anyTags + allTags).map(trimmedText) where !tag.isEmpty && seen.insert(tag).inserted {
+            selectors.tags.append(tag)
+            _ = add("tag:\(tag)")
+        }
+        if selectors.tags.isEmpty, !noneTags.isEmpty { selectors.noneOnly = add("tags") }
+        if !aliases.isEmpty { selectors.alias = add("alias") }
+        if !registrationIDs.isEmpty { selectors.registrationID = add("registration_id") }
+        if everyone { selectors.everyone = add("everyone") }
+        return selectors
+    }
+
+    /// The selectors in the order of `AudienceResult.selectedBy`: `tag:NAME` for each tag of `anyTags`, then of `allTags` (`tags` when
+    /// only `noneTags` select), `alias`, `registration_id`, `everyone`; only those that the query uses.
+    public var selectorNames: [String] { selectors.names }
+}
+
+/// Text without the white space at its edges.
+func trimmedText(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: trimmed($0), as: UTF8.self) }
+}
+
+extension AudienceQuery {
+    /// Resolves paths and globs (`*`, `?`, `[…]`, as fnmatch(3) reads them) to files: those of a glob sorted by name, each file once. A
+    /// path that exists is taken literally, whatever characters it holds; one without glob characters need not exist, as the
+    /// scan reports it better. A glob does not match the files that Excel keeps next to an open one (`~$devices.csv`).
+    /// - Throws: every glob that matches nothing, and what could not be looked into.
+    public static func expand(paths: [String]) throws(Diagnostics) -> [String] {
+        var files: [String] = []
+        var seen: Set<String> = []
+        var mistakes: [Diagnostic] = []
+        for path in paths {
+            do throws(Diagnostic) {
+                let matches = try matches(of: path)
+                if matches.isEmpty {
+                    mistakes.append(Diagnostic("no file matches '\(path)'", remedy: "Paths are relative to the file that names them."))
+                }
+                if let problem = matches.lazy.compactMap(FileAccess.lookupProblem).first { throw problem }
+                files += matches.filter { seen.insert($0).inserted }
+            } catch { mistakes.append(error) }
+        }
+        if !mistakes.isEmpty { throw Diagnostics(mistakes) }
+        return files
+    }
+
+    /// What one path or glob means: the path itself, whether anything is there or not; empty if a glob matches nothing.
+    /// - Throws: a folder that this user may not enter or list, a link that leads to none: files in it may be meant, and to leave them out in silence,
+    ///   as glob(3) does, would send to devices that a list excludes.
+    public static func matches(of path: String) throws(Diagnostic) -> [String] {
+        guard path.contains(where: { "*?[".contains($0) }), !FilePaths.exists(path) else {
+            return [path]
+        }
+        var found = [path.hasPrefix("/") ? "/" : ""]
+        for part in path.split(separator: "/") {
+            var next: [String] = []
+            for folder in found {
+                next += try names(in: folder, matching: String(part)).map { folder.isEmpty ? $0 : FilePaths.join(folder, name: $0) }
+            }
+            found = next
+        }
+        return found.sorted { Array($0.utf8).lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The names in a folder that a part of a glob matches; none in what is no folder.
+    /// - Parameter folder: blank for the current one.
+    private static func names(in folder: String, matching part: String) throws(Diagnostic) -> [String] {
+        let place = folder.isEmpty ? "." : folder
+        do throws(FileError) {
+            // A backslash takes the meaning of the character behind it.
+            if part.contains(where: { "*?[\\".contains($0) }) {
+                return try Folder.names(in: place) { fnmatch(part, $0, FNM_PERIOD) == 0 && !$0.hasPrefix("~$") }
+            }
+            var status = stat()
+            guard lstat(FilePaths.join(place, name: part), &status) == 0 else { throw .system(errno) }
+            return [part]
+        } catch .system(ENOENT) where FileKind.isLink(place) && FileKind(path: place) == nil {
+            throw Diagnostic(
+                "this is a link that leads nowhere, so it is not known which files are in it", file: place,
+                remedy: "Make again what it leads to, or remove the link.")
+        } catch .system(ENOENT), .system(ENOTDIR) {
+            return []
+        } catch .system(EACCES) where place.hasSuffix("/lost+found") {
+            // Only root looks into the folder that fsck(8) keeps.
+            return []
+        } catch {
+            throw FileAccess.problem(place, .reading, purpose: nil) ?? FileAccess.lookupProblem(FilePaths.join(place, name: part))
+                ?? error.diagnostic("the folder cannot be read", file: place)
+        }
     }
 }

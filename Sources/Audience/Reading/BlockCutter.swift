@@ -1,3 +1,5 @@
+import Base
+
 /// Finds where a block may end so that the next one begins with a record, as far as the block alone can tell.
 ///
 /// That is a guess: inside quoted text a line may look like a record. The reader that merges blocks in order notices when one did not end
@@ -94,4 +96,86 @@ enum BlockCutter: Sendable {
         let key = object.dropFirst().drop(while: isSpace)
         return key.first == UInt8(ascii: "\"") && key.dropFirst().starts(with: firstKey)
     }
+}
+
+/// The format of a file of devices, by its name: `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson`, each also with `.gz`.
+struct ExportFormat: Hashable, Sendable {
+    /// How records are written.
+    enum Records: Hashable, Sendable {
+        case delimited(separator: UInt8)
+        case jsonArray
+        case jsonLines
+    }
+
+    var records: Records
+    var isGzip: Bool
+
+    /// nil when Volley cannot read files with this ending.
+    init?(path: String) {
+        var name = path.lowercased()
+        isGzip = name.hasSuffix(".gz")
+        if isGzip { name.removeLast(3) }
+        switch name {
+        case _ where name.hasSuffix(".csv"): records = .delimited(separator: UInt8(ascii: ","))
+        case _ where name.hasSuffix(".tsv"): records = .delimited(separator: UInt8(ascii: "\t"))
+        case _ where name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson"): records = .jsonLines
+        case _ where name.hasSuffix(".json"): records = .jsonArray
+        default: return nil
+        }
+    }
+
+    /// The mistake of a name that `init` refuses.
+    static func unknown(path: String) -> Diagnostic {
+        let name = path.lowercased()
+        if [".xlsx", ".xls", ".ods", ".numbers"].contains(where: name.hasSuffix) {
+            return Diagnostic(
+                "this is a spreadsheet, but Volley reads text files", file: path,
+                remedy: "Save it as 'CSV UTF-8' in the spreadsheet program, and name that file here.")
+        }
+        if name.hasSuffix(".zip") {
+            return Diagnostic(
+                "this is a zip archive", file: path, remedy: "Unpack it and name the file in it. Volley reads .csv.gz directly.")
+        }
+        if [".tar.gz", ".tgz", ".tar"].contains(where: name.hasSuffix) {
+            return Diagnostic(
+                "this is an archive of files", file: path,
+                remedy: "Unpack it with `tar -xf`, and name the .jsonl files in it. Volley reads .jsonl.gz directly.")
+        }
+        if [".bson", ".bson.gz"].contains(where: name.hasSuffix) { return LeanCloudExport.bson(path) }
+        return Diagnostic(
+            "the file's name does not say what it holds", file: path,
+            remedy: "Exports end in .csv, .tsv, .json or .jsonl, and may be compressed: .csv.gz.")
+    }
+}
+
+/// An export whose columns are known.
+struct ExportFile: Sendable {
+    let path: String
+    let format: ExportFormat
+    /// The header's names, or the keys of the first objects of JSON.
+    let header: [String]
+    let plan: ColumnPlan
+    /// What columns are called in it.
+    let columns: ExportColumns
+    /// What is special about its JSON.
+    var json = JSONForm()
+    /// Where there is no `last_active`: a column that holds it, judging by its name.
+    let otherActivity: String?
+    /// What a second header looks like; nil for JSON.
+    let names: HeaderNames?
+
+    /// Where its blocks may end.
+    var cutter: BlockCutter {
+        switch format.records {
+        case .delimited(let separator): .delimited(separator: separator, columnCount: header.count)
+        case .jsonLines: .lines
+        case .jsonArray: .array(firstKey: Array((header.first ?? "").utf8))
+        }
+    }
+
+    /// The expected state at the beginning of any block but the first.
+    var stateOfBlocks: ReadingState { .record }
+
+    /// The expected state at the beginning of the file.
+    var stateOfFile: ReadingState { format.records == .jsonLines ? .record : .start }
 }

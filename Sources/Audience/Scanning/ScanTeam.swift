@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import PushServices
 
 /// The threads of a scan: each scans blocks, and the one that called merges what they found, in order, and scans when there is nothing
 /// to merge.
@@ -117,4 +118,48 @@ private struct ScanMeter {
 func fileSize(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
+}
+
+/// What a scan asks of its blocks besides the devices; the further it is, the less.
+struct ScanWants {
+    /// Texts of recipients.
+    var records: Bool
+}
+
+/// What all threads of a scan share.
+struct ScanLayout: Sendable {
+    let query: AudienceQuery
+    let files: [ExportFile]
+    let selectors: CompiledSelectors
+    let excluded: ExcludedDevices
+    let hash: KeyedHash
+    let limits: ReadingLimits
+    let makeChecker: @Sendable () -> RecipientChecker
+}
+
+/// The scanner for the form of targets: chosen once, so that nothing is asked for a row.
+struct ChosenBlockScanner: ~Copyable {
+    // One of them is there. Their types are written out, as only so does the compiler make code for each.
+    private var hex: BlockScanner<HexTargets>?
+    private var text: BlockScanner<TextTargets>?
+    private var mixed: BlockScanner<MixedTargets>?
+
+    init(_ plan: ScanLayout) {
+        if plan.query.services.count > 1 {
+            mixed = BlockScanner(plan, MixedTargets(plan.query))
+            return
+        }
+        switch plan.query.targets.notation {
+        case .hex: hex = BlockScanner(plan, HexTargets(plan.query.targets))
+        case .text: text = BlockScanner(plan, TextTargets(plan.query.targets))
+        }
+    }
+
+    /// Reads a block as far as whole records reach.
+    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> BlockResult {
+        if let result = hex?.scan(block, expecting: state, wants) { return result }
+        if let result = text?.scan(block, expecting: state, wants) { return result }
+        guard let result = mixed?.scan(block, expecting: state, wants) else { preconditionFailure("no scanner was chosen") }
+        return result
+    }
 }

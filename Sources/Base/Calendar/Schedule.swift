@@ -43,3 +43,131 @@ public struct Schedule: Hashable, Sendable {
     /// Whether the schedule has times. Without any, it only has quiet hours, and the campaign is sent by hand.
     public var hasTimes: Bool { at != nil || `repeat` != nil }
 }
+
+extension Schedule {
+    /// The first occurrence that begins at a moment or later; nil if there are no more.
+    public func nextOccurrence(from moment: Timestamp) -> Occurrence? {
+        guard hasTimes else { return nil }
+        if `repeat` == nil { return at.map(occurrence).flatMap { $0.begins >= moment ? $0 : nil } }
+        // Most rules match within days, some only within years: the first Monday that is a February 29.
+        let start = at.map { max(moment, occurrence(at: $0).begins) } ?? moment
+        for days in [3, 40, 400, 4000, 40_000] {
+            if let next = occurrences(from: start, through: start.adding(seconds: Double(days) * 86_400)).first { return next }
+        }
+        return nil
+    }
+
+    /// Whether it is too late to send an occurrence to any device.
+    public func isPast(_ occurrence: Occurrence, at now: Timestamp) -> Bool { isTooLate(for: occurrence.ends, at: now) }
+
+    /// Whether `late` forbids beginning an occurrence that should have been sent to the last device at `end`. Quiet hours do not count as
+    /// lateness.
+    public func isTooLate(for end: Timestamp, at now: Timestamp) -> Bool {
+        guard now > end else { return false }
+        let seconds = quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback) ?? Int(now.epochSeconds - end.epochSeconds)
+        return late.isTooLate(bySeconds: seconds)
+    }
+}
+
+/// What to do if nothing could be sent at the scheduled time, for example because the machine was off.
+public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
+    /// `send`: send, however late it is.
+    case send
+    /// `skip after 2h`: do not send if more than this many seconds have passed; at least a minute.
+    case skip(afterSeconds: Int)
+
+    /// The least for `skip`: nobody would call a minute late.
+    public static let shortestSeconds = 60
+
+    /// The default of campaigns: `skip after 2h`.
+    public static let usual = LatePolicy.skip(afterSeconds: 2 * 3600)
+
+    /// As written in a campaign: `send`, `skip after 2h`.
+    public var description: String {
+        guard case .skip(let seconds) = self else { return "send" }
+        let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
+        let unit = units.first { seconds % $0.0 == 0 } ?? (1, "s")
+        return "skip after \(seconds / unit.0)\(unit.1)"
+    }
+
+    /// Whether this many seconds are too late.
+    public func isTooLate(bySeconds seconds: Int) -> Bool {
+        if case .skip(let limit) = self { seconds > limit } else { false }
+    }
+}
+
+/// One of the times at which a campaign is sent.
+public struct Occurrence: Hashable, Sendable {
+    /// The time on the clock. It names the occurrence: `2026-12-01T09:00`.
+    public var localTime: LocalTime
+    /// When the campaign is sent to the first device anywhere.
+    public var begins: Timestamp
+    /// When the campaign is sent to the last device anywhere; the same moment as `begins`, unless each device has its own clock.
+    public var ends: Timestamp
+    /// Whether the schedule's clock skips this time, so that the campaign is sent at the first moment after the gap. Always false with
+    /// devices' own clocks, whose gaps differ.
+    public var isInGap: Bool
+
+    /// The name of the occurrence.
+    public var name: String { localTime.description }
+}
+
+extension Schedule {
+    /// Seconds by which the world's earliest clock is ahead of UTC: Kiritimati.
+    private static let earliestOffset = 14 * 3600
+    /// Seconds by which the world's latest clock is behind UTC: Etc/GMT+12, used by ships.
+    private static let latestOffset = -12 * 3600
+
+    /// The occurrence at a time.
+    public func occurrence(at local: LocalTime) -> Occurrence {
+        switch zone {
+        case .named(let zone):
+            let moment = zone.firstMoment(of: local)
+            return Occurrence(localTime: local, begins: moment, ends: moment, isInGap: zone.moments(of: local).isEmpty)
+        case .recipient:
+            let seconds = Int64(local.minutes) * 60
+            return Occurrence(
+                localTime: local, begins: Timestamp(epochSeconds: seconds - Int64(Self.earliestOffset)),
+                ends: Timestamp(epochSeconds: seconds - Int64(Self.latestOffset)), isInGap: false)
+        }
+    }
+
+    /// The occurrence of a name; nil if the schedule has none at that time, whatever the clocks of the zone do then.
+    public func occurrence(named name: String) -> Occurrence? {
+        guard let local = LocalTime(name), at == local || isRepeated(at: local) else { return nil }
+        return occurrence(at: local)
+    }
+
+    private func isRepeated(at local: LocalTime) -> Bool {
+        at.map { local > $0 } ?? true && `repeat`?.next(from: local) == local
+    }
+
+    /// Every occurrence that begins between two moments, including both, in the order in which they begin.
+    ///
+    /// A time that clocks show twice counts once, the first time. A time that clocks skip is moved to the first moment after the gap. If
+    /// the rule has a wildcard for minute or hour, skipped times are left out, because another time follows anyway. Of several occurrences
+    /// at the same moment, only one is kept.
+    public func occurrences(from start: Timestamp, through end: Timestamp) -> [Occurrence] {
+        guard start <= end else { return [] }
+        // In every zone and for every gap, the clock differs from UTC by less than this.
+        let reach = 2 * 24 * 60
+        let first = LocalTime(minutes: LocalTime.quotient(Int(start.epochSeconds), divisor: 60) - reach)
+        let last = LocalTime(minutes: LocalTime.quotient(Int(end.epochSeconds), divisor: 60) + reach)
+        var found = times(from: first, through: last).filter { $0.begins >= start && $0.begins <= end }
+        found.sort { ($0.begins, $0.isInGap ? 1 : 0, $0.localTime) < ($1.begins, $1.isInGap ? 1 : 0, $1.localTime) }
+        return found.enumerated().filter { $0.offset == 0 || found[$0.offset - 1].begins != $0.element.begins }.map(\.element)
+    }
+
+    private func times(from first: LocalTime, through last: LocalTime) -> [Occurrence] {
+        var found: [Occurrence] = []
+        if let at, first <= at, at <= last { found.append(occurrence(at: at)) }
+        guard let rule = `repeat` else { return found }
+        var next = rule.next(from: max(first, at.map { $0.adding(minutes: 1) } ?? first))
+        while let time = next, time <= last {
+            let one = occurrence(at: time)
+            if !one.isInGap || !rule.isWildcard { found.append(one) }
+            next = rule.next(from: time.adding(minutes: 1))
+        }
+        return found
+    }
+}

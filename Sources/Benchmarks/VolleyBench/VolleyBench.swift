@@ -151,3 +151,93 @@ struct VolleyBench {
         print(result.json)
     }
 }
+
+/// Provider tokens for contestants that cannot make their own.
+enum ProviderBearer {
+    /// Makes a provider token for the simulator, as Volley itself does.
+    static func make(_ key: SigningKey) -> String {
+        let header = base64URL(Array("{\"alg\":\"ES256\",\"kid\":\"SIMULATOR1\"}".utf8))
+        let claims = base64URL(Array("{\"iss\":\"VOLLEYTEAM\",\"iat\":\(Timestamp.now().epochSeconds)}".utf8))
+        return "\(header).\(claims).\(base64URL(key.sign(Array("\(header).\(claims)".utf8))))"
+    }
+
+    /// Encodes in base64url without padding (RFC 4648 section 5).
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for place in 0...group.count { text.append(alphabet[Int(bits >> UInt32(18 - 6 * place)) & 63]) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// An app of volley.yaml that a benchmark sends through, and devices that its service may have.
+struct BenchApp: Sendable {
+    let service: any PushService
+    /// What a table calls a campaign to it.
+    let name: String
+    /// The keys of volley.yaml that name the app at its service, beside `environment`.
+    let keys: @Sendable (_ keyFile: String) -> [String]
+    /// The keys of content that the service has, beside title, body and link.
+    let content: [String]
+    /// Returns the target of a device: spread over what the service gives out, so that no simulated answer depends on their order.
+    let target: @Sendable (_ device: Int) -> String
+    /// What the simulator is told to take in a minute, nil for what it takes anyway. More than any contestant sends: a limit would measure
+    /// only itself.
+    let limitPerMinute: Int?
+
+    /// As fast as volley.yaml can say.
+    private static let unpaced = "pace: 1000000/s"
+
+    static let apns = BenchApp(
+        service: APNs(), name: "APNs, one device a request",
+        keys: { ["topic: \(BenchPush.topic)", "key: {file: \($0), id: SIMULATOR1, team: VOLLEYTEAM}"] },
+        content: ["sound: default"], target: { BenchPush.token($0) }, limitPerMinute: nil)
+
+    static let fcm = BenchApp(
+        service: FCM(), name: "FCM, one device a request", keys: { ["project: volley-simulator", "service_account: {file: \($0)}"] },
+        content: ["sound: default"], target: { CallsProcess.target($0) }, limitPerMinute: nil)
+
+    /// Campaigns through services whose requests carry many devices. The app keys are those that simulators know by default.
+    static let many = [
+        BenchApp(
+            service: JPush(), name: "JPush, 1,000 devices a call",
+            keys: { ["app_key: 0123456789abcdef01234567", "master_secret: {file: \($0)}", unpaced] },
+            content: ["sound: default"], target: { "1a" + BenchPush.token($0).prefix(17) }, limitPerMinute: 60_000_000),
+        BenchApp(
+            service: Getui(), name: "Getui, 200 devices a batch", keys: { getui($0) }, content: ["sound: default"],
+            target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
+        BenchApp(
+            service: Getui(), name: "Getui, lists of 1,000 devices", keys: { getui($0) + ["lists: true"] }, content: ["sound: default"],
+            target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
+        BenchApp(
+            service: RongCloud(), name: "RongCloud, 100 users a request",
+            keys: { ["app_key: volleysimulator", "app_secret: {file: \($0)}", unpaced] },
+            content: [], target: { "user-\($0)" }, limitPerMinute: 60_000_000),
+    ]
+
+    private static func getui(_ keyFile: String) -> [String] {
+        ["app_id: SimulatorAppId00000000", "app_key: SimulatorAppKey0000000", "master_secret: {file: \(keyFile)}", unpaced]
+    }
+}
+
+/// The push that every contestant sends.
+enum BenchPush {
+    /// The payload that h2load, the bare loop and the transport alone repeat. A campaign renders one of nearly
+    /// the same size for each device.
+    static let payload =
+        #"{"aps":{"alert":{"title":"Hi there","body":"20 % off everything until Sunday, in every store."},"sound":"default"},"link":"shop://sale"}"#
+    static let topic = "com.example.shop"
+
+    /// Returns a token like those of a random export: spread over the whole range, so that no simulated answer depends on their order.
+    static func token(_ device: Int) -> String {
+        let x = UInt64(device) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
+        return [x | 1 << 63, x &* 3, x &* 5, x &* 7].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}

@@ -244,3 +244,83 @@ struct DeliveryMachine: ~Copyable {
         }
     }
 }
+
+/// The check of this machine's clock. Provider tokens carry the time at which they were made: with a wrong
+/// clock, good credentials look bad.
+extension DeliveryMachine {
+    /// A difference between the clocks that is not worth mentioning: tokens are valid for an hour, and answers take time.
+    private static let harmlessSeconds = 60.0
+
+    /// Stops the run because the service calls the provider token expired and it cannot be renewed yet.
+    /// - Parameter ageSeconds: the token's age by a clock that does not jump; nil if unknown.
+    mutating func tokenRefused(ageSeconds: Double? = nil, at now: Moment) {
+        stopForService(.tokenExpired(ageSeconds: ageSeconds, clockLagSeconds: harmfulClockLagSeconds), at: now)
+    }
+
+    /// Notes the server's time from an answer about credentials.
+    mutating func noteClock(_ answer: Answer, at now: Moment) {
+        guard let serverTime = answer.serverTime else { return }
+        clockLagSeconds = Double(serverTime.epochMilliseconds - now.wall.epochMilliseconds) / 1000
+    }
+
+    /// How far this machine's clock is behind the server's; nil if they agree or the server does not tell the time.
+    var harmfulClockLagSeconds: Double? { clockLagSeconds.flatMap { abs($0) > Self.harmlessSeconds ? $0 : nil } }
+}
+
+/// How many pushes a connection may have in flight. Everything in flight when a connection dies is in doubt. So after a loss the window
+/// shrinks to half of what the lost connection managed to answer, and grows again with each accepted push.
+struct StreamWindow {
+    private static let smallest = 8.0
+    /// What each accepted push adds: the window doubles within about six windows of answers.
+    private static let growth = 0.125
+
+    private let largest: Double
+    private var size: Double
+
+    init(largest: Int) {
+        self.largest = Double(max(1, largest))
+        size = self.largest
+    }
+
+    var limit: Int { Int(size) }
+
+    mutating func accepted() {
+        if size < largest { size = min(largest, size + Self.growth) }
+    }
+
+    mutating func lost(afterAnswers answers: Int) {
+        size = min(size, largest, max(Self.smallest, Double(answers) / 2))
+    }
+}
+
+extension DeliveryMachine {
+    /// Notes that the peer answered a PING: it is alive, however long its answers take.
+    mutating func connectionAlive(_ connection: Int, at now: Moment) {
+        guard connections[connection].state != .closed else { return }
+        connections[connection].lastProgress = now.nanoseconds
+        connections[connection].pingedAt = nil
+    }
+
+    /// Pings connections that have been silent for a while, and gives up those that do not respond.
+    mutating func checkHealth(at now: Moment) {
+        guard now.nanoseconds >= timeoutsResumeAt else { return }
+        for connection in connections.indices where now.nanoseconds >= healthCheck(of: connections[connection]) {
+            if connections[connection].pingedAt == nil {
+                connections[connection].pingedAt = now.nanoseconds
+                actions.append(.ping(connection: connection))
+            } else {
+                actions.append(.close(connection: connection))
+                connectionLost(connection, cause: "no sign of life within \(settings.pingTimeoutSeconds) s", at: now)
+            }
+        }
+    }
+
+    /// Returns when a connection must be pinged, or must have answered the ping: monotonic nanoseconds.
+    func healthCheck(of connection: ConnectionSlot) -> Int64 {
+        guard connection.state == .open || connection.state == .retiring else { return .max }
+        if let pinged = connection.pingedAt { return pinged + Int64(nanosecondsFromSeconds: settings.pingTimeoutSeconds) }
+        guard connection.oldest >= 0 else { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.idlePingSeconds) }
+        let silentSince = max(connection.lastProgress, pushes[Int(connection.oldest)].submitted)
+        return silentSince + Int64(nanosecondsFromSeconds: settings.pingAfterSeconds)
+    }
+}

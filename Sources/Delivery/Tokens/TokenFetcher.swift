@@ -1,5 +1,7 @@
 import Base
 import CCurl
+import Cryptography
+public import PushServices
 import Synchronization
 
 /// Ends a fetch from another thread.
@@ -104,5 +106,100 @@ struct TokenFetcher: Sendable {
         case _ where isConnected: return .noAnswer(message)
         default: return .noConnection(message)
         }
+    }
+}
+
+/// Who asks for tokens.
+public enum TokenIdentity: Sendable {
+    /// The key of an account, which signs assertions.
+    case key(AssertionKey)
+    /// A secret, of which a digest is made.
+    case secret(AppSecret)
+}
+
+/// What is posted to a server that gives out tokens.
+struct TokenQuestion: Sendable {
+    /// A question as it is posted.
+    struct Asked {
+        var contentType: String
+        var body: String
+        /// What no message may repeat.
+        var secret: String
+    }
+
+    private enum Proof {
+        case assertion(TokenAssertion)
+        case digest(DigestFacts, AppSecret)
+    }
+
+    /// https.
+    let address: String
+    private let proof: Proof
+
+    /// - Parameters:
+    ///   - server: see `FetchedTokenSource.init`.
+    ///   - file: where a key comes from, for messages.
+    /// - Throws: a `Diagnostic` when the private key cannot be used.
+    init(_ exchange: TokenExchange, _ identity: TokenIdentity, at server: Endpoint?, file: String?) throws(Diagnostic) {
+        switch (exchange.proof, identity) {
+        case (.assertion(let facts), .key(let key)):
+            address = server.map { "https://\($0.authority)\(facts.path)" } ?? facts.address
+            proof = .assertion(
+                TokenAssertion(
+                    issuer: key.issuer, keyID: key.keyID, scope: facts.scope, audience: address, seconds: facts.seconds,
+                    key: try RSASigningKey(pem: key.privateKeyPEM, file: file)))
+        case (.digest(let facts), .secret(let secret)):
+            guard let server else { preconditionFailure("the server that takes the pushes gives out the tokens") }
+            address = "https://\(server.authority)\(facts.path(secret.topic))"
+            proof = .digest(facts, secret)
+        default: preconditionFailure("an identity is of the kind that its service asks for")
+        }
+    }
+
+    /// How answers are read: nil for as RFC 6749 says.
+    var reading: DigestFacts? { if case .digest(let facts, _) = proof { facts } else { nil } }
+
+    func asked(at now: Timestamp) -> Asked {
+        switch proof {
+        case .assertion(let assertion):
+            let text = assertion.text(at: now)
+            return Asked(contentType: "application/x-www-form-urlencoded", body: TokenAssertion.form(text), secret: text)
+        case .digest(let facts, let secret):
+            let parts = DigestFacts.Parts(topic: secret.topic, names: secret.names, milliseconds: now.epochMilliseconds)
+            let digest = SHA256.hex(SHA256.digest(of: Array(facts.text(parts, secret.secret).utf8)))
+            return Asked(
+                contentType: "application/json;charset=utf-8", body: facts.body(parts, digest).text,
+                secret: digest)
+        }
+    }
+}
+
+/// What identifies the app to a server that gives out tokens: a JWT (RFC 7523, section 3), signed with RS256.
+struct TokenAssertion: Sendable {
+    /// The claim `iss`.
+    var issuer: String
+    /// The header `kid`.
+    var keyID: String
+    /// The claim `scope`.
+    var scope: String
+    /// The claim `aud`: the address of the server that gives out the token.
+    var audience: String
+    /// The claim `exp` is so long after `iat`.
+    var seconds: Int64
+    var key: RSASigningKey
+
+    /// The signed text. A secret: it is exchanged for a token.
+    func text(at now: Timestamp) -> String {
+        let header = JSONValue.object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string(keyID))])
+        let claims = JSONValue.object(pairs: [
+            ("iss", .string(issuer)), ("scope", .string(scope)), ("aud", .string(audience)), ("iat", .integer(now.epochSeconds)),
+            ("exp", .integer(now.epochSeconds + seconds)),
+        ])
+        return jsonWebToken(header: header, claims: claims, sign: key.sign)
+    }
+
+    /// The form that is posted (RFC 7523, section 2.1). An assertion needs no escapes.
+    static func form(_ assertion: String) -> String {
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
     }
 }

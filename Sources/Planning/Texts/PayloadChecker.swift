@@ -2,6 +2,7 @@ import Audience
 import Base
 import Content
 import PushServices
+import Synchronization
 
 /// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
 ///
@@ -75,5 +76,114 @@ final class PayloadChecker {
         }
         guard case .tooLarge(let bytes) = failure else { return RecipientCheck(reason: failure.skipReason, group: group) }
         return RecipientCheck(payloadBytes: bytes, reason: failure.skipReason, group: group)
+    }
+}
+
+/// Counts the different texts that go through services whose requests carry several devices, but never several texts. Several threads add to it.
+final class TextTally: Sendable {
+    /// By the number of the service.
+    private let texts: Mutex<[DistinctTexts]>
+    /// Whether the text of a message is counted: it differs from device to device, and each needs a request of its own.
+    let counted: [Bool]
+
+    /// nil if there is nothing to count.
+    init?(_ messages: MessageCatalog, _ services: [any PushService]) {
+        counted = messages.messages.map { message in
+            let batching = services[message.service].batching
+            return batching.largestTargets > 1 && batching.largestWithOwnTexts == 1 && !message.template.columns.isEmpty
+        }
+        guard counted.contains(true) else { return nil }
+        texts = Mutex(Array(repeating: DistinctTexts(), count: services.count))
+    }
+
+    /// Adds a text.
+    /// - Returns: the hash from which on others need not be added.
+    func add(_ hash: UInt64, service: Int) -> UInt64 {
+        texts.withLock { texts in
+            texts[service].insert(hash)
+            return texts[service].bound
+        }
+    }
+
+    /// How many different texts go through a service.
+    func count(ofService service: Int) -> Int { texts.withLock { $0[service].count } }
+}
+
+/// What one thread adds to a tally, without asking for its lock where that changes nothing.
+struct TextTallyPart {
+    private let tally: TextTally
+    private let services: [Int]
+    private var bounds: [UInt64]
+
+    init(_ tally: TextTally, _ messages: MessageCatalog) {
+        self.tally = tally
+        services = messages.messages.map(\.service)
+        bounds = Array(repeating: .max, count: (services.max() ?? 0) + 1)
+    }
+
+    /// Adds the text of a device.
+    /// - Parameter message: the number of the message.
+    mutating func add(_ payload: ArraySlice<UInt8>, message: Int) {
+        guard tally.counted[message] else { return }
+        let hash = DistinctTexts.hash(of: payload), service = services[message]
+        if hash < bounds[service] { bounds[service] = tally.add(hash, service: service) }
+    }
+}
+
+/// How many different texts there are among many, from their hashes: exact up to `kept`, then an estimate that is off by about 1.6 %.
+///
+/// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"): if the largest of k different ones lies
+/// at the part p of all hashes, there are about (k − 1) / p texts.
+struct DistinctTexts: Sendable {
+    /// So many hashes are kept.
+    static let kept = 4096
+
+    private var hashes: Set<UInt64> = []
+    /// Only smaller hashes can be among those that are kept.
+    private(set) var bound = UInt64.max
+
+    mutating func insert(_ hash: UInt64) {
+        guard hash < bound else { return }
+        hashes.insert(hash)
+        // Sorted once for many that came.
+        if hashes.count == 2 * Self.kept { trim() }
+    }
+
+    private mutating func trim() {
+        let sorted = hashes.sorted()
+        bound = sorted[Self.kept]
+        hashes = Set(sorted[..<Self.kept])
+    }
+
+    /// A hash of a text: the same in every process, so that a preview says the same each time.
+    static func hash(of text: ArraySlice<UInt8>) -> UInt64 {
+        var hash = UInt64(truncatingIfNeeded: text.count)
+        text.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset + 8 <= bytes.count {
+                mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)), into: &hash)
+                offset += 8
+            }
+            var rest: UInt64 = 0
+            for byte in bytes[offset...] { rest = rest << 8 | UInt64(byte) }
+            mix(rest, into: &hash)
+        }
+        return hash
+    }
+
+    /// The steps of SplitMix64 (`SplitMix`), of which each is a bijection.
+    private static func mix(_ word: UInt64, into hash: inout UInt64) {
+        hash = (hash ^ word) &+ 0x9E37_79B9_7F4A_7C15
+        hash = (hash ^ hash >> 30) &* 0xBF58_476D_1CE4_E5B9
+        hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
+        hash ^= hash >> 31
+    }
+
+    /// The number of texts.
+    var count: Int {
+        guard hashes.count > Self.kept || bound < .max else { return hashes.count }
+        let smallest = hashes.sorted().prefix(Self.kept)
+        guard let largest = smallest.last else { return 0 }
+        return Int(Double(smallest.count - 1) / (Double(largest) / Double(UInt64.max)))
     }
 }

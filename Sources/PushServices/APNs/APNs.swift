@@ -107,3 +107,206 @@ public struct APNs: PushService {
         }
     }
 }
+
+/// The parts of an app's account with Apple. Source: Apple, "Establishing a token-based connection to APNs", "Establishing a
+/// certificate-based connection to APNs".
+extension APNs {
+    /// Topic, environment, and a key or a certificate.
+    public var account: AccountForm { Self.account }
+
+    /// For apps from TestFlight and the App Store.
+    public static let production = ServiceEnvironment(name: "production", host: "api.push.apple.com")
+    /// For builds signed for development.
+    public static let sandbox = ServiceEnvironment(
+        name: "sandbox", reachesPeople: false, purpose: "for development builds of the app", note: "builds from Xcode",
+        host: "api.sandbox.push.apple.com",
+        otherHosts: ["api.development.push.apple.com"])
+
+    static let account = AccountForm(topic: topic, environments: environments, credentials: [key, certificate])
+
+    private static let topic = AccountField(
+        "topic", .name(pattern: "^[A-Za-z0-9.-]+$"), description: "The app's bundle id; suffixes that a push type needs are added.",
+        example: "com.example.shop", otherNames: ["bundle_id", "bundle", "bundle_identifier", "app_id", "package"],
+        whatToAdd: "the app's bundle id", flaw: topicFlaw)
+
+    private static let environments = EnvironmentForm(
+        choices: [production, sandbox],
+        remedies: [
+            (
+                ["development", "develop", "dev", "debug", "staging", "stage", "test", "testing", "xcode"],
+                "Apple calls it sandbox: write environment: sandbox. Apps from TestFlight and the App Store are in production."
+            ),
+            (["prod", "live", "release", "testflight", "appstore"], "Write environment: production."),
+        ].reduce(into: [:]) { remedies, entry in
+            for word in entry.0 { remedies[word] = entry.1 }
+        }, example: "sandbox", serverExample: "https://localhost:2197")
+
+    private static let keyFile = KeyFileFacts(
+        description: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys", namePrefix: "AuthKey_",
+        nameSuffix: ".p8", idLength: 10)
+
+    private static let key = CredentialForm(
+        key: "key", kind: .signingKey(tokens), description: "The key that signs for the app, from Apple's developer pages.",
+        example: "key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}",
+        shortExample: "key: {file: keys/AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}", origin: "from Apple's developer pages",
+        fields: [
+            AccountField("file", .file, description: "The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
+            AccountField(
+                "id", .keyID(length: 10), description: "The key's id, ten capital letters and digits.", example: "ABC123DEFG",
+                source: developerSite,
+                whatToAdd: "the ten characters that Apple shows next to it"),
+            AccountField(
+                "team", .issuer(length: 10), description: "The team's id, ten capital letters and digits.", example: "DEF123GHIJ",
+                source: developerSite, whatToAdd: "the ten characters of your team at Apple"),
+        ], otherNames: ["key_id", "team_id", "team", "auth_key"], file: keyFile)
+
+    private static let developerSite = "Copy it from Apple's developer site"
+
+    private static let certificate = CredentialForm(
+        key: "certificate", kind: .clientCertificate, description: "A client certificate, instead of a key.",
+        example: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}",
+        shortExample: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}", origin: "from Apple's developer pages",
+        fields: [
+            AccountField("file", .file, description: "A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
+            AccountField(
+                "passphrase_env", .passphraseVariable, description: "The environment variable that holds the passphrase.",
+                example: "PUSH_PASSPHRASE"),
+        ], otherNames: [], file: nil)
+
+    /// What is wrong with a bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
+    @Sendable private static func topicFlaw(_ topic: String, shown: String) -> Mistake? {
+        guard topic.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }) else {
+            return .init(
+                "the topic \(shown) is not a bundle id; those have only letters, digits, hyphens and full stops",
+                remedy: "For example: topic: com.example.shop.")
+        }
+        // Source: App Store Connect calls this number the app's Apple ID.
+        if topic.wholeMatch(of: /(?:id)?[0-9]+/) != nil {
+            return .init(
+                "the topic \(shown) is the app's number in the App Store, and APNs knows it by its bundle id",
+                remedy: "Write that, as in topic: com.example.shop.")
+        }
+        // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for pushes that show nothing to people.
+        let suffixes = [
+            ".complication", ".voip", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".push-type.controls",
+        ]
+        return suffixes.first(where: topic.hasSuffix).map { suffix in
+            .init(
+                "the topic \(shown) is for pushes of another kind, which show no text",
+                remedy: "Write the bundle id alone: topic: \(topic.dropLast(suffix.count)).")
+        }
+    }
+
+    /// Apple puts the topic in the certificate's user id and after the colon of its common name (`Apple Push Services: com.example.shop`).
+    public func topic(ofCertificate commonName: String, userID: String) -> String {
+        guard userID.isEmpty, commonName.hasPrefix("Apple "), let colon = commonName.firstRange(of: ": ") else { return userID }
+        return String(commonName[colon.upperBound...])
+    }
+}
+
+/// Things in a hand-written `aps` that are allowed but rarely meant.
+extension APNs {
+    /// Checks a hand-written payload.
+    public func lint(payload members: [ContentMember]) -> PayloadLint {
+        var lint = PayloadLint()
+        guard case .object(let aps, _)? = members.first(where: { $0.name.value == "aps" })?.value else { return lint }
+        let names = Set(aps.map(\.name.value))
+        if names.contains("alert") {
+            lint.showsMedia = names.contains("mutable-content")
+            lint.mediaRemedy = "Write mutable-content: 1 into 'aps'."
+        }
+        for member in aps { lint.check(member, names: names) }
+        return lint
+    }
+}
+
+extension PayloadLint {
+    fileprivate mutating func check(_ member: ContentMember, names: Set<String>) {
+        switch (member.name.value, member.value) {
+        case ("alert", .text(let text)): texts.append(("alert", text))
+        case ("alert", .object(let members, _)):
+            for member in members {
+                guard ["title", "subtitle", "body"].contains(member.name.value), case .text(let value) = member.value else { continue }
+                texts.append((member.name.value, value))
+            }
+        // Source: Apple, "Pushing background updates to your App": such a push has no alert, sound or badge.
+        case ("content-available", _) where !names.contains("alert") && !names.isDisjoint(with: ["sound", "badge"]):
+            let visible = ["sound", "badge"].filter(names.contains).joined(separator: " and ")
+            warn(
+                .silentAndVisible, message: "with \(visible) this is sent as a visible push, though it looks like a silent one",
+                at: member.name.position, remedy: "Remove \(visible) for a silent push, or add an alert.")
+        case ("interruption-level", .text(let level)) where level.value == "time-sensitive":
+            warn(
+                .timeSensitive, message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
+                at: level.position, remedy: "Keep it for what needs attention at once; otherwise leave interruption-level out.")
+        case ("interruption-level", .text(let level)) where level.value == "critical": warnCritical(at: level.position)
+        case ("sound", .object(let keys, _)):
+            for key in keys where key.name.value == "critical" {
+                if case .integer(1, _) = key.value { warnCritical(at: key.name.position) }
+            }
+        default: break
+        }
+    }
+
+    private mutating func warnCritical(at place: SourcePosition) {
+        warn(
+            .criticalAlert, message: "a critical alert sounds on muted phones, and only apps with Apple's permission may send one",
+            at: place,
+            remedy: "Unless people's safety is at stake, leave it out.")
+    }
+
+    private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
+        findings.append(.warning(name, message: message, at: place, remedy: remedy))
+    }
+}
+
+/// What an iPhone shows of a payload.
+extension APNs {
+    /// - Parameter payload: a JSON object.
+    public func shown(_ payload: JSONValue) -> ShownPush {
+        var push = ShownPush()
+        guard case .object(let members) = payload else { return push }
+        for member in members {
+            if member.name == "aps", case .object(let aps) = member.value {
+                push.isSilent = !aps.contains { ["alert", "badge", "sound"].contains($0.name) }
+                for key in aps { push.read(key) }
+            } else if member.name == "image", case .string(let address) = member.value {
+                push.image = address
+            } else {
+                push.ownKeys.append((member.name, ShownPush.plain(member.value)))
+            }
+        }
+        return push
+    }
+}
+
+extension ShownPush {
+    fileprivate mutating func read(_ key: JSONMember) {
+        switch (key.name, key.value) {
+        case ("alert", .string(let text)): body = text
+        case ("alert", .object(let texts)):
+            for text in texts {
+                switch text.name {
+                case "title": title = Self.plain(text.value)
+                case "subtitle": subtitle = Self.plain(text.value)
+                case "body": body = Self.plain(text.value)
+                // Of texts that the app translates itself, only the keys are known.
+                case "title-loc-key" where title.isEmpty: title = "‹\(Self.plain(text.value))›"
+                case "subtitle-loc-key" where subtitle.isEmpty: subtitle = "‹\(Self.plain(text.value))›"
+                case "loc-key" where body.isEmpty: body = "‹\(Self.plain(text.value))›"
+                default: marks.append((text.name, Self.plain(text.value)))
+                }
+            }
+        case ("mutable-content", _): break
+        case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
+        case ("thread-id", let value): marks.append(("thread", Self.plain(value)))
+        case ("badge", .integer(0)): marks.append(("badge", "removed"))
+        case (let name, let value): marks.append((name, Self.plain(value)))
+        }
+    }
+
+    fileprivate static func plain(_ value: JSONValue) -> String {
+        if case .string(let text) = value { return text }
+        return value.text
+    }
+}

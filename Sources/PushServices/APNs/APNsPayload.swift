@@ -76,3 +76,199 @@ struct APNsPayload: ContentFindings {
 extension WarningName {
     static let outsideAPS = WarningName("outside-aps", from: [.files])
 }
+
+/// A hand-written payload: sent as written, checked against Apple's rules for `aps`.
+extension APNsPayload {
+    /// Checks the payload and returns its push type.
+    mutating func checkByHand(_ payload: ContentNode) -> PushType {
+        let example = "For example: payload: {aps: {alert: Hello}}."
+        guard case .object(let members, let place) = payload else {
+            error("the payload must be an object", at: payload.position, remedy: example)
+            return .alert
+        }
+        for member in members where member.name.value != "aps" {
+            warnOutsideAPS(member, remedy: "If APNs should use it, move it into 'aps'.")
+        }
+        guard let aps = members.first(where: { $0.name.value == "aps" }) else {
+            error("the payload has no 'aps', so APNs would show nothing", at: place, remedy: example)
+            return .alert
+        }
+        guard case .object(let keys, _) = aps.value else {
+            error("'aps' must be a group of keys", at: aps.value.position, remedy: example)
+            return .alert
+        }
+        return checkAPS(keys, at: aps.name.position)
+    }
+
+    /// A value of the payload. Texts that people see follow the rules for such texts.
+    /// - Parameter path: the names above the value, as far as they lead to texts that people see.
+    mutating func byHand(_ node: ContentNode, path: [String]) -> PayloadNode {
+        switch (node, path.count) {
+        case (.text(let text), 2): return .shown(text, mustShow: true, isStrict: false)
+        case (.text(let text), 3): return .shown(text, mustShow: path[2] != "subtitle", isStrict: false)
+        case (.object(let members, _), 0...2):
+            findings += members.repeatedNames
+            let shown = [["aps"], ["alert"], ["title", "subtitle", "body"]][path.count]
+            return .object(
+                members.map { member in
+                    let name = member.name.value
+                    return (name, shown.contains(name) ? byHand(member.value, path: path + [name]) : .content(member.value))
+                })
+        default: return .content(node)
+        }
+    }
+
+    private mutating func checkAPS(_ members: [ContentMember], at place: SourcePosition) -> PushType {
+        if let first = members.first(where: { APSRules.liveActivityKeys.contains($0.name.value) }) {
+            error(
+                "'\(first.name.value)' belongs to live activities, which this version of Volley cannot send yet", at: first.name.position,
+                remedy: "Remove the keys of live activities.")
+            return .alert
+        }
+        for member in members {
+            guard let rule = APSRules.keys.first(where: { $0.name == member.name.value })?.rule else {
+                reportUnknown(member.name, of: "aps", valid: APSRules.keys.map(\.name))
+                continue
+            }
+            check(member, rule)
+        }
+        let names = Set(members.map(\.name.value))
+        let isVisible = !names.isDisjoint(with: ["alert", "badge", "sound"])
+        if names.contains("mutable-content"), !names.contains("alert"),
+            let member = members.first(where: { $0.name.value == "mutable-content" })
+        {
+            warning(
+                .mutableWithoutAlert,
+                message: "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                at: member.name.position,
+                remedy: "Add an alert, or remove it.")
+        }
+        if isVisible { return .alert }
+        if names.contains("content-available") { return .background }
+        warning(
+            .nothingVisible, message: "'aps' has no alert, badge or sound: no one would see this push", at: place,
+            remedy: "Add an alert, or content-available: 1 for a silent push.")
+        return .alert
+    }
+
+    private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
+        let nearest = nearestName(to: name.value, among: valid)
+        let own = parent == "aps" ? "Custom keys go next to 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
+        error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
+    }
+
+    private mutating func check(_ member: ContentMember, _ rule: APSRules.Rule) {
+        let (name, value) = (member.name.value, member.value)
+        switch rule {
+        case .alert: checkAlert(value)
+        case .sound: checkSound(value)
+        case .text:
+            if case .text = value { return }
+            mustBe(name, what: "a text", value, remedy: "Put it in quotes.")
+        case .badge:
+            if case .integer(let number, _) = value, number >= 0 { return }
+            mustBe(name, what: "a number from 0 up", value, remedy: "For example: badge: 1; 0 removes the badge.")
+        case .flag:
+            if case .integer(1, _) = value { return }
+            mustBe(name, what: "1", value, remedy: "Write \(name): 1, or leave it out.")
+        case .relevanceScore:
+            if let number = number(value), (0...1).contains(number) { return }
+            mustBe(name, what: "a number from 0 to 1", value, remedy: "For example: relevance-score: 0.5.")
+        case .interruptionLevel: checkInterruptionLevel(value)
+        }
+    }
+
+    private mutating func checkAlert(_ value: ContentNode) {
+        if case .text = value { return }
+        guard case .object(let members, _) = value else {
+            return mustBe(
+                "alert", what: "a text, or an object with title, subtitle and body", value,
+                remedy: "For example: alert: {title: Hello, body: World}.")
+        }
+        for member in members {
+            let name = member.name.value
+            if APSRules.alertTexts.contains(name) {
+                if case .text = member.value { continue }
+                mustBe(name, what: "a text", member.value, remedy: "Put it in quotes.")
+            } else if APSRules.alertLists.contains(name) {
+                if case .array(let items, _) = member.value, items.allSatisfy({ if case .text = $0 { true } else { false } }) { continue }
+                mustBe(name, what: "a list of texts", member.value, remedy: "For example: \(name): [\"Anna\", \"5\"].")
+            } else {
+                reportUnknown(member.name, of: "alert", valid: APSRules.alertTexts + APSRules.alertLists)
+            }
+        }
+    }
+
+    private mutating func checkSound(_ value: ContentNode) {
+        if case .text = value { return }
+        guard case .object(let members, _) = value else {
+            return mustBe(
+                "sound", what: "a text, or an object with critical, name and volume", value, remedy: "For example: sound: default.")
+        }
+        for member in members {
+            switch (member.name.value, member.value) {
+            case ("critical", .integer(0...1, _)), ("name", .text): continue
+            case ("critical", _): mustBe("critical", what: "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
+            case ("name", _): mustBe("name", what: "a text", member.value, remedy: "For example: name: default.")
+            case ("volume", let volume):
+                if let number = number(volume), (0...1).contains(number) { continue }
+                mustBe("volume", what: "a number from 0 to 1", volume, remedy: "For example: volume: 0.8.")
+            default: reportUnknown(member.name, of: "sound", valid: ["critical", "name", "volume"])
+            }
+        }
+    }
+
+    private mutating func checkInterruptionLevel(_ value: ContentNode) {
+        let levels = APSRules.interruptionLevels
+        guard case .text(let text) = value else {
+            return mustBe(
+                "interruption-level", what: "one of \(levels.joined(separator: ", "))", value,
+                remedy: "For example: interruption-level: active.")
+        }
+        // The contents of a cell are not known here.
+        guard !text.isTemplate, !levels.contains(text.value) else { return }
+        error(
+            "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,
+            remedy: nearestName(to: text.value, among: levels).map { "Did you mean '\($0)'?" })
+    }
+
+    private func number(_ value: ContentNode) -> Double? {
+        switch value {
+        case .integer(let number, _): Double(number)
+        case .double(let number, _): number
+        default: nil
+        }
+    }
+
+    private mutating func mustBe(_ name: String, what: String, _ value: ContentNode, remedy: String) {
+        error("'\(name)' must be \(what), not \(value.found)", at: value.position, remedy: remedy)
+    }
+}
+
+/// What `aps` may contain. Source: Apple, "Generating a remote notification".
+enum APSRules {
+    /// The values that a key takes.
+    enum Rule {
+        case alert, badge, sound, text, flag, interruptionLevel, relevanceScore
+    }
+
+    /// The keys of `aps`, in the order of Apple's table.
+    static let keys: [(name: String, rule: Rule)] = [
+        ("alert", .alert), ("badge", .badge), ("sound", .sound), ("thread-id", .text), ("category", .text), ("content-available", .flag),
+        ("mutable-content", .flag), ("target-content-id", .text), ("interruption-level", .interruptionLevel),
+        ("relevance-score", .relevanceScore), ("filter-criteria", .text),
+    ]
+
+    /// Keys of `aps` that only live activities have.
+    static let liveActivityKeys = ["event", "content-state", "timestamp", "stale-date", "dismissal-date", "attributes-type", "attributes"]
+
+    /// Keys of `aps.alert` that take a text.
+    static let alertTexts = ["title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key"]
+    /// Keys of `aps.alert` that take a list of texts.
+    static let alertLists = ["title-loc-args", "subtitle-loc-args", "loc-args"]
+
+    static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
+
+    /// Keys of `aps` that people tend to write next to it, with the key of `content` that they mean.
+    static let contentKeys = ["sound": "sound", "category": "category", "badge": "badge", "alert": "body", "thread-id": "thread"]
+}

@@ -88,3 +88,350 @@ public struct Getui: PushService {
     /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole.
     static let payloadLimit = 8000
 }
+
+/// The parts of an app's account with Getui. Source: docs.getui.com, RestAPI V2, "token".
+extension Getui {
+    /// App id, environment, app key, and master secret.
+    public var account: AccountForm { Self.account }
+
+    /// The only Getui there is. Source of the spare hosts: the SDK for Java, `Configs`.
+    public static let production = ServiceEnvironment(
+        name: "production", host: "restapi.getui.com", spareHosts: ["cncrestapi.getui.com", "nzrestapi.getui.com"])
+
+    static let account = AccountForm(topic: appID, environments: environments, credentials: [masterSecret], switches: [lists])
+
+    private static let console = "Copy it from Getui's console (dev.getui.com): the app's configuration"
+
+    private static let appID = AccountField(
+        "app_id", .name(pattern: "^[A-Za-z0-9]{8,64}$"), description: "The app's AppID at Getui.", example: "Jz1kA9xW2pQ7vB4nL5sT8y",
+        otherNames: ["appid", "getui_app_id", "topic", "package", "package_name"], source: "\(console), AppID",
+        whatToAdd: "the app's AppID at Getui", flaw: flaw("app id", in: "AppID"))
+
+    private static let environments = EnvironmentForm(
+        choices: [production],
+        remedies: [
+            (
+                ["sandbox", "development", "develop", "dev", "debug", "staging", "stage", "test", "testing"],
+                "Getui has only one: write environment: production. An app of its own at Getui keeps test devices apart."
+            ),
+            (["prod", "live", "release"], "Write environment: production."),
+        ].reduce(into: [:]) { remedies, entry in
+            for word in entry.0 { remedies[word] = entry.1 }
+        }, example: "production", serverExample: "https://localhost:8443")
+
+    static let appKeyName = "app_key"
+
+    private static let masterSecret = CredentialForm(
+        key: "master_secret", kind: .fetchedToken(tokens), description: "The master secret that Getui gave the app.",
+        example: "master_secret: {file: keys/getui.txt}", shortExample: "master_secret: {file: keys/getui.txt}",
+        origin: "from Getui's console",
+        fields: [
+            AccountField(
+                appKeyName, .name(pattern: "^[A-Za-z0-9]{8,64}$"), description: "The app's AppKey at Getui.",
+                example: "K8sdW0qPz16JbcXy2mV5t4", otherNames: ["appkey", "getui_app_key"], source: "\(console), AppKey",
+                whatToAdd: "the app's AppKey at Getui", isBeside: true, flaw: flaw("app key", in: "AppKey")),
+            AccountField("file", .file, description: "A file that holds the master secret, and nothing else.", example: "keys/getui.txt"),
+            AccountField(
+                "env", .variable, description: "The environment variable that holds the master secret.", example: "GETUI_MASTER_SECRET"),
+        ], alternatives: ["file", "env"], otherNames: ["mastersecret", "secret", "app_secret", "key", "certificate"])
+
+    /// Source: docs.getui.com, "token": a token is valid for a day, and an app may ask 100 times a minute. The SDK for Java renews it an
+    /// hour early.
+    static let tokens = TokenExchange(
+        noun: "token", proof: .digest(proof), header: "token", prefix: "", renewEarlySeconds: 3600, shortestRenewalSeconds: 5)
+
+    private static let proof = DigestFacts(
+        path: { "/v2/\($0)/auth" }, text: { parts, secret in "\(parts.names[appKeyName] ?? "")\(parts.milliseconds)\(secret)" },
+        body: { parts, digest in
+            .object(pairs: [
+                ("sign", .string(digest)), ("timestamp", .string(String(parts.milliseconds))),
+                ("appkey", .string(parts.names[appKeyName] ?? "")),
+            ])
+        }, read: reading)
+
+    /// Codes with which Getui refuses a token for now.
+    private static let passingCodes: Set<Int64> = [2, 301, 10003, 10005, 30019]
+
+    @Sendable private static func reading(status: Int, answer: JSONValue) -> DigestFacts.Reading {
+        guard let code = answer["code"]?.integerValue else { return .unreadable }
+        guard code == 0 else {
+            let words = answer["msg"]?.stringValue ?? ""
+            return .refused(words.isEmpty ? String(code) : "\(code), \(words)", mayPass: passingCodes.contains(code) || status >= 500)
+        }
+        // The documentation writes the end as a text; a number says the same.
+        let expiry = answer["data"]?["expire_time"]
+        guard let token = answer["data"]?["token"]?.stringValue,
+            let end = expiry?.integerValue ?? expiry?.stringValue.flatMap({ Int64($0) })
+        else { return .unreadable }
+        return .token(token, until: end)
+    }
+
+    /// What is wrong with a name that Getui gave an app. It publishes no form; all of its examples are letters and digits.
+    private static func flaw(_ noun: String, in place: String) -> @Sendable (_ text: String, _ shown: String) -> Mistake? {
+        { text, shown in
+            if (8...64).contains(text.utf8.count), text.utf8.allSatisfy(ASCIISet.lettersAndDigits.contains) { return nil }
+            let isBundle = text.contains(".") && text.utf8.allSatisfy { ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) }
+            return Mistake(
+                isBundle
+                    ? "the \(noun) \(shown) is an app's package or bundle id, and Getui gave the app one of its own"
+                    : "the \(noun) \(shown) is not one of Getui's; those are 8 to 64 letters and digits",
+                remedy: "\(console), \(place).")
+        }
+    }
+}
+
+/// Things in a hand-written message that are allowed but rarely meant.
+extension Getui {
+    /// Finds the texts that people see, so that they are checked as those of `content` are.
+    public func lint(payload members: [ContentMember]) -> PayloadLint {
+        var lint = PayloadLint()
+        let alert = members.members(of: "push_channel").members(of: "ios").members(of: "aps").members(of: "alert")
+        for part in [members.members(of: GetuiPayload.messageKey).members(of: "notification"), alert] {
+            for member in part where ["title", "subtitle", "body"].contains(member.name.value) {
+                if case .text(let text) = member.value { lint.texts.append((member.name.value, text)) }
+            }
+        }
+        return lint
+    }
+}
+
+/// What phones show of a message: the card of an Android phone, with what only iPhones show as well.
+extension Getui {
+    /// - Parameter payload: a JSON object.
+    public func shown(_ payload: JSONValue) -> ShownPush {
+        var push = ShownPush()
+        let (message, ios) = (payload[GetuiPayload.messageKey], payload["push_channel"]?["ios"])
+        let (notification, aps) = (message?["notification"], ios?["aps"])
+        push.readTexts(aps?["alert"])
+        push.readTexts(notification)
+        if let address = (notification?["big_image"] ?? ios?["multimedia"]?.first?["url"])?.stringValue { push.image = address }
+        push.isSilent = notification == nil && aps?["alert"] == nil && aps?["sound"] == nil && ios?["auto_badge"] == nil
+        push.readMarks(of: ios, notification)
+        let transmission = message?["transmission"]?.stringValue
+        let isInApp = transmission != nil && !push.isSilent
+        if isInApp { push.marks.append(("shown by the app itself on Android", "")) }
+        // The app gets the same data on both systems.
+        for text in [ios?["payload"]?.stringValue ?? notification?["payload"]?.stringValue, isInApp ? transmission : nil] {
+            push.readOwnKeys(text)
+        }
+        if push.isSilent, ios?["payload"] == nil { push.readOwnKeys(transmission) }
+        return push
+    }
+}
+
+extension ShownPush {
+    fileprivate mutating func readTexts(_ texts: JSONValue?) {
+        if let text = texts?["title"]?.stringValue { title = text }
+        if let text = texts?["subtitle"]?.stringValue { subtitle = text }
+        if let text = texts?["body"]?.stringValue { body = text }
+    }
+
+    /// Properties other than texts.
+    fileprivate mutating func readMarks(of ios: JSONValue?, _ notification: JSONValue?) {
+        let aps = ios?["aps"]
+        if let sound = aps?["sound"]?.stringValue, sound != GetuiPayload.silence { marks.append(("sound", sound)) }
+        switch ios?["auto_badge"]?.stringValue {
+        case nil: break
+        case "0"?: marks.append(("badge", "removed"))
+        case let badge?: marks.append(("badge", badge))
+        }
+        if let category = aps?["category"]?.stringValue { marks.append(("category", category)) }
+        if let thread = aps?["thread-id"]?.stringValue { marks.append(("thread", thread)) }
+        if !isSilent, aps?["content-available"] != nil { marks.append(("wakes the app", "")) }
+        for key in ["url", "intent"] { if let link = notification?[key]?.stringValue { marks.append(("link (Android)", link)) } }
+        for (key, name) in [("channel_id", "channel"), ("channel_name", "channel_name"), ("logo", "logo")] {
+            if let value = notification?[key]?.stringValue { marks.append(("\(name) (Android)", value)) }
+        }
+    }
+
+    /// The keys of a text that is JSON; a text that is not is shown as it is.
+    fileprivate mutating func readOwnKeys(_ text: String?) {
+        guard let text else { return }
+        guard case .object(let members)? = try? JSONValue(parsing: text) else {
+            ownKeys.append(("text", text))
+            return
+        }
+        for member in members { ownKeys.append((member.name, member.value.stringValue ?? member.value.text)) }
+    }
+}
+
+extension JSONValue {
+    fileprivate var first: JSONValue? { if case .array(let values) = self { values.first } else { nil } }
+}
+
+/// What Getui counts of pushes. Source: docs.getui.com, RestAPI V2, "report"; the shape of the answer from Getui's SDK for Java,
+/// `StatisticApi`. Reports of tasks are kept for 90 days; for those of groups the documentation does not say.
+extension Getui {
+    /// By the run's label, which is the `group_name` of its pushes: Getui has no report of single ones.
+    public var statistics: StatisticsFacts? { Self.statistics }
+
+    private static let counted: [StatisticsFacts.Count] = [
+        .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"), .init("display_num", "shown"),
+        .init("click_num", "tapped"),
+    ]
+
+    private static let statistics = StatisticsFacts(
+        subject: .label, days: 90, counts: counted,
+        question: { app, labels, _ in StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))")
+        },
+        read: counts)
+
+    /// `{"code": 0, "data": {"GROUP": {"total": {"target_num": 5, "receive_num": 4}, "gt": {…}}}}`: the total is that of all channels.
+    @Sendable private static func counts(in answer: JSONValue, of labels: [String]) -> [String: [String: Int]]? {
+        guard answer["code"] == .integer(0), case .object(let groups)? = answer["data"] else { return nil }
+        var counts: [String: [String: Int]] = [:]
+        for group in groups where labels.contains(group.name) {
+            guard case .object(let members)? = group.value["total"] else { continue }
+            guard counts[group.name] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else { return nil }
+            counts[group.name] = own
+        }
+        return counts
+    }
+}
+
+/// The audiences that Getui keeps: tags and aliases that apps gave their devices. Each alias and each client id is a call of its own: in a
+/// batch one that Getui does not know would lose all others their push, and a list has no `request_id` by which Getui recognizes it.
+/// Source: docs.getui.com, RestAPI V2, "push", toSingle and toApp, and "user"; limits from DCloud's page about uni-push.
+extension Getui {
+    /// Everyone, tags, aliases and client ids.
+    public var ownAudience: OwnAudience? { Self.audiences }
+
+    private static let audiences: OwnAudience = {
+        // Also for apps with lists.
+        let service = Getui()
+        return OwnAudience(
+            of: service,
+            names: [
+                OwnAudience.Names(
+                    .tags, mostOfCall: mostTags, isOnlyOne: false,
+                    rule: "A tag of Getui has at most \(longestTag) characters, and neither a space nor a comma", normalize: tag),
+                OwnAudience.Names(
+                    .aliases, mostOfCall: 1, isOnlyOne: true,
+                    rule: "An alias of Getui has at most \(longestAlias) characters: letters, digits, Chinese characters, and _@.+-",
+                    normalize: alias),
+                OwnAudience.Names(
+                    .registrationIDs, mostOfCall: 1, isOnlyOne: true,
+                    rule: "Getui chooses devices by their client ids (cid): \(digits) hex digits", normalize: { targets.target($0)?.text }),
+            ], answers: audienceAnswers, request: service.audienceRequest, check: nil)
+    }()
+
+    // MARK: - Names
+
+    /// Getui does not publish how many a call may name; 30016 says that they were too many. Few calls are wanted, as an app has a hundred a
+    /// day.
+    private static let mostTags = 100
+    /// 30005: shorter than 32 characters. The page about tags allows 32.
+    private static let longestTag = 31
+    /// Shorter than 40 characters.
+    private static let longestAlias = 39
+
+    /// Getui excludes blanks, and a comma divides tags.
+    @Sendable private static func tag(_ name: String) -> String? {
+        let isName =
+            (1...longestTag).contains(name.utf16.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                !scalar.properties.isWhitespace && scalar != "," && scalar.properties.generalCategory != .control
+            }
+        return isName ? name : nil
+    }
+
+    /// The page about aliases has letters, digits, `_` and Chinese characters, and says that an address of e-mail may be one.
+    @Sendable private static func alias(_ name: String) -> String? {
+        let isName =
+            (1...longestAlias).contains(name.utf16.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                guard scalar.isASCII else { return scalar.properties.isIdeographic }
+                let byte = UInt8(truncatingIfNeeded: scalar.value)
+                return ASCIISet.lettersAndDigits.contains(byte) || "_@.+-".utf8.contains(byte)
+            }
+        return isName ? name : nil
+    }
+
+    // MARK: - Requests
+
+    /// A POST for each call, whose path follows from what it names.
+    private func audienceRequest(_ options: PushOptions) -> RequestTemplate {
+        let message = GetuiMessage(options)
+        return RequestTemplate(
+            pathPrefix: "/v2/\(options.topic)/push/", headers: Self.headers, idHeader: Self.idHeader,
+            body: { calls, now, bytes in
+                for push in calls { message.append(push, audience: Self.audience(of: Self.call(push)), now: now, to: &bytes) }
+            }, pathEnd: { calls in calls.first.map { Self.path(of: Self.call($0)) } ?? "" })
+    }
+
+    private static func call(_ push: RequestPush) -> AudienceCall {
+        guard let call = AudienceCall(target: push.target) else {
+            preconditionFailure("a run to audiences of Getui has calls for targets")
+        }
+        return call
+    }
+
+    private static func path(of call: AudienceCall) -> String {
+        switch call.selector {
+        case nil: "all"
+        case .tags: "tag"
+        case .aliases: "single/alias"
+        case .registrationIDs: "single/cid"
+        }
+    }
+
+    private static func audience(of call: AudienceCall) -> JSONValue {
+        let names = JSONValue.array(call.names.map { .string($0) })
+        return switch call.selector {
+        case nil: .string("all")
+        case .tags:
+            .object(pairs: [
+                ("tag", .array([.object(pairs: [("key", .string("custom_tag")), ("values", names), ("opt_type", .string("or"))])]))
+            ])
+        case .aliases: .object(pairs: [("alias", names)])
+        case .registrationIDs: .object(pairs: [("cid", names)])
+        }
+    }
+}
+
+/// What answers to calls mean.
+extension Getui {
+    /// The reason of an answer that has a task for a call, and no status for any device.
+    static let noStatus = "no status"
+
+    private static let audienceAnswers = AudienceAnswers(
+        words: [
+            badTarget:
+                "Getui has no device under these aliases and client ids, or they belong to another app. Check them, and the app's app_id.",
+            "21001": "Getui could not send to these aliases and client ids, because they are not valid. Check them, and the app's app_id.",
+            "successed_ignore":
+                "The app has not been used on these devices for 90 days, so Getui sent them nothing. They need no other push.",
+            badParameter:
+                "Getui did not accept a name of the audience, or a value of the message. Check the names, and the campaign's content.",
+            noStatus: "Getui took the call, but did not say what became of its devices. Ask Getui's support.",
+        ], isAboutNames: isAboutNames, details: audienceDetails,
+        advice: [
+            badParameter:
+                "Getui did not accept the message, or a name of the audience. Correct the campaign's content, or the name, and plan again: a "
+                + "run keeps what it was planned with.",
+            "10004": "Ask Getui's support for the right to send to tags, to aliases and to everyone.",
+        ])
+
+    /// A target that is wrong; a status, where all devices of a call have bad ones.
+    @Sendable private static func isAboutNames(_ answer: ServiceAnswer) -> Bool {
+        reasonsOfBadTargets.contains(answer.reason) || answer.status == 200 && !answer.reason.isEmpty && Int(answer.reason) == nil
+    }
+
+    /// `{"code": 0, "data": {"taskid": "RASA_…"}}` to everyone and to tags; of an alias or a client id
+    /// `{"code": 0, "data": {"TASK": {"CID": "successed_online"}}}`, with a status for each device of the alias.
+    ///
+    /// A call is accepted for one device that gets its push. Without a task the answer is not whole.
+    @Sendable private static func audienceDetails(of body: JSONValue) -> AnswerDetails {
+        var details = Getui().details(of: body)
+        let statuses = details.targets.values.filter { !$0.isEmpty }
+        details.targets = [:]
+        guard details.reason == success, body["data"]?["taskid"]?.stringValue == nil, !statuses.contains(where: goodStatuses.contains)
+        else { return details }
+        guard case .object(let tasks)? = body["data"], !tasks.isEmpty else {
+            details.reason = ""
+            return details
+        }
+        details.reason = statuses.sorted().first ?? noStatus
+        return details
+    }
+}

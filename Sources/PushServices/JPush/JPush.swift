@@ -100,3 +100,190 @@ public struct JPush: PushService {
     /// The parts for iPhones, Android and the app have limits of their own (`JPushPayload`), which add up to this.
     static let payloadLimit = JPushPayload.mostIOSBytes + JPushPayload.mostOtherBytes
 }
+
+/// The parts of an app's account with JPush. Source: docs.jiguang.cn, "REST API overview", authentication; for the data centre in Beijing,
+/// JPush's SDK for Java.
+extension JPush {
+    /// App key, environment, region, and the master secret.
+    public var account: AccountForm { Self.account }
+
+    static let account = AccountForm(topic: appKey, environments: environments, credentials: [masterSecret])
+
+    private static let console = "Copy it from JPush's console: the app's settings"
+
+    private static let appKey = AccountField(
+        "app_key", .name(pattern: "^[0-9a-f]{24}$"), description: "The AppKey of the app at JPush.", example: "7d431e42dfa6a6d693ac2d04",
+        otherNames: ["appkey", "jpush_app_key", "app_id", "topic", "package", "package_name"], source: "\(console), AppKey",
+        whatToAdd: "the app's AppKey at JPush", flaw: appKeyFlaw)
+
+    /// For iPhones: which of Apple's servers their tokens belong to.
+    private static let environments = EnvironmentForm(
+        choices: [
+            ServiceEnvironment(name: "production", host: regions[0].host),
+            ServiceEnvironment(
+                name: "development", reachesPeople: false, purpose: "for development builds of the app on iPhones", host: regions[0].host),
+        ],
+        remedies: [
+            (
+                ["sandbox", "develop", "dev", "debug", "staging", "stage", "test", "testing"],
+                "JPush calls it development: write environment: development. It is for iPhones with development builds."
+            ),
+            (["prod", "live", "release"], "Write environment: production."),
+            (["default", beijing.name], "That is a region: write region: beijing, and environment: production."),
+        ].reduce(into: [:]) { remedies, entry in
+            for word in entry.0 { remedies[word] = entry.1 }
+        }, example: "production", serverExample: "https://localhost:8443", regions: regions)
+
+    static let regions = [ServiceRegion(name: "default", host: "api.jpush.cn"), beijing]
+
+    static let beijing = ServiceRegion(name: "beijing", host: "bjapi.push.jiguang.cn")
+
+    private static let masterSecret = CredentialForm(
+        key: "master_secret", kind: .basic, description: "The Master Secret of the app at JPush.",
+        example: "master_secret: {file: keys/jpush.txt}", shortExample: "master_secret: {file: keys/jpush.txt}",
+        origin: "from JPush's console",
+        fields: [
+            AccountField("file", .file, description: "A file that holds the master secret, and nothing else.", example: "keys/jpush.txt"),
+            AccountField(
+                "env", .variable, description: "The environment variable that holds the master secret.", example: "JPUSH_MASTER_SECRET"),
+        ], alternatives: ["file", "env"], otherNames: ["mastersecret", "secret", "app_secret", "key", "certificate"])
+
+    /// What is wrong with an app key. All that JPush shows are 24 hex digits.
+    @Sendable private static func appKeyFlaw(_ key: String, shown: String) -> Mistake? {
+        if key.utf8.count == 24, key.utf8.allSatisfy(ASCIISet.lowercaseHex.contains) { return nil }
+        let isBundle = key.contains(".") && key.utf8.allSatisfy { ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) }
+        if isBundle {
+            return Mistake(
+                "the app key \(shown) is an app's package or bundle id, and JPush gave the app a key of its own",
+                remedy: "\(console), AppKey.")
+        }
+        let isShouting = key.lowercased() != key && appKeyFlaw(key.lowercased(), shown: "") == nil
+        return Mistake(
+            "the app key \(shown) is not an AppKey of JPush; those have 24 digits and letters from a to f, in lower case",
+            remedy: isShouting ? "Write its letters in lower case." : "\(console), AppKey.")
+    }
+}
+
+/// What phones show of a notification: the card of an Android phone, with what only iPhones show as well.
+extension JPush {
+    /// - Parameter payload: a JSON object.
+    public func shown(_ payload: JSONValue) -> ShownPush {
+        var push = ShownPush()
+        guard let notification = payload[JPushPayload.notificationKey] else { return push }
+        let android = notification["android"], ios = notification["ios"], alert = ios?["alert"]
+        func text(_ value: JSONValue?) -> String { value?.stringValue ?? "" }
+        (push.title, push.subtitle, push.body) = (text(alert?["title"]), text(alert?["subtitle"]), text(alert?["body"]))
+        push.image = text(android?["big_pic_path"])
+        push.isSilent = text(android?["alert"]).isEmpty && ios?["badge"] == nil && ios?["sound"] == nil && push.texts.isEmpty
+        push.readMarks(ofIPhone: ios)
+        push.readMarks(ofAndroid: android)
+        if let message = payload["message"] { push.marks.append(("in the app", text(message["msg_content"]))) }
+        guard case .object(let extras)? = android?["extras"] ?? ios?["extras"] else { return push }
+        push.ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
+        return push
+    }
+}
+
+extension ShownPush {
+    fileprivate mutating func readMarks(ofIPhone ios: JSONValue?) {
+        guard case .object(let members)? = ios else { return }
+        for member in members {
+            switch (member.name, member.value) {
+            case ("alert", _), ("extras", _), ("mutable-content", _): break
+            case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
+            case ("badge", .string("0")): marks.append(("badge", "removed"))
+            case ("thread-id", .string(let text)): marks.append(("thread", text))
+            case (let name, .string(let text)): marks.append((name, text))
+            case (let name, let value): marks.append((name, value.text))
+            }
+        }
+    }
+
+    /// What is said of Android alone. Its sound is that of iPhones without an ending.
+    fileprivate mutating func readMarks(ofAndroid android: JSONValue?) {
+        guard case .object(let members)? = android else { return }
+        for member in members where !["alert", "title", "extras", "style", "big_pic_path", "sound", "intent"].contains(member.name) {
+            marks.append(("\(member.name) (Android)", member.value.stringValue ?? member.value.text))
+        }
+    }
+}
+
+/// What JPush counts of pushes. Source: docs.jiguang.cn, "Report API v3", received/detail: a hundred numbers of pushes at a time, for a month.
+extension JPush {
+    /// By the numbers that answers gave.
+    public var statistics: StatisticsFacts? { Self.statistics }
+
+    private static let counted: [StatisticsFacts.Count] = [
+        .init("jpush_received", "received over JPush's own channel"), .init("android_pns_sent", "passed on to makers of phones"),
+        .init("android_pns_received", "received over those"), .init("ios_apns_sent", "passed on to Apple"),
+        .init("ios_apns_received", "received on iPhones"), .init("ios_msg_received", "messages received in the app on iPhones"),
+    ]
+
+    private static let statistics = StatisticsFacts(
+        subject: .receipts(atMost: 100), days: 30, counts: counted,
+        question: { _, receipts, environment in
+            let query = "received/detail?msg_ids=\(receipts.joined(separator: ","))"
+            guard let environment else { return StatisticsFacts.Question(path: "/v3/\(query)") }
+            // In Beijing the server that takes the pushes has the reports, too.
+            return environment.region == beijing.name
+                ? StatisticsFacts.Question(path: "/v3/report/\(query)")
+                : StatisticsFacts.Question(host: "report.jpush.cn", path: "/v3/\(query)")
+        }, read: counts)
+
+    /// `[{"msg_id": "1828256757", "jpush_received": 5, "ios_apns_sent": null}]`: null is for what the push has no part of.
+    @Sendable private static func counts(in answer: JSONValue, of numbers: [String]) -> [String: [String: Int]]? {
+        guard case .array(let pushes) = answer else { return nil }
+        var counts: [String: [String: Int]] = [:]
+        for push in pushes {
+            guard case .object(let members) = push, let number = number(of: push["msg_id"]) else { return nil }
+            guard numbers.contains(number) else { continue }
+            guard counts[number] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else { return nil }
+            counts[number] = own
+        }
+        return counts
+    }
+}
+
+/// The audiences that JPush keeps: tags and aliases that apps gave their devices with its SDK.
+/// Source: docs.jiguang.cn, "Push API v3", audience: twenty tags, a thousand aliases, a thousand registration ids.
+extension JPush {
+    /// Everyone, tags, aliases and registration ids.
+    public var ownAudience: OwnAudience? { Self.audiences }
+
+    private static let audiences: OwnAudience = {
+        let service = JPush()
+        return OwnAudience(
+            of: service,
+            names: [
+                OwnAudience.Names(.tags, mostOfCall: 20, isOnlyOne: false, rule: rule("tag"), normalize: name),
+                OwnAudience.Names(.aliases, mostOfCall: 1000, isOnlyOne: true, rule: rule("alias"), normalize: name),
+                OwnAudience.Names(
+                    .registrationIDs, mostOfCall: 1000, isOnlyOne: true, rule: targets.rule, normalize: { targets.target($0)?.text }),
+            ],
+            answers: AudienceAnswers(words: [
+                "1011":
+                    "JPush has no device under these names: no app gave them to a device, or its devices have not been online for a year. Check the names, and app_key and region in volley.yaml.",
+                badValue:
+                    "JPush did not accept a name of the audience, or a value of the push. Check the names, and the campaign's content.",
+            ]), request: { service.audienceRequest("/v3/push", $0) }, check: { service.audienceRequest("/v3/push/validate", $0) })
+    }()
+
+    private static let mostNameBytes = 40
+
+    private static func rule(_ noun: String) -> String {
+        "\(TextFormat.capitalized(TextFormat.withArticle(noun))) of JPush has at most \(mostNameBytes) bytes (a Chinese character has 3): "
+            + "letters, digits, Chinese characters, _ and @!#$&*+=.|￥"
+    }
+
+    /// Source: docs.jiguang.cn, "Push API v3", audience, tag and alias.
+    @Sendable private static func name(_ name: String) -> String? {
+        let isName =
+            (1...mostNameBytes).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                guard scalar.isASCII else { return scalar == "￥" || scalar.properties.isIdeographic }
+                let byte = UInt8(truncatingIfNeeded: scalar.value)
+                return ASCIISet.lettersAndDigits.contains(byte) || "_@!#$&*+=.|".utf8.contains(byte)
+            }
+        return isName ? name : nil
+    }
+}

@@ -1,6 +1,6 @@
-import Base
+public import Base
 import PushServices
-import Runs
+public import Runs
 
 /// The first screen: the result, to whom, when and where it was sent, and the text as people read it.
 extension ReportPage {
@@ -200,5 +200,71 @@ extension ReportPage {
             <section class="panel folds"><h2>What it said</h2>
             \(Fold("All \(texts.count) texts, by \(services.count == 1 ? "" : "service, ")language and variant", HTML(matrices)).html)</section>
             """
+    }
+}
+
+/// A text of a run's campaign, as its plan keeps it.
+struct PlannedText {
+    /// The service that takes it, as a sentence names it; blank where one takes all pushes.
+    var service: String
+    /// Blank without variants.
+    var variant: String
+    /// Blank for the text above `languages`.
+    var language: String
+    /// Devices that were to get it.
+    var recipients: Int
+    /// As the first of its recipients gets it, otherwise as in the campaign.
+    var push: ShownPush
+    /// Whether it is what a recipient gets.
+    var isExample: Bool
+
+    /// In the order of the campaign; empty for plans that keep none.
+    static func all(in plan: RunPlan) -> [PlannedText] {
+        let (samples, services) = (array(plan.preview["samples"]), plan.services)
+        return array(plan.preview["messages"]).compactMap { message in
+            let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")
+            let taker = services.first { $0.name == message["service"]?.stringValue } ?? plan.service
+            let example = samples.first { sample in
+                ["variant", "language", "service"].allSatisfy { (sample[$0]?.stringValue ?? "") == (message[$0]?.stringValue ?? "") }
+            }
+            let push = example?["payload"].map(taker.shown)
+            let texts = ["title", "subtitle", "body"].map { message[$0]?.stringValue ?? "" }
+            guard push != nil || texts != ["", "", ""] else { return nil }
+            return PlannedText(
+                service: services.count > 1 ? taker.displayName : "",
+                variant: variant, language: language, recipients: Int(message["recipients"]?.integerValue ?? 0),
+                push: push ?? ShownPush(title: texts[0], subtitle: texts[1], body: texts[2]), isExample: push != nil)
+        }
+    }
+
+    private static func array(_ value: JSONValue?) -> [JSONValue] {
+        if case .array(let values)? = value { values } else { [] }
+    }
+
+    /// Its place among the others, for people: `German, variant short`.
+    func place(among texts: [PlannedText]) -> String {
+        let language = language.isEmpty ? "every other language" : LanguageName.english(language) ?? language
+        return [
+            service, texts.contains { !$0.language.isEmpty } ? language : "", variant.isEmpty ? "" : "variant \(variant)",
+        ].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+/// The texts of a plan as phones show them, to stand in a page of others that has `PageStyle.sheet`.
+public enum PlannedTextCards {
+    /// More are told, not shown.
+    private static let most = 30
+
+    /// A card for each text, with who gets it; blank for a plan that keeps none.
+    public static func html(of plan: RunPlan) -> HTML {
+        let texts = PlannedText.all(in: plan)
+        let cards: [HTML] = texts.prefix(most).map { text in
+            let place = text.place(among: texts)
+            let who: HTML = "\(place.isEmpty ? "" : "\(TextFormat.capitalized(place)): ")\(TextFormat.devices(text.recipients))"
+            return "<div class=\"text\"><p class=\"note\" dir=\"auto\">\(who)</p>\(PushCard(app: plan.app, text.push).html)</div>"
+        }
+        guard !cards.isEmpty else { return "" }
+        let more: HTML = texts.count > most ? "<p class=\"note\">And \(TextFormat.count(texts.count - most)) more texts.</p>" : ""
+        return "<div class=\"texts\">\(cards)</div>\(more)"
     }
 }

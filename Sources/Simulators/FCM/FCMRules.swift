@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Cryptography
 
 /// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and `POST /token`, which is
@@ -176,5 +176,100 @@ final class FCMRules: ServiceRules {
         guard let value else { return false }
         let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\"" } }
         return parts.first == meant && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
+    }
+}
+
+/// A strict stand-in for FCM HTTP v1 and for the server that gives out its access tokens, on a loopback port, with its own thread.
+///
+/// `MessageChecker` documents what it demands of messages, `AccessTokens` of assertions, `DeviceRules` the devices with fixed answers, and
+/// `SimulatorFaults` the faults that you can configure.
+public final class FCMSimulator: ServiceSimulator {
+    private let server: RunningServer
+
+    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
+    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
+    public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
+        var configuration = configuration
+        // APNs alone has these: a limit that rises with the first accepted push, and an end after many refusals.
+        configuration.faults.firstStreamLimit = configuration.faults.streamLimit
+        configuration.faults.rejectionsBeforeGoAway = 0
+        configuration.acceptsClientCertificates = false
+        let settled = configuration
+        server = try RunningServer(settled) { FCMRules(settled, port: $0) }
+    }
+
+    /// The port it listens on.
+    public var port: Int { server.port }
+    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
+    public var certificateAuthorityPEM: String { server.certificateAuthorityPEM }
+
+    /// What the simulator saw so far. A push is counted before its answer is sent.
+    public var summary: LedgerSummary { server.summary }
+
+    /// Closes all connections, finishes the ledger, and waits for the thread.
+    @discardableResult
+    public func stop() -> LedgerSummary { server.stop() }
+}
+
+extension StandIn {
+    static let fcm = StandIn(
+        service: "fcm", displayName: "FCM",
+        rules: """
+            Gives out access tokens at /token for assertions of the service accounts that it trusts: the one of --key, or a new one for the \
+            project volley-simulator, whose file is written there. Tokens and installation ids that begin with 00000404 get the answer 404 \
+            UNREGISTERED, 00000400 gets 400 INVALID_ARGUMENT, 00000403 gets 403 SENDER_ID_MISMATCH, 00000401 gets 401 \
+            THIRD_PARTY_AUTH_ERROR; 00000429, 00000500 and 00000503 are refused once and then accepted. A token has 100 characters or more, an \
+            installation id 22.
+            """, credential: .serviceAccount(project: "volley-simulator"), keyFile: "service-account.json", ignoresCase: false,
+        gone: SimulatedAnswer(status: 404, reason: "UNREGISTERED"), unknown: SimulatedAnswer(status: 400, reason: "INVALID_ARGUMENT"),
+        isLimited: true, mayLackDetails: true, givesOutTokens: true, start: { try FCMSimulator($0) })
+}
+
+/// Registration tokens and installation ids with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of
+/// these eight digits:
+///
+/// | first digits | answer |
+/// |---|---|
+/// | `00000404` | 404 UNREGISTERED |
+/// | `00000400` | 400 INVALID_ARGUMENT for the token |
+/// | `00000403` | 403 SENDER_ID_MISMATCH |
+/// | `00000401` | 401 THIRD_PARTY_AUTH_ERROR |
+/// | `00000429` | 429 QUOTA_EXCEEDED the first time, then accepted |
+/// | `00000500` | 500 INTERNAL the first time, then accepted |
+/// | `00000503` | 503 UNAVAILABLE the first time, then accepted |
+///
+/// A token of zeros only is INVALID_ARGUMENT. Topics and conditions have no fixed answers.
+struct DeviceRules {
+    private static let permanent = [
+        "00000404": (404, "UNREGISTERED"), "00000400": (400, "INVALID_ARGUMENT"), "00000403": (403, "SENDER_ID_MISMATCH"),
+        "00000401": (401, "THIRD_PARTY_AUTH_ERROR"),
+    ]
+    private static let temporary = [
+        "00000429": (429, "QUOTA_EXCEEDED"), "00000500": (500, "INTERNAL"), "00000503": (503, "UNAVAILABLE"),
+    ]
+
+    private var fixed: [String: SimulatedAnswer]
+    private var seenTemporary: Set<String> = []
+
+    init(_ answers: [String: SimulatedAnswer]) { fixed = answers }
+
+    /// The refusal of a message that is correct; nil if it is accepted.
+    mutating func refusal(of addressee: PushRequest.Addressee) -> FCMError? {
+        let (kind, target) = (addressee.kind, addressee.target)
+        guard kind == "token" || kind == "fid" else { return nil }
+        let field = "message.\(kind)"
+        if let answer = fixedAnswer(target) { return .named(answer.reason, status: answer.status, field: field) }
+        guard target.utf8.starts(with: "00000".utf8) else { return nil }
+        if target.utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .named("INVALID_ARGUMENT", status: 400, field: field) }
+        let prefix = String(target.prefix(8))
+        if let (status, reason) = Self.permanent[prefix] { return .named(reason, status: status, field: field) }
+        guard let (status, reason) = Self.temporary[prefix], seenTemporary.insert(target).inserted else { return nil }
+        return .named(reason, status: status, field: field)
+    }
+
+    private mutating func fixedAnswer(_ target: String) -> SimulatedAnswer? {
+        guard !fixed.isEmpty, let answer = fixed[target], answer.times != 0 else { return nil }
+        if let times = answer.times { fixed[target]?.times = times - 1 }
+        return answer.status == 200 ? nil : answer
     }
 }

@@ -169,3 +169,101 @@ struct MessageChecker {
             ? .invalid("Message too big: \(measured.count) bytes, but at most \(limit) are allowed", field: "message") : nil
     }
 }
+
+/// The keys of a request to FCM, as data. Source: firebase.google.com, REST resource projects.messages, fields of Message and below, and
+/// firebase-admin-node for `fid`. Keys that only answers have (`name`) are not among them.
+enum MessageKeys {
+    /// The whole body.
+    static let body: JSONShape = .object(["validate_only": .flag, "message": message])
+
+    private static let message: JSONShape = .object([
+        "data": .texts, "notification": notification, "android": android, "webpush": webpush, "apns": apns, "fcm_options": label,
+        "fid": .text, "token": .text, "topic": .text, "condition": .text,
+    ])
+
+    private static let label: JSONShape = .object(["analytics_label": .text])
+    private static let notification: JSONShape = .object(["title": .text, "body": .text, "image": .text])
+
+    private static let android: JSONShape = .object([
+        "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .duration, "restricted_package_name": .text,
+        "data": .texts, "notification": androidNotification, "fcm_options": label, "direct_boot_ok": .flag,
+        "bandwidth_constrained_ok": .flag, "restricted_satellite_ok": .flag,
+    ])
+
+    private static let androidNotification: JSONShape = .object([
+        "title": .text, "body": .text, "icon": .text, "color": .text, "sound": .text, "tag": .text, "click_action": .text,
+        "body_loc_key": .text, "body_loc_args": .list(.text), "title_loc_key": .text, "title_loc_args": .list(.text),
+        "channel_id": .text, "ticker": .text, "sticky": .flag, "event_time": .text, "local_only": .flag,
+        "notification_priority": .choice([
+            "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH", "PRIORITY_MAX",
+        ]),
+        "default_sound": .flag, "default_vibrate_timings": .flag, "default_light_settings": .flag,
+        "vibrate_timings": .list(.duration), "visibility": .choice(["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
+        "notification_count": .wholeNumber, "light_settings": lights, "image": .text, "bypass_proxy_notification": .flag,
+        "proxy": .choice(["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
+    ])
+
+    private static let lights: JSONShape = .object([
+        "color": .object(["red": .fraction, "green": .fraction, "blue": .fraction, "alpha": .fraction]),
+        "light_on_duration": .duration, "light_off_duration": .duration,
+    ])
+
+    private static let webpush: JSONShape = .object([
+        "headers": .texts, "data": .texts, "notification": .anyObject,
+        "fcm_options": .object(["link": .text, "analytics_label": .text]),
+    ])
+
+    private static let apns: JSONShape = .object([
+        "headers": .texts, "payload": .anyObject, "fcm_options": .object(["analytics_label": .text, "image": .text]),
+        "live_activity_token": .text,
+    ])
+}
+
+/// Topics, and conditions over them: `'sports' in topics && ('cup' in topics || !('league' in topics))`.
+/// Source: firebase.google.com, "Send messages to topics".
+struct TopicCondition {
+    /// The most topics of a condition.
+    static let mostTopics = 5
+
+    private var rest: Substring
+    private var topics = 0
+
+    private init(_ text: String) { rest = text[...] }
+
+    /// Whether a text is the name of a topic, without `/topics/`.
+    static func isTopic(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { isLetterOrDigit($0) || "-_.~%".utf8.contains($0) }
+    }
+
+    /// Whether a text is a condition over at most five topics.
+    static func isCondition(_ text: String) -> Bool {
+        var reader = TopicCondition(text)
+        return reader.readAlternatives(depth: 0) && reader.take("") && reader.rest.isEmpty && reader.topics <= mostTopics
+    }
+
+    private mutating func readAlternatives(depth: Int) -> Bool {
+        repeat {
+            guard readTerm(depth: depth) else { return false }
+        } while take("&&") || take("||")
+        return true
+    }
+
+    private mutating func readTerm(depth: Int) -> Bool {
+        // A condition of five topics has no use for more parentheses; a hostile one must not exhaust the stack.
+        guard depth < 16 else { return false }
+        if take("!") { return readTerm(depth: depth + 1) }
+        if take("(") { return readAlternatives(depth: depth + 1) && take(")") }
+        guard take("'"), let end = rest.firstIndex(of: "'"), Self.isTopic(rest[..<end]) else { return false }
+        rest = rest[end...].dropFirst()
+        topics += 1
+        return take("in") && take("topics")
+    }
+
+    /// Skips spaces, and then a word if it comes next.
+    private mutating func take(_ word: String) -> Bool {
+        rest = rest.drop { $0 == " " }
+        guard rest.hasPrefix(word) else { return false }
+        rest = rest.dropFirst(word.count)
+        return true
+    }
+}

@@ -160,3 +160,75 @@ final class RongCloudRules: ServiceRules {
         return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
     }
 }
+
+/// Users with fixed answers: those of `SimulatorFaults.answers`, and always those whose ids begin with `0000` and a code of RongCloud with
+/// four digits. Their whole request gets that code, since an answer says nothing about single users; with 1000 and 1008, which pass, only
+/// the first time.
+struct UserRules {
+    private static let passing: Set<Int> = [1000, 1008]
+
+    private var fixed: [String: SimulatedAnswer]
+    private var seen: Set<String> = []
+
+    init(_ answers: [String: SimulatedAnswer]) { fixed = answers }
+
+    /// The refusal of a correct request to these users; nil if it is accepted.
+    mutating func refusal(of users: [PushRequest.Addressee]) -> RongCloudReply? {
+        for user in users { if let code = code(of: user.target) { return .refusal(code) } }
+        return nil
+    }
+
+    private mutating func code(of user: String) -> Int? {
+        if let answer = fixed[user], answer.times != 0 {
+            if let times = answer.times { fixed[user]?.times = times - 1 }
+            return answer.status == 200 ? nil : Int(answer.reason) ?? 1002
+        }
+        guard user.utf8.starts(with: "0000".utf8), let code = Int(user.prefix(8)), RongCloudReply.known[code] != nil, code >= 1000 else {
+            return nil
+        }
+        return Self.passing.contains(code) && !seen.insert(user).inserted ? nil : code
+    }
+}
+
+/// An answer of RongCloud: `{"code":200,"id":"…"}`, or a code with its text. A code always comes with the same HTTP status.
+struct RongCloudReply: Equatable {
+    var status: Int
+    /// 200 for success.
+    var code: Int
+    var text: [UInt8]
+
+    /// What the ledger has as the reason; empty for success.
+    var reason: String { code == 200 ? "" : String(code) }
+
+    private init(status: Int, code: Int, _ members: [(String, JSONValue)]) {
+        (self.status, self.code, text) = (status, code, [])
+        JSONValue.object(pairs: [("code", .integer(Int64(code)))] + members).append(to: &text)
+    }
+
+    /// - Parameter id: what the call is called in statistics.
+    static func success(id: String) -> RongCloudReply { RongCloudReply(status: 200, code: 200, [("id", .string(id))]) }
+
+    /// A refusal.
+    /// - Parameter text: what is wrong; nil for what the documentation says about the code.
+    static func refusal(_ code: Int, _ text: String? = nil) -> RongCloudReply {
+        let known = known[code]
+        return RongCloudReply(
+            status: known?.status ?? (code < 600 ? code : 400), code: code,
+            [("errorMessage", .string(text ?? known?.text ?? "The request was refused."))])
+    }
+
+    /// A value in the body that RongCloud does not take.
+    static func refusal(_ flaw: RongCloudFlaw) -> RongCloudReply {
+        refusal(flaw.code, flaw.flaw.path.isEmpty ? flaw.flaw.text : "\(flaw.flaw.field): \(flaw.flaw.text)")
+    }
+
+    /// Source: RongCloud, status codes of the server API.
+    static let known: [Int: (status: Int, text: String)] = [
+        404: (404, "There is no such method."), 405: (405, "Only POST is allowed."),
+        1000: (500, "Internal error."), 1001: (401, "The App Secret is wrong."), 1002: (400, "A parameter is wrong."),
+        1003: (400, "There is no data."), 1004: (401, "The signature is wrong."), 1005: (400, "A parameter is too long."),
+        1006: (401, "The app is locked or deleted."), 1007: (401, "The method is restricted."),
+        1008: (429, "The method is called too often."), 1009: (430, "The service is not enabled."),
+        1050: (504, "An internal call timed out."), 2007: (403, "An app in development has at most 100 users."),
+    ]
+}

@@ -82,3 +82,81 @@ struct AccountSignIn: SignIn {
     /// All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
     private static func telling(_ address: IPAddress?) -> IPAddress? { address.flatMap { $0.isLoopback ? nil : $0 } }
 }
+
+/// A person who signed in.
+struct Person: Hashable, Sendable {
+    var id: AccountID
+    /// The name that was typed to sign in.
+    var account: String
+    /// As pages call the person.
+    var displayName: String
+    var rights: Rights
+    /// Whether the password was typed within the last five minutes: whole device tokens leave the console only then.
+    var isFresh: Bool
+}
+
+/// What a person typed to sign in. It is never shown or logged.
+struct Credentials: Sendable {
+    var name: String
+    var password: String
+    /// Six digits of a second factor, or a recovery code; blank without one.
+    var code: String
+    /// Where the person is; nil where that is not known, or says nothing.
+    var address: IPAddress?
+    /// The secret of the browser's own cookie; nil without one.
+    var device: String?
+    /// What the browser calls itself.
+    var agent = ""
+}
+
+/// What became of an attempt to sign in.
+enum SignInAnswer: Sendable {
+    /// - Parameter secret: 256 random bits as text, for the cookie; it is given out this once.
+    case begun(secret: String)
+    /// The account has a second factor, and no code was typed.
+    case needsCode
+    /// Name, password or code are wrong; which, nobody is told.
+    case refused
+    /// Too many attempts failed: the next counts after so many seconds.
+    case slowedDown(seconds: Int)
+}
+
+/// Who may enter. Calls may block, and come from several threads.
+protocol SignIn: Sendable {
+    /// Whether there is an account: without one, there is nothing to see but the sign-in page.
+    var hasAccounts: Bool { get }
+
+    /// Who a session's cookie is of, which counts as a use; nil when the session ended or there never was one.
+    func person(secret: String, at now: Timestamp) throws -> Person?
+
+    /// Whether a try is refused unseen now, as too many before it failed. Blocks nothing and counts nothing; the code does not count.
+    func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool
+
+    /// Whether the person signed in from there before: their tries wait in no line with those of strangers.
+    func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool
+
+    /// Begins a session.
+    func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
+
+    /// Has a person who is signed in show password, and code if there is a second factor, once more.
+    /// - Parameters:
+    ///   - credentials: the name does not count.
+    ///   - secret: of the session, which goes on under another one.
+    /// - Throws: `AccountError.notSignedIn`.
+    func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer
+
+    /// Changes a person's own password. All sessions of the account end, and a new one begins.
+    /// - Parameter credentials: the name does not count, nor does the code.
+    /// - Throws: `AccountError`: why the new one does not do, or that the session has ended.
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer
+
+    /// Ends a session; does nothing when it ended before. Where that cannot be written it throws, but this process lets the session in no more.
+    func end(secret: String, from address: IPAddress?, at now: Timestamp) throws
+
+    /// The name to sign in with that a link invites; nil when it works no more, or never did.
+    func invited(by link: String, at now: Timestamp) throws -> String?
+
+    /// Gives the account of a link its password, and uses the link up.
+    /// - Throws: `AccountError`: why the password does not do, or that the link does not work.
+    func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws
+}

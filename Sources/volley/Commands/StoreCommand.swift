@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Runs
 import Sending
 import Workspace
 
@@ -66,5 +67,66 @@ public enum StoreCommand {
             case .unchanged(let version): (version, version)
             }
         return .object(pairs: [("before", .integer(Int64(before))), ("version", .integer(Int64(now)))])
+    }
+}
+
+/// The runs in the store.
+extension StoreCommand {
+    /// Lists them.
+    public static func list(options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let list = try StoreRuns(settings(options, console), Interruption.process).list()
+        try console.out(options.isJSON ? list.json.indentedText : list.text)
+        return .done
+    }
+
+    /// Makes the file of a run from what the store has of it.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - folder: the folder of runs that it is put into; nil for the project's.
+    public static func fetch(_ argument: String, into folder: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let runs = try StoreRuns(settings(options, console), Interruption.process)
+        let choice = ProjectChoice(file: options.project.file, runs: folder ?? options.project.runs)
+        let catalog = try Project.catalog(choice), run = try runs.id(named: argument, in: catalog)
+        let fetched = try runs.fetch(run, into: catalog, observer(console))
+        console.clearProgress()
+        let text =
+            "\(fetched.isNew ? "made" : "brought up to date:") \(fetched.place) (\(fetched.status.state.rawValue), "
+            + "\(TextFormat.count(fetched.claimed)) of \(TextFormat.counted(fetched.audience, one: "device")) claimed)"
+        return console.answer(options.isJSON ? document(run, fetched).indentedText : text, done: "The run was fetched: \(text).")
+    }
+
+    /// Removes a run from the store.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - isForced: whether it is removed also if its file does not hold all that the store knows.
+    public static func remove(_ argument: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let runs = try StoreRuns(settings(options, console), Interruption.process)
+        let catalog = try Project.catalog(options.project), run = try runs.id(named: argument, in: catalog)
+        try runs.remove(run, evenIfUnfetched: isForced, fetchedInto: catalog, observer(console))
+        console.clearProgress()
+        let answer = JSONValue.object(pairs: [("run", .string(run)), ("removed", .bool(true))])
+        return console.answer(options.isJSON ? answer.indentedText : "removed \(run) from the store", done: "The run was removed.")
+    }
+
+    private static func observer(_ console: Console) -> Observer<StoreRuns.Event> {
+        Observer { event in
+            switch event {
+            case .waiting(let machines):
+                console.progress("waiting to see whether \(machines.joined(separator: "; ")) still sends it (half a minute)")
+            case .recipients(let count): console.progress("fetching \(TextFormat.counted(count, one: "device"))")
+            case .outcomes(let count): console.progress("fetching \(TextFormat.counted(count, one: "outcome"))")
+            }
+        }
+    }
+
+    private static func document(_ run: String, _ fetched: StoreRuns.Fetched) -> JSONValue {
+        .object(pairs: [
+            ("run", .string(run)), ("file", .string(fetched.place)), ("is_new", .bool(fetched.isNew)),
+            ("state", .string(fetched.status.state.rawValue)), ("audience", .integer(Int64(fetched.audience))),
+            ("claimed", .integer(Int64(fetched.claimed))),
+        ])
     }
 }

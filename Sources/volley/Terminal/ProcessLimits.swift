@@ -1,6 +1,53 @@
 import Base
 import Glibc
 
+/// The limit of the process's memory (`ulimit -v`).
+enum MemoryLimit {
+    /// The megabytes of addresses that sending needs; most are never written to. With fewer, the process could end between a claim and its
+    /// pushes.
+    private static let needed = 512
+
+    /// Checks the limit before anything begins: Swift ends a process that gets no memory.
+    /// - Throws: a `Diagnostic` if the limit is too low.
+    static func ensure() throws(Diagnostic) {
+        var limit = rlimit()
+        // RLIMIT_AS of sys/resource.h is an enumeration that Swift imports as a separate type.
+        guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_AS.rawValue)), &limit) == 0 else { return }
+        let megabytes = Int(clamping: limit.rlim_cur >> 20)
+        guard megabytes < needed else { return }
+        throw Diagnostic(
+            "this process may have no more than \(megabytes) MB of memory, but needs \(needed)",
+            remedy: "Raise the limit: `ulimit -v \(needed * 2 << 10)`, or `ulimit -v unlimited`.")
+    }
+}
+
+/// The limit of threads that the process may start.
+enum ThreadLimit {
+    /// The threads that must be free. A run uses about ten: for readers, recorder, sender, notices, name resolution, SQLite and the
+    /// simulator.
+    private static let needed = 12
+
+    /// Checks that enough threads are free by starting them: how many are left depends on other processes of the account, on memory and on
+    /// the container. Otherwise the run would meet the limit midway.
+    /// - Throws: a `Diagnostic` if too few are free.
+    static func ensure() throws(Diagnostic) {
+        let gate = BoundedQueue<Never>(capacity: 1)
+        var threads: [WorkerThread<Void>] = []
+        defer {
+            gate.close()
+            for thread in threads { thread.join() }
+        }
+        while threads.count < needed {
+            do throws(Diagnostic) { threads.append(try WorkerThread("check") { _ = gate.take() }) } catch {
+                var mistake = error
+                mistake.message =
+                    "this process may start at most \(threads.count) \(TextFormat.plural(threads.count, one: "thread")), but needs \(needed)"
+                throw mistake
+            }
+        }
+    }
+}
+
 /// The limit of files and sockets that the process may have open.
 enum OpenFilesLimit {
     /// The limit that is enough: a run opens about 25, and a few more for each connection.

@@ -1,0 +1,106 @@
+import COpenSSL
+
+/// HMAC with SHA-256 (RFC 2104): proves that a message comes from a sender who knows a secret.
+public enum HMACSHA256 {
+    /// The 32 bytes of the code.
+    /// - Parameter key: the secret, of any length but 0.
+    public static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+        precondition(!key.isEmpty, "a code without a secret shows nothing")
+        return [UInt8](unsafeUninitializedCapacity: SHA256.digestBytes) { buffer, filled in
+            var length = 0
+            let result = EVP_Q_mac(
+                nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, buffer.baseAddress, buffer.count, &length)
+            guard result != nil, length == SHA256.digestBytes else { fatalError("OpenSSL failed: HMAC") }
+            filled = length
+        }
+    }
+}
+
+/// HMAC with SHA-1 (RFC 2104), which one-time passwords are made with (RFC 4226): apps that show them know nothing else for certain.
+public enum HMACSHA1 {
+    /// The 20 bytes of the code.
+    /// - Parameter key: the secret, of any length but 0.
+    public static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+        precondition(!key.isEmpty, "a code without a secret shows nothing")
+        return [UInt8](unsafeUninitializedCapacity: SHA1.digestBytes) { buffer, filled in
+            var length = 0
+            let result = EVP_Q_mac(
+                nil, "HMAC", nil, "SHA1", nil, key, key.count, message, message.count, buffer.baseAddress, buffer.count, &length)
+            guard result != nil, length == SHA1.digestBytes else { fatalError("OpenSSL failed: HMAC") }
+            filled = length
+        }
+    }
+}
+
+/// SHA-1 (FIPS 180-4), which one service's signatures are made with. It protects nothing else here.
+public enum SHA1 {
+    /// Bytes of a digest.
+    public static let digestBytes = 20
+
+    /// The 20 bytes of the digest.
+    public static func digest(of bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: digestBytes) { buffer, filled in
+            guard EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha1(), nil) == 1 else { fatalError("OpenSSL failed: SHA-1") }
+            filled = digestBytes
+        }
+    }
+
+    /// The digest of a text in UTF-8, as 40 lower-case hex digits.
+    public static func hex(of text: String) -> String { SHA256.hex(digest(of: Array(text.utf8))) }
+}
+
+/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
+public struct SHA256: ~Copyable {
+    private let context: OpenSSLHandle
+    private var isFinished = false
+
+    /// Bytes of a digest.
+    public static let digestBytes = 32
+
+    /// A hash of nothing yet.
+    public init() {
+        context = require(OpenSSLHandle.digestContext(), "digest context")
+        guard EVP_DigestInit_ex(context.pointer, EVP_sha256(), nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+    }
+
+    /// Hashes more bytes. Not allowed after `finalize`.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        precondition(!isFinished, "a digest takes nothing more once it is finished")
+        guard EVP_DigestUpdate(context.pointer, bytes.baseAddress, bytes.count) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+    }
+
+    /// Hashes more bytes. Not allowed after `finalize`.
+    public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+    /// Hashes a text in UTF-8. Not allowed after `finalize`.
+    public mutating func update(_ text: String) {
+        var text = text
+        text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The 32 bytes of the digest. Call it only once.
+    public mutating func finalize() -> [UInt8] {
+        precondition(!isFinished, "a digest is finished once")
+        isFinished = true
+        return [UInt8](unsafeUninitializedCapacity: Self.digestBytes) { buffer, filled in
+            guard EVP_DigestFinal_ex(context.pointer, buffer.baseAddress, nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+            filled = Self.digestBytes
+        }
+    }
+
+    /// The digest as 64 lower-case hex digits. Call it only once.
+    public mutating func finalizeHex() -> String { Self.hex(finalize()) }
+
+    /// The digest of `bytes` in one go.
+    public static func digest(of bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finalize()
+    }
+
+    /// Any bytes as lower-case hex digits.
+    public static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
