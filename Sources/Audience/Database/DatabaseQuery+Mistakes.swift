@@ -64,7 +64,7 @@ extension DatabaseQuery {
             remedy: "Run it in psql, and check its conditions and whether the role may see the rows (row-level security).")
     }
 
-    /// Columns become a header, whose names must be clear.
+    /// Columns become a header, so their names must be clear.
     func checkColumns(_ names: [String]) throws(Diagnostic) {
         guard !names.isEmpty else {
             throw Diagnostic("the query returns no columns", at: sql.position, remedy: "Write one SELECT that names columns.")

@@ -23,12 +23,12 @@ public struct QueryProgress: Hashable, Sendable {
     public var rows = 0, bytes = 0
 }
 
-/// A query whose rows are an export.
+/// A query that returns an export.
 ///
 /// It is parsed alone before anything else, so that it can only be one statement, which cannot leave the brackets that it is put into
 /// afterwards; it runs as a part of `COPY (SELECT …) TO STDOUT`, in a transaction that can only read, by a role that is no superuser.
 public struct DatabaseQuery: Sendable {
-    /// Where it is asked.
+    /// The database that runs it.
     public let database: AudienceDatabase
     /// The SQL as it was written.
     public let sql: SourceText
@@ -98,7 +98,7 @@ public struct DatabaseQuery: Sendable {
         let connection = try database.connect(cancellation)
         try database.checkRole(connection)
         let milliseconds = database.seconds * 1000
-        // Only newer servers notice by themselves, while they compute, that nobody waits for the result.
+        // Only newer servers notice by themselves, while they compute, that the client has gone.
         let check = connection.serverVersion >= 140_000 ? "SET LOCAL client_connection_check_interval = '10s';" : ""
         // Scans are not synchronized: one that joins another begins in the middle of the table, and the same rows in another order are
         // another plan.
@@ -171,7 +171,7 @@ struct PreparedQuery {
 
     private var list: String { columns.map(Self.expression).joined(separator: ", ") }
 
-    /// Object ids of types whose text is not what exports hold; pg_type.dat of PostgreSQL, which never change.
+    /// Object ids of types with a text form that differs from exports. Source: pg_type.dat of PostgreSQL; they never change.
     private enum Types {
         static let boolean: UInt32 = 16, bytes: UInt32 = 17, moment: UInt32 = 1184
     }

@@ -17,7 +17,7 @@ struct DeviceClass: Hashable {
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
-    /// Whether a user whom its row names gets nothing on their own: the device gets the push, or is left out on purpose.
+    /// Whether a user that its row names gets no push of their own: the device gets the push, or is left out on purpose.
     var standsForUser: Bool { reason.map { $0 == .frequency || $0 == .holdout } ?? true }
 
     /// Whether a row of this class is named by `exclude`, even if nothing selects it; known of rows without a date.

@@ -18,7 +18,7 @@ struct DeviceCollector: ~Copyable {
     /// How far ahead devices are looked for.
     private static let prefetched = 20
 
-    /// - Parameter recordLimit: slots whose texts the sink wants.
+    /// - Parameter recordLimit: the number of slots for which the sink wants texts.
     init(_ plan: ScanLayout, recordLimit: Int) {
         self.plan = plan
         self.recordLimit = recordLimit
@@ -78,7 +78,7 @@ struct DeviceCollector: ~Copyable {
         case some([(index: Int, slot: Int)])
     }
 
-    /// Reserves room for so many devices, as far as memory allows: growing step by step would take longer.
+    /// Reserves room for this many devices, as far as memory allows: growing step by step would take longer.
     mutating func reserve(_ count: Int) {
         if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
     }
@@ -189,7 +189,8 @@ struct DeviceCollector: ~Copyable {
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }
 
-    /// Users whom a device stands for are no recipients of their own. Before alias limits: they take no place.
+    /// Users that a device stands for are not recipients of their own. Called before the alias limits, so that such users do not count
+    /// there.
     private mutating func dropReachedUsers() throws {
         let reached = (0..<devices.count).filter { users[$0] != UsersOfDevices.nobody && deviceClass(of: $0).standsForUser }
         for device in reached { try devices.drop(user: users[device], &classes) }
@@ -211,9 +212,9 @@ struct DeviceCollector: ~Copyable {
     }
 }
 
-/// The user whom the newest row of a device names beside the target that is used, by device. A service that addresses users reaches all
-/// devices of each, so such a user would get a push twice on the device: once through its own target, and once through the user's ID, if
-/// that stands alone in another row.
+/// The user that the newest row of a device names in addition to the target that is used, by device. A service that addresses users reaches
+/// all devices of each, so such a user would get a push twice on the device: once through the device's target, and once through the user's
+/// ID, if another row has only that.
 struct UsersOfDevices {
     private var users: [TokenFingerprint] = []
 
@@ -225,7 +226,7 @@ struct UsersOfDevices {
     /// Memory that they take.
     var bytes: Int { users.count * MemoryLayout<TokenFingerprint>.stride }
 
-    /// Notes whom a row of a device names. Called for every row, and for devices in the order of their numbers.
+    /// Notes the user that a row of a device names. Called for every row, and for devices in the order of their numbers.
     mutating func note(_ user: TokenFingerprint, of device: Int, isNewest: Bool) {
         if device == users.count {
             users.append(user)
@@ -235,13 +236,13 @@ struct UsersOfDevices {
     }
 }
 
-/// The users whom the rows of a block name, row by row.
+/// The users that the rows of a block name, row by row.
 struct NamedUsers {
     private var hits: ArraySlice<BlockResult.UserHit>
 
     init(_ blockResult: BlockResult) { hits = blockResult.userHits[...] }
 
-    /// The user whom a row names. Called for rows in order.
+    /// The user that a row names. Called for rows in order.
     /// - Parameter row: its place among the block's devices.
     mutating func user(ofRow row: Int) -> TokenFingerprint {
         guard let hit = hits.first, hit.row == row else { return UsersOfDevices.nobody }

@@ -25,8 +25,7 @@ struct DeviceIndex: ~Copyable {
         numberMask = Self.mask(capacity)
     }
 
-    /// Entries, all free. A lookup is a cache miss: a large table uses large pages to avoid a miss of the address
-    /// translation as well.
+    /// Entries, all free. A lookup is a cache miss: a large table uses large pages to also avoid a miss of the address translation.
     private static func entries(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
         let bytes = capacity * MemoryLayout<UInt32>.stride
         let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
@@ -77,7 +76,7 @@ struct DeviceIndex: ~Copyable {
         }
     }
 
-    /// Adds the newest number, whose fingerprint is the last of all and not in the table yet.
+    /// Adds the newest number. Its fingerprint is the last of all, and not in the table yet.
     /// - Parameter place: where a search for it ended; nil when there was none.
     @inline(__always) mutating func append(_ devices: borrowing Blocks<DeviceTable.Entry>, at place: Int?) {
         count += 1
@@ -96,7 +95,7 @@ struct DeviceIndex: ~Copyable {
         entries[place] = tag(of: fingerprint) | UInt32(truncatingIfNeeded: number + 1)
     }
 
-    /// Reserves room for so many devices at once.
+    /// Reserves room for this many devices at once.
     mutating func reserve(_ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
         let wanted = count * Self.fullness.denominator / Self.fullness.numerator + 1
         if wanted > capacity { resize(to: wanted, devices, count: self.count) }

@@ -30,7 +30,7 @@ struct DeviceTable: ~Copyable {
 
     var count: Int { entries.count }
 
-    /// Reserves room for so many devices at once.
+    /// Reserves room for this many devices at once.
     mutating func reserve(_ count: Int) { index.reserve(entries, count: count) }
 
     /// Prefetches a fingerprint that will be looked up soon.
@@ -108,7 +108,7 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: try table.drop(classNumber(of: device), reason))
     }
 
-    /// Marks a user as not a recipient whom a device stands for; does nothing if the user is no recipient anyway.
+    /// Marks a user as not a recipient because a device stands for them; does nothing if the user is not a recipient anyway.
     mutating func drop(user: TokenFingerprint, _ table: inout ClassTable) throws {
         let device = find(user)
         guard device >= 0, table[classNumber(of: device)].reason == nil else { return }

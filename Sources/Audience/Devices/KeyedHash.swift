@@ -8,14 +8,14 @@ struct TokenFingerprint: BitwiseCopyable, Hashable {
     var rest: UInt32
 }
 
-/// Hashes that are keyed with random numbers, so that no one can craft an export whose tokens collide.
+/// Hashes that are keyed with random numbers, so that an export cannot be crafted to have colliding tokens.
 ///
 /// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Tokens of 64 hex digits, which
 /// are nearly all where the service has such tokens, have a function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser,
 /// "Strongly universal string hashing is fast"), the upper half of k₀ + Σ kᵢ·wᵢ modulo 2¹²⁸ over a token's four words. Its keys are drawn
 /// after the export was written, and of any two different tokens the hashes are then independent and evenly distributed: they are the same
-/// with a probability of 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so the target of a
-/// service whose targets are other texts of 64 characters is found again in lists, too.
+/// with a probability of 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so a target of a
+/// service with other texts of 64 characters is also found again in lists.
 package struct KeyedHash: Sendable {
     let key: (UInt64, UInt64)
     private let wordKeys: TokenKeys

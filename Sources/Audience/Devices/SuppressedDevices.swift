@@ -1,8 +1,8 @@
 public import Base
 import CSIMD
 
-/// The devices whose tokens are known to be invalid, and since when: an open-addressing table of 21 bytes an entry and, in front of it, two
-/// bytes of filter bits that rule out most other devices at once.
+/// The devices with tokens that are known to be invalid, and since when: an open-addressing table of 21 bytes an entry and, in front of it,
+/// two bytes of filter bits that rule out most other devices at once.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 public final class SuppressedDevices: @unchecked Sendable {

@@ -2,7 +2,7 @@ import Base
 
 /// What was found of a comparison of the templates in the rows of recipients.
 struct ComparisonFindings: Sendable {
-    /// Rows whose cell cannot be what it is compared with.
+    /// Rows with a cell that cannot be compared.
     var unreadableRows = 0
     /// Whether some cell is equal to what it is compared with, or holds it.
     var isSeen = false

@@ -142,7 +142,7 @@ extension CompiledSelectors {
 /// Finds texts that differ from the names of a table only in details that people overlook (`Spelling`): tags, aliases, registration ids, and
 /// values of conditions.
 struct SimilarSpellings: Sendable {
-    /// Bit n: a name begins with a byte whose lower five bits are n, which are the same for a small and a capital letter.
+    /// Bit n: a name begins with a byte that has n in its lower five bits, which are the same for a small and a capital letter.
     private let firstBytes: UInt32
     /// The first bytes of each name, as far as they are letters or digits, at most eight, without the bit that distinguishes case.
     private let openings: [Opening]

@@ -9,7 +9,7 @@ struct ConditionFindings: Sendable {
     var rows = 0
     /// The rows among them that meet it.
     var holdingRows = 0
-    /// Rows whose cell cannot be what the condition compares.
+    /// Rows with a cell that the condition cannot compare.
     var unreadableRows = 0
     /// For each value of a list, or the only value: whether some row has it. For `!=`: whether some row meets it, and whether some row has
     /// what it compares with.

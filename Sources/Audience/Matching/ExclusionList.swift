@@ -36,7 +36,7 @@ struct ExclusionList: Sendable {
         var line: Int
     }
 
-    /// Entries whose texts are kept, of those in usual form and of those in odd form.
+    /// The number of entries with kept texts, of those in usual form and of those in odd form.
     private static let mostTexts = 1_000
     private var oddTexts = 0
 
@@ -85,7 +85,7 @@ struct ExclusionList: Sendable {
         !((byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_"))
     }
 
-    // MARK: - What excludes nobody
+    // MARK: - What excludes no device
 
     /// - Parameter isDevice: whether the exports have a device of that fingerprint.
     /// - Returns: how many lines are not a device of the exports, including blank ones.
@@ -160,7 +160,7 @@ struct ExclusionList: Sendable {
         var missing = known.filter { !isMatched($0, isDevice) }
         if !found.isEmpty { missing = missing.filter { texts[$0]?.text.utf8.contains { Self.isMark($0) && !marks.contains($0) } ?? false } }
         guard let first = missing.first.flatMap({ texts[$0] }) else { return [] }
-        // For a long list whose entries look alike, not every text is kept.
+        // For a long list of entries that look alike, not every text is kept.
         let count = found.isEmpty ? max(missing.count, otherForms) : missing.count
         let shown = missing.prefix(3).compactMap { texts[$0].map { "'\(Self.shown($0.text))'" } }.joined(separator: ", ")
         let are =

@@ -35,7 +35,7 @@ struct ListCells {
     /// The columns as a message names them.
     var names: String { ColumnResolver.list(columns.map { resolver.header[$0] }) }
 
-    /// The mistake of a list whose rows are blank where the devices should be: no device would be excluded.
+    /// The mistake of a list with blank rows where the devices should be: no device would be excluded.
     func nothingListed(rows: Int) -> Diagnostic {
         let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
         return Diagnostic(

@@ -14,7 +14,7 @@ final class NameTable: @unchecked Sendable {
     private let multiplier: UInt64
     /// How many steps finding every name takes beyond the first.
     let collisions: Int
-    /// Bit n: a name begins with a byte whose lower six bits are n. With few names, this single check rules out most texts.
+    /// Bit n: a name begins with a byte that has n in its lower six bits. With few names, this single check rules out most texts.
     private let firstBytes: UInt64
 
     /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and its place in `texts`.
@@ -27,7 +27,7 @@ final class NameTable: @unchecked Sendable {
 
     /// Bytes that must be readable after a text that is looked up.
     static let slack = 8
-    /// Up to so many names get a table without collisions, if one is found within so many tries.
+    /// Up to `perfectCount` names get a table without collisions, if one is found within `tries` attempts.
     private static let perfectCount = 512, tries = 200
 
     init(_ lists: [[String]]) {

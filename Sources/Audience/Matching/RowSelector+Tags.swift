@@ -176,7 +176,7 @@ extension RowSelector {
         case .nothing: return false
         case .mark(let mark, let number):
             if onlyObject, mark != .object { return false }
-            // The row carries the tag as well.
+            // The row also has the tag.
             if lastRowOfTag[number] == rowNumber { return true }
             tagForms.note(mark, tag: number, cell: tag, isElement: isElement)
         case .near:

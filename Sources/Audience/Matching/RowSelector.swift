@@ -24,7 +24,7 @@ struct RowSelector {
     var sampledTags: Set<String> = []
     /// The same for aliases.
     private(set) var sampledAliases: Set<String> = []
-    /// Rows whose tags are still to be sampled.
+    /// The number of rows that are still sampled for tags.
     var rowsToSample = 0
     var seenTags: NameSightings
     /// Tags of the block's rows in other forms than those that count.
@@ -46,7 +46,7 @@ struct RowSelector {
     var lastRowOfTag: [Int]
     private(set) var rowNumber = 0
 
-    /// Rows whose tags are sampled, from the first on.
+    /// The number of rows that are sampled for tags, from the first on.
     static let sampledRows = 2000
     static let sampledTagLimit = 10_000
 
@@ -186,7 +186,7 @@ struct SeveralInOne {
         return nil
     }
 
-    /// The parts of the names of a table, which a scan looks for as well.
+    /// The parts of the names of a table, which a scan also looks for.
     static func table(_ names: NameTable) -> NameTable {
         NameTable(names.names.count > mostNames ? [] : names.names.compactMap { SeveralInOne($0)?.parts })
     }

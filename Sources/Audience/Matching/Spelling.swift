@@ -167,7 +167,7 @@ enum Spelling {
             ? "apart from capitals or blanks" : "apart from capitals, blanks, hyphens, apostrophes or the form of its letters"
     }
 
-    /// The letter of another script in one of two texts that are the same otherwise; nil if there is none.
+    /// The letter of another script in one of two texts that are the same otherwise; nil without such a letter.
     private static func double(_ text: String, _ name: String) -> Unicode.Scalar? {
         folded(text) == folded(name)
             ? nil

@@ -107,7 +107,7 @@ struct TagFormats: Sendable {
         }
     }
 
-    /// Says in which line of the block the row is whose tags were noted last.
+    /// Sets the line in the block of the row with the tags that were noted last.
     @inline(never) mutating func note(line: Int) {
         wantsLine = false
         for mark in marks.keys where marks[mark]?.line == 0 { marks[mark]?.line = line }

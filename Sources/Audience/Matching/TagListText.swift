@@ -6,7 +6,7 @@ final class TagListText {
     private var parts: [Range<Int>] = []
     private let separator: [UInt8]
 
-    /// - Parameter separator: of tags in other cells. A list whose elements hold it without quotes may be no list.
+    /// - Parameter separator: of tags in other cells. A list that has it within elements, without quotes, may not be a list.
     init(separator: [UInt8]) { self.separator = separator }
 
     /// Whether a cell may be a list.

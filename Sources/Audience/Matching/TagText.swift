@@ -111,7 +111,7 @@ private enum WrittenOut {
         }
     }
 
-    /// The number of so many digits.
+    /// The number that this many digits make.
     private static func number(_ letters: ArraySlice<TagText.Letter>, digits count: Int, radix: Int = 16) -> UInt32? {
         let digits = letters.prefix(count).map(\.scalar)
         guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }

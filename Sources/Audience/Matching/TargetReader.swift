@@ -24,7 +24,7 @@ struct TargetReading {
     let target: UnsafeBufferPointer<UInt8>?
     /// The cell that was read.
     let cell: UnsafeBufferPointer<UInt8>
-    /// The number of the service whose cell that is.
+    /// The number of the service that the cell belongs to.
     var service: UInt8 = 0
     /// Whether a service of the app reaches the device. There may be a target even so: then the device is known, and counts.
     var isReached = true
@@ -32,8 +32,8 @@ struct TargetReading {
     /// Why a row without a target has no device.
     var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }
 
-    /// The same before tags and conditions are judged: nil for a row that has a device or means none. A row whose device cannot be read is
-    /// never counted as if it had decided for that device.
+    /// The same before tags and conditions are judged: nil for a row that has a device or means none. A row with a device that cannot be
+    /// read is never counted as if it had decided for that device.
     var earlyReason: SkipReason? { target == nil && reason == .badToken && !Blank.isCell(cell) ? .badToken : nil }
 }
 
@@ -44,7 +44,7 @@ extension TargetReader where Self: ~Copyable {
         return TargetReading(target: normalize(cell), cell: cell)
     }
 
-    /// With one service there are none.
+    /// With one service, rows have no others.
     @inline(__always) func forEachOther(
         of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {}

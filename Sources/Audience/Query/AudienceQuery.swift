@@ -30,8 +30,8 @@ public struct AudienceQuery: Sendable {
     public var excludedRegistrationIDs: [String] = []
     /// Files that list tokens or registration ids (plain lists one a line, or exports).
     public var excludedDevices: [String] = []
-    /// Devices whose tokens are known to be invalid; nil when there are none. A selected one is skipped as `suppressed`, unless its
-    /// newest row says in `registered_at` that it registered later than that.
+    /// Devices with tokens that are known to be invalid; nil without any. A selected one is skipped as `suppressed`, unless its newest row
+    /// says in `registered_at` that it registered later than that.
     public var suppressed: SuppressedDevices?
     /// Devices that got many pushes lately, created together with `suppressed`; nil when there is no cap. A device that may get no more is
     /// skipped as `frequency`.
@@ -43,7 +43,7 @@ public struct AudienceQuery: Sendable {
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.
     public var maximumBadRowShare = 0.01
-    /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
+    /// The columns with the cells that a recipient carries along, in the order of `Recipient.fields`.
     public var fields: [SourceText] = []
     /// What templates compare cells of `fields` with: values that cannot be compared, or that no recipient has, cause a warning.
     public var comparisons: [TemplateComparison] = []
@@ -51,9 +51,9 @@ public struct AudienceQuery: Sendable {
     public var texts: [SourceText] = []
     /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
     public var carriesTimezone = false
-    /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.
+    /// Where the campaign sends by each device's own clock: an export without the column is a warning there. nil otherwise.
     public var timezonePosition: SourcePosition?
-    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one whose zones have another name is a
+    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one with zones under another name is a
     /// warning there.
     public var quietHoursPosition: SourcePosition?
     /// Where the campaign assigns variants by person, which needs the column of aliases; nil when it does not.
@@ -87,7 +87,7 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
-    /// Whether rows may name a user beside the target that reaches a device.
+    /// Whether rows may name a user in addition to the target that reaches a device.
     var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
 
     /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
@@ -136,7 +136,7 @@ public struct HashedLines: Sendable {
         (self.key, self.first, self.count, self.shown) = (key, first, count, shown)
     }
 
-    /// The warning about the first of them; nil if there is none.
+    /// The warning about the first of them; nil without any.
     public var warning: Diagnostic? { first.first.map(warning) }
 
     /// - Parameter name: the line that is shown.

@@ -7,9 +7,9 @@ import Base
 enum BlockCutter: Sendable {
     /// Lines that are records, whatever they hold.
     case lines
-    /// Lines with so many fields.
+    /// Lines with this many fields.
     case delimited(separator: UInt8, columnCount: Int)
-    /// Objects of an array, whose first key is usually this one.
+    /// Objects of an array. Their first key is usually this one.
     case array(firstKey: [UInt8])
 
     /// How many lines are checked before a line that does not look like a record is accepted.
@@ -42,7 +42,7 @@ enum BlockCutter: Sendable {
         return last
     }
 
-    /// For files whose lines end in CR alone.
+    /// For files with lines that end in CR alone.
     private func lastCarriageReturn(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         // The very last byte may be half of a line's end.
         bytes.dropLast().lastIndex(of: 0x0D).map { $0 + 1 }
@@ -148,7 +148,7 @@ struct ExportFormat: Hashable, Sendable {
     }
 }
 
-/// An export whose columns are known.
+/// An export with known columns.
 struct ExportFile: Sendable {
     let path: String
     let format: ExportFormat

@@ -20,7 +20,7 @@ struct BlockSource: ~Copyable {
     static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, FileEncoding.markSize) }
 
     /// Fills the next block.
-    /// - Returns: false when there is none.
+    /// - Returns: false after the last block.
     /// - Throws: a file cannot be read. Do not call it again then.
     mutating func next(into block: Block) throws(Diagnostic) -> Bool {
         guard file < files.count else { return false }
@@ -162,7 +162,7 @@ final class Block: @unchecked Sendable {
     /// Bytes were put into `room`.
     func filled(_ bytes: Int) { count += bytes }
 
-    /// Ends it after so many bytes of its text.
+    /// Ends it after this many bytes of its text.
     func end(after bytes: Int, isLast: Bool, bytesRead: Int) {
         count = bytes + skipped
         self.isLast = isLast

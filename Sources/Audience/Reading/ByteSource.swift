@@ -87,7 +87,7 @@ struct ByteSource: ~Copyable {
         if let change = SourceFiles.change(of: file, from: opened.stamp, to: FileStamp(path: file)) { throw change }
     }
 
-    /// The message for a file whose first byte no gzip file has.
+    /// The message for a file with a first byte that no gzip file has.
     private static func noGzip(_ input: UnsafeMutableBufferPointer<UInt8>, file: String) -> Diagnostic {
         if input.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
             return Diagnostic(

@@ -101,7 +101,7 @@ struct CellRow {
 
     // MARK: - What readers say
 
-    /// Another row of a delimited file, whose fields end at `ends`.
+    /// Begins another row, of a delimited file. Its fields end at `ends`.
     @inline(__always) mutating func begin(base: UnsafeMutablePointer<UInt8>, start: Int, count: Int, ends: UnsafeMutablePointer<Int32>) {
         fields?.base = base
         fields?.start = start
@@ -109,7 +109,7 @@ struct CellRow {
         begin(count: count)
     }
 
-    /// Another row of so many bytes; its cells follow.
+    /// Begins another row, of this many bytes; its cells follow.
     @inline(__always) func begin(count: Int) {
         rowNumber.pointee &+= 1
         scratch.pointee.used = 0
@@ -121,7 +121,7 @@ struct CellRow {
         scratch.pointee = Scratch(capacity: count)
     }
 
-    // MARK: - What is asked
+    // MARK: - Reading cells
 
     /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written, without brackets.
     @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
@@ -136,7 +136,7 @@ struct CellRow {
         return UnsafeBufferPointer(start: cells[cell].start, count: cells[cell].count)
     }
 
-    /// Whether a cell is a JSON array, whose elements `forEachElement` gives.
+    /// Whether a cell is a JSON array. `forEachElement` gives its elements.
     @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form.rawValue >= Cell.Form.array.rawValue }
 
     /// The text of a cell; list elements stand with `separator` between them.

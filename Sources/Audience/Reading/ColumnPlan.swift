@@ -131,7 +131,8 @@ struct ColumnResolver {
                     : "Name the column in volley.yaml: `columns: {token: NAME}`."))
     }
 
-    /// What to do about a column whose name looks like a wanted one and is another; nil without one. Either of the two may be in disguise.
+    /// What to do about a column with a name that looks like a wanted one and is another; nil without one. Either of the two may be in
+    /// disguise.
     private func disguised(_ names: [String]) -> String? {
         for (place, name) in header.enumerated() {
             for wanted in names {
@@ -287,7 +288,7 @@ struct ColumnResolver {
                 ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(TextFormat.yaml(name))}`.")
     }
 
-    /// Columns whose names appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
+    /// Columns with names that appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
     func names(in texts: [SourceText]) -> [Diagnostic] {
         let names = Dictionary(header.filter { $0.dropFirst().dropLast().contains("_") }.map { ($0.lowercased(), $0) }) { first, _ in first
         }
@@ -325,7 +326,7 @@ struct ColumnResolver {
                 + "If each device may read its own text, write by: device below 'variants'.")
     }
 
-    /// A column whose name suggests when a device was last active, where there is no `last_active`.
+    /// A column that by its name may say when a device was last active, where there is no `last_active`.
     var otherActivity: String? {
         guard column(of: .lastActive) == nil, columns.names[.lastActive] == nil else { return nil }
         let usual: Set = [
@@ -340,7 +341,7 @@ struct ColumnResolver {
     /// A name without capitals, blanks and signs.
     private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// The columns that describe a device, besides the token and the registration id that identify it.
+    /// The columns that describe a device, other than the token and the registration id that identify it.
     var describing: Set<String> {
         let naming = [column(of: .token), column(of: .registrationID)] + columns.targets.values.map { header.firstIndex(of: $0.value) }
         return Set(header.indices.filter { !naming.contains($0) && !header[$0].isEmpty }.map { header[$0] })
@@ -368,7 +369,7 @@ struct ColumnResolver {
         }
     }
 
-    /// The header's names for a message. Without a header row they are a device's data, whose token must not be shown.
+    /// The header's names for a message. Without a header row they are a device's data, and its token must not be shown.
     private var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {

@@ -72,7 +72,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
     }
 
-    /// Reads a block of an export whose header is known.
+    /// Reads a block of an export with a known header.
     /// - Parameters:
     ///   - state: what is to be expected at the block's first byte.
     ///   - targets: what targets look like.
@@ -186,7 +186,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         return Self.foreignForm(header, next: next).map { Diagnostic($0.what, at: position, remedy: $0.remedy) }
     }
 
-    /// What a file is whose header no program wrote as CSV: any other message would name columns that do not exist. nil for CSV.
+    /// What a file is if its header cannot be from a program that writes CSV: any other message would name columns that do not exist. nil
+    /// for CSV.
     /// - Parameter next: the line after the header.
     static func foreignForm(_ header: [String], next: some Collection<UInt8>) -> (what: String, remedy: String)? {
         func isRule(_ line: some Collection<UInt8>) -> Bool {
@@ -284,7 +285,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         return headerNames?.isName(first: first) ?? false
     }
 
-    /// A header among the rows begins another export, whose columns may be in another order.
+    /// A header among the rows begins another export, and its columns may be in another order.
     @inline(never) private mutating func refuseHeader() throws(Diagnostic) {
         guard let headerNames, headerNames.mayHave(fieldCount), fieldCount <= fieldCapacity else { return }
         var fields: [UnsafeBufferPointer<UInt8>] = []

@@ -20,7 +20,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
 
     /// Reads a file from front to back.
     /// - Parameters:
-    ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
+    ///   - keys: the keys of the values that become the cells of a row; one more cell, always blank, follows them.
     ///   - tagsCell: the cell that may be an array.
     init(
         path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()
@@ -101,7 +101,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     var wrongForm: Diagnostic? { nil }
 
     /// Finds the array in an object that begins with `"results": [`.
-    /// - Returns: the place after its bracket; nil when the object goes on beyond what is in memory.
+    /// - Returns: the place after its bracket; nil when the object continues beyond what is in memory.
     private func startOfList(in object: Int) throws(Diagnostic) -> Int? {
         var place = object
         for part in ["{", "\"results\"", ":", "["] as [StaticString] {
@@ -119,7 +119,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     }
 
     /// Skips a further member of the object that holds the array, such as the `cursor` of a query.
-    /// - Returns: the place after it; nil when it goes on beyond what is in memory.
+    /// - Returns: the place after it; nil when it continues beyond what is in memory.
     private mutating func skipMember(after comma: Int) throws(Diagnostic) -> Int? {
         do { return try objects.skipMember(buffer.base, from: comma + 1, to: buffer.end) } catch {
             switch error {

@@ -14,7 +14,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
 
     /// Reads a file from front to back.
     /// - Parameters:
-    ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
+    ///   - keys: the keys of the values that become the cells of a row; one more cell, always blank, follows them.
     ///   - tagsCell: the cell that may be an array.
     init(
         path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()

@@ -52,7 +52,7 @@ struct JSONObjectReader {
     private var limit = 0
 
     /// - Parameters:
-    ///   - usedKeys: the keys whose values become cells, in the order of the cells.
+    ///   - usedKeys: the keys of the values that become cells, in the order of the cells.
     ///   - tagsCell: the cell that may be an array.
     init(usedKeys: [String], tagsCell: Int?, base: UnsafeMutablePointer<UInt8>) {
         self.usedKeys = usedKeys.map { Array($0.utf8) }

@@ -10,7 +10,7 @@ enum LeanCloudExport {
         .token: "deviceToken", .registrationID: "objectId", .tags: "channels", .timezone: "timeZone", .lastActive: "updatedAt",
         .registeredAt: "createdAt",
     ]
-    /// `false` for a device that cannot be reached any more, or whose owner does not want pushes.
+    /// `false` for a device that cannot be reached any more, or that gets no pushes by its owner's choice.
     static let validity = "valid"
     /// Keys or columns that all its objects have, and those of other exports do not.
     private static let marks = ["installationId", "deviceType"]

@@ -21,7 +21,7 @@ struct QuotedCell {
             ? "a quoted cell holds rows of other devices: its quote was left open" : nil
     }
 
-    /// Whether so many of a target's characters stand in a row: of each so many places only one is looked at, mostly.
+    /// Whether a run of this many of a target's characters may exist. Mostly, only one of every `length` places is looked at.
     private func mayHoldTarget(of length: Int) -> Bool {
         var place = length - 1
         while place < text.count {

@@ -17,7 +17,7 @@ struct RecordBuffer: ~Copyable {
     private(set) var isAtEnd = false
     /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on their own.
     private(set) var cleanEnd = 0
-    /// Where two zero bytes in a row begin, the first in memory; `Int.max` when there are none. A record that holds them is invalid.
+    /// Where two zero bytes in a row begin, the first in memory; `Int.max` without any. A record that holds them is invalid.
     private(set) var zeroBytes = Int.max
     /// The path as the caller named it.
     let file: String

@@ -73,7 +73,7 @@ protocol RowReader: ~Copyable {
     var place: TextPlace { get }
 }
 
-/// A reader whose columns are keys that may come at any time.
+/// A reader with keys as columns, which may come at any time.
 protocol JSONReader: RowReader, ~Copyable {
     /// How many different keys were seen so far.
     var keyCount: Int { get }

@@ -4,7 +4,7 @@ import Glibc
 /// Receives the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
 /// thread that scans.
 public protocol RecipientSink: AnyObject {
-    /// How many slots' recipients it wants: the first so many slots, with the data of their newest rows. `Int.max` for all.
+    /// The number of slots for which it wants recipients: the first slots, with the data of their newest rows. `Int.max` for all.
     var recordLimit: Int { get }
     /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
     /// beyond the limit may be among them.
@@ -47,7 +47,7 @@ public struct AudienceResult: Sendable {
     /// What the column that says which service reaches a device holds in rows that none reaches, selected or not, the most frequent first;
     /// at least a hundred different cells are known.
     public var unreachedCells: [(cell: String, rows: Int)]
-    /// Numbers of services of several whose targets no export has a column for.
+    /// Numbers of services, when there are several, for which no export has a column of targets.
     public var servicesWithoutColumn: Set<Int>
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
@@ -55,22 +55,22 @@ public struct AudienceResult: Sendable {
     public var warnings: [Diagnostic]
     /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: a preview may show them as samples.
     public var firstRecipients: [Int: [FirstRecipient]]
-    /// Bytes of the largest payload that was too large, at most `measurablePayload`; 0 when there is none.
+    /// Bytes of the largest payload that was too large, at most `measurablePayload`; 0 without one.
     public var largestSkippedPayload: Int
-    /// A checksum of who was selected, in which order, and with what: token, language, cells of templates, and which of a device's
-    /// rows is the newest. Equal for equal input, whatever the number of threads.
+    /// A checksum of the selected devices, their order and their data: token, language, cells of templates, and which of a device's rows is
+    /// the newest. Equal for equal input, whatever the number of threads.
     public var digest: [UInt64]
 
     /// The group of devices that are suppressed because their export calls them invalid; 0 is that of devices that a service refused.
     public static let groupOfInvalid = 1
-    /// The group of users skipped as `duplicateToken` whom a device stands for; 0 is that of rows that a newer one replaces.
+    /// The group of users skipped as `duplicateToken` because a device stands for them. Rows that a newer one replaces are in group 0.
     public static let groupOfUsers = 1
     /// The column in which exports of LeanCloud say so.
     public static let validityColumn = LeanCloudExport.validity
 
-    /// How many recipients of a group `firstRecipients` knows.
+    /// How many recipients of a group `firstRecipients` keeps.
     public static let mostSamples = 500
-    /// The largest payload whose bytes are counted; a larger one counts as this.
+    /// The largest payload with bytes that are counted; a larger one counts as this.
     public static let measurablePayload = 0x1FFF
 }
 
@@ -124,7 +124,7 @@ extension AudienceQuery {
     ///   - deviceMemory: bytes for devices.
     ///   - makeChecker: makes the check that decides whether a selected device can be sent to; called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.
-    ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
+    ///   - isCancelled: called about ten times a second; true ends the scan with `CancellationError`.
     /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
     public func scan(
         into sink: any RecipientSink, deviceMemory: Int = .max,

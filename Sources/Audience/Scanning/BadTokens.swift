@@ -3,7 +3,7 @@ public import PushServices
 
 /// Rows with a text of one shape where the device token should be.
 public struct BadTokenCount: Hashable, Sendable {
-    /// The number of the service whose target should be there, among the app's.
+    /// The number, among the app's services, of the service with the expected target.
     public var service: Int
     /// What it seems to be.
     public var shape: TargetShape
@@ -32,7 +32,7 @@ struct BadTokens: Sendable {
 
     private var kinds: [Kind: First] = [:]
 
-    /// Notes a cell of a block, whose lines count from its beginning.
+    /// Notes a cell of a block. Lines count from the block's beginning.
     mutating func note(_ reading: TargetReading, line: Int, _ services: [any PushService]) {
         let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self)
         guard let shape = services[Int(reading.service)].target.shape(of: text) else { return }

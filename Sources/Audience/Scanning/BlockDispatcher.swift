@@ -47,9 +47,9 @@ final class BlockDispatcher: @unchecked Sendable {
     /// Everything was read and taken.
     private var isComplete: Bool { isRead && nextNumber == readCount }
 
-    // MARK: - For those who scan
+    // MARK: - For threads that scan
 
-    /// The next block to scan; nil when there is none, or, when `waits` is false, none yet.
+    /// The next block to scan; nil after the last one, or when `waits` is false and no block is ready.
     func takeBlock(waits: Bool) -> Block? {
         guard let block = takeFree(waits: waits) else { return nil }
         // Reading in turn keeps the blocks in order; a thread that waits for its turn would wait for the disk anyway.
@@ -75,10 +75,10 @@ final class BlockDispatcher: @unchecked Sendable {
 
     func deliver(_ scanned: Scanned) { changing { self.scanned[scanned.blockResult.number] = scanned } }
 
-    /// What blocks are asked for now.
+    /// What blocks must deliver now.
     var wants: ScanWants { locked { wantsNow } }
 
-    // MARK: - For the one who merges
+    // MARK: - For the thread that merges
 
     /// The next block result in order, if it is there.
     func takeScanned() -> Scanned? {
@@ -114,7 +114,7 @@ final class BlockDispatcher: @unchecked Sendable {
     /// Gives a block back.
     func recycle(_ block: Block) { changing { free.append(block) } }
 
-    /// Asks for less from now on.
+    /// Requests only this from now on.
     func want(_ wants: ScanWants) {
         locked { wantsNow = ScanWants(records: wantsNow.records && wants.records) }
     }

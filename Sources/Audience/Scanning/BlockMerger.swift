@@ -26,7 +26,7 @@ struct BlockMerger: ~Copyable {
     private let bytesTotal: Int
     private var hasReserved = false
 
-    /// - Parameter recordLimit: slots whose texts the sink wants.
+    /// - Parameter recordLimit: the number of slots for which the sink wants texts.
     init(_ plan: ScanLayout, warnings: [Diagnostic], recordLimit: Int) {
         self.plan = plan
         findings = ScanFindings(plan, warnings: warnings)
@@ -35,7 +35,7 @@ struct BlockMerger: ~Copyable {
         bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
     }
 
-    /// What coming blocks are asked for.
+    /// What later blocks must deliver.
     var wants: ScanWants { ScanWants(records: devices.isRecording) }
 
     /// Adds the next block.

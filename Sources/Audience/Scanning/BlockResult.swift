@@ -30,7 +30,7 @@ struct DeviceRow: BitwiseCopyable {
     /// Whether it was judged, so that the block result has its texts.
     var hasRecord = false
 
-    /// A row whose device is not a recipient.
+    /// A row of a device that is not a recipient.
     /// - Parameters:
     ///   - reason: nil when its facts decide.
     ///   - facts: a number of the block result's selections.
@@ -67,7 +67,7 @@ struct BlockResult {
         var token: [UInt8]
     }
 
-    /// A user whom a row names beside the target that it uses.
+    /// A user that a row names in addition to the target that it uses.
     struct UserHit {
         /// The row's place among `devices`.
         var row: Int
@@ -106,7 +106,7 @@ struct BlockResult {
     /// Registration ids that a list of excluded devices has without what is around them.
     var listedInDisguise = SpellingCounts()
     var badTokens = BadTokens()
-    /// Rows that `exclude` names and whose device cannot be read.
+    /// Rows that `exclude` names and that have no readable device.
     var excludedWithoutDevice = 0
     var foreignTargets = ForeignTargets()
     /// Cells of the column that says which service reaches a device, of rows that none reaches.
@@ -116,14 +116,14 @@ struct BlockResult {
     var unreadValidity = UnreadDates()
     /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
     var rowsDespiteNone = 0
-    /// The same of `registered_at`, of devices whose tokens are known to be invalid.
+    /// The same of `registered_at`, of devices with tokens that are known to be invalid.
     var unreadRegistrations = UnreadDates()
     var conditions: [ConditionFindings]
     var comparisons: [ComparisonFindings] = []
     /// By field of the query.
     var flaws: [CellFlaws] = []
 
-    /// How many of `devices` are targets that a row has beside the one that is used.
+    /// How many of `devices` are targets that a row has in addition to the one that is used.
     var unusedTargets = 0
     /// Rows that have a device, in order.
     var devices: [DeviceRow] = []

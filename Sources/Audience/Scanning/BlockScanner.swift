@@ -31,9 +31,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private var samplesTags = false
     private var samplesAllTags = false
 
-    /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
+    /// The number of blocks with first rows that are sampled for tags: more than one, because the first may hold few rows.
     private static var sampledBlocks: Int { 16 }
-    /// Records that nobody wants are removed at this many bytes: removing each one costs more than writing it.
+    /// Records that are not wanted are removed at this many bytes: removing each one costs more than writing it.
     private static var unwantedBytes: Int { 16 << 10 }
     /// Lines of one unreadable row from which on it causes a warning: rows are hidden in it.
     private static var suspiciousLines: Int { 20 }
@@ -59,7 +59,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// Reads a block as far as whole records reach.
     /// - Parameters:
     ///   - state: what the block begins with.
-    ///   - wants: what is still needed besides the devices.
+    ///   - wants: what is still needed in addition to the devices.
     mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> BlockResult {
         var blockResult = BlockResult(block, expecting: state, plan)
         let export = plan.files[block.file]
@@ -317,7 +317,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return selector.exclusions.union(.lists(lists))
     }
 
-    /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
+    /// Adds a row that makes its device a recipient when it is the newest one, and what the judge says.
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, of device: Device, selected: [UInt32], _ blockResult: inout BlockResult
     ) {

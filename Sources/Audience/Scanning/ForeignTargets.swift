@@ -13,7 +13,7 @@ struct ForeignTargetForms: Sendable {
     /// By number of the app's services; empty where targets show what they are.
     private let forms: [[Form]]
 
-    /// So many characters that all are hex digits are no name, in whatever app.
+    /// A text of at least this many characters, all of them hex digits, is not a name in any app.
     private static let fewestForAnyApp = 64
 
     /// - Parameter services: the app's.
@@ -49,7 +49,7 @@ struct ForeignTargetForms: Sendable {
 struct ForeignTargets: Sendable {
     private struct Kind: Hashable, Sendable {
         var service: Int
-        /// The name of the service whose targets they look like.
+        /// The name of the service that has targets like them.
         var other: String
     }
 

@@ -6,7 +6,7 @@ public struct RecipientCheck: Hashable, Sendable {
     public var payloadBytes: Int
     /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, frequency, holdout), or nil.
     public var reason: SkipReason?
-    /// What the recipient is counted under besides its reason: the check's own number, below `groupLimit`.
+    /// What the recipient is counted under in addition to its reason: the check's own number, below `groupLimit`.
     public var group: Int
 
     /// Which of the campaign's sending times applies: the check's own number; 0 when all are sent together.

@@ -59,7 +59,7 @@ extension ScanFindings {
             return
                 "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
         }
-        // So many are not a small mistake, and allowing them would leave out as many devices.
+        // This many are not a small mistake, and allowing them would leave out as many devices.
         guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
         return "Repair the export, or allow more bad rows in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }

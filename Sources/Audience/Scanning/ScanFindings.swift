@@ -100,7 +100,7 @@ struct ScanFindings {
 }
 
 extension Diagnostic {
-    /// A mistake whose place counts from the beginning of a block.
+    /// A mistake with a place that counts from the beginning of a block.
     func placed(from start: TextPlace) -> Diagnostic {
         guard let position else { return self }
         var mistake = self

@@ -55,8 +55,8 @@ struct ScanPreparation {
         warnings += oddFiles + unfoundTargets
     }
 
-    /// Services of several whose targets no export has a column for, under its usual name. One that volley.yaml names is warned of in each
-    /// file.
+    /// Services, when there are several, for which no export has a column of targets under its usual name. One that volley.yaml names is
+    /// warned of in each file.
     private var unfoundTargets: [Diagnostic] {
         guard query.services.count > 1, query.columns.service == nil, let first = files.first else { return [] }
         return query.services.indices.compactMap { number in

@@ -114,13 +114,13 @@ private struct ScanMeter {
     }
 }
 
-/// Bytes of a file on the disk; 0 when there is none.
+/// Bytes of a file on the disk; 0 when it does not exist.
 func fileSize(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
 }
 
-/// What a scan asks of its blocks besides the devices; the further it is, the less.
+/// What a scan needs of its blocks in addition to the devices; less as it proceeds.
 struct ScanWants {
     /// Texts of recipients.
     var records: Bool
@@ -137,7 +137,7 @@ struct ScanLayout: Sendable {
     let makeChecker: @Sendable () -> RecipientChecker
 }
 
-/// The scanner for the form of targets: chosen once, so that nothing is asked for a row.
+/// The scanner for the form of targets: chosen once, so that rows need no check of it.
 struct ChosenBlockScanner: ~Copyable {
     // One of them is there. Their types are written out, as only so does the compiler make code for each.
     private var hex: BlockScanner<HexTargets>?

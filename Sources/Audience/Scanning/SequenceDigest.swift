@@ -1,5 +1,5 @@
-/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does not withstand an attacker who wants them
-/// to look alike.
+/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does not withstand an attacker that wants
+/// them to look alike.
 struct SequenceDigest: Hashable, Sendable {
     private(set) var count = 0
     private var polynomial: UInt64 = 0

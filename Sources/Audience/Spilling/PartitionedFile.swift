@@ -75,7 +75,7 @@ struct PartitionedFile: ~Copyable {
                 defer { place += size }
                 return chunk.loadUnaligned(fromByteOffset: place, as: Element.self)
             }
-            // It crosses the end of a chunk, or there is none.
+            // It crosses the end of a chunk, or the end is reached.
             let bytes = try next(size)
             return bytes.isEmpty ? nil : bytes.withUnsafeBytes { $0.loadUnaligned(as: Element.self) }
         }

@@ -43,7 +43,7 @@ struct SpilledAliases: ~Copyable {
         try Array(token).withUnsafeBytes { try file.append($0, to: partition) }
     }
 
-    /// Notes the result of the devices of a partition whose newest rows aliases select.
+    /// Notes the result of those devices of a partition that aliases select by their newest rows.
     /// - Parameters:
     ///   - count: devices of the partition.
     ///   - device: the number and result of the device with a fingerprint.

@@ -34,7 +34,7 @@ struct SpilledDevices: ~Copyable {
         var hasUndatedExclusion: Bool { placeAndClass & Self.undatedExclusion != 0 }
     }
 
-    /// A row whose texts take the place of an older row's.
+    /// A row with texts that replace an older row's.
     private struct Renewal: BitwiseCopyable {
         var place: Int
         /// Of the device's first row that has texts; -1 when none has.
@@ -43,17 +43,17 @@ struct SpilledDevices: ~Copyable {
 
     /// Rows that have texts, so far.
     private(set) var places: Int
-    /// Rows whose recipients the sink already has, each in its own slot.
+    /// Rows of recipients that the sink already has, each in its own slot.
     private let placesBefore: Int
     private var rows = PartitionedFile()
     private var aliases = SpilledAliases()
-    /// Whom each of `rows` names beside its target, in their order; nil where none may.
+    /// The user that each of `rows` names in addition to its target, in their order; nil if rows cannot name users.
     private var users: PartitionedFile?
-    /// The users whom devices stand for, by the partitions of the users.
+    /// The users that devices stand for, by the partitions of the users.
     private var reachedUsers: PartitionedFile?
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
-    /// The number of first devices whose texts are wanted, when not all are.
+    /// The first devices, when only their texts are wanted.
     private var firstDevices = DeviceTable()
     private let wantedDevices: Int
 
@@ -68,8 +68,8 @@ struct SpilledDevices: ~Copyable {
 
     /// Takes over what is in memory.
     /// - Parameters:
-    ///   - users: whom the devices' newest rows name; nil where none may.
-    ///   - recordLimit: slots whose texts the sink wants.
+    ///   - users: the users that the devices' newest rows name; nil if rows cannot name users.
+    ///   - recordLimit: the number of slots for which the sink wants texts.
     init(_ devices: borrowing DeviceTable, _ members: AliasMembers, _ users: UsersOfDevices?, recordLimit: Int) throws {
         if users != nil { self.users = PartitionedFile() }
         spool = recordLimit == .max ? RecipientSpool() : nil
@@ -87,7 +87,7 @@ struct SpilledDevices: ~Copyable {
             if let users { try keep(user: users[device], of: fingerprint) }
             if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
         }
-        // A device whose first row was not selected may have its slot after later ones.
+        // If a device's first row was not selected, its slot may come after later ones.
         for (device, _) in firstDevices.sorted(by: { $0.slot < $1.slot }) {
             self.firstDevices.append(devices.fingerprint(of: device), devices.moment(of: device), class: 0)
         }
@@ -101,7 +101,7 @@ struct SpilledDevices: ~Copyable {
     /// Whether the texts of new devices are wanted.
     var isRecording: Bool { spool != nil || firstDevices.count < wantedDevices }
 
-    /// Keeps whom a row names beside its target, if rows may name users. Called for every row, once.
+    /// Keeps the user that a row names in addition to its target, if rows may name users. Called for every row, once.
     mutating func keep(user: TokenFingerprint, of fingerprint: TokenFingerprint) throws {
         try users?.append(user, to: PartitionedFile.of(fingerprint))
     }
@@ -136,7 +136,7 @@ struct SpilledDevices: ~Copyable {
 
     /// Concludes every device, and hands over the recipients that the sink does not have yet.
     /// - Parameters:
-    ///   - aliasSelector: the selector that aliases are; nil when there are none.
+    ///   - aliasSelector: the selector of aliases; nil without aliases.
     ///   - tick: called often, with the share that is done.
     mutating func settle(
         _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void

@@ -30,7 +30,7 @@ private struct DeviceTracer {
         var digits: [UInt8]
         /// The index of the row that counts.
         var newest: Int
-        /// The index of a newer row that has the target beside the one that it uses; nil for none.
+        /// The index of a newer row that has the target in addition to the one that it uses; nil for none.
         var supersededBy: Int?
         /// The index of the row of a device that stands for this user; nil for none.
         var stoodForBy: Int?
@@ -51,7 +51,7 @@ private struct DeviceTracer {
             [nil, .aliasLimit, .frequency, .holdout, .renderError, .payloadTooLarge].contains(reason)
         }
 
-        /// Whether a user whom its row names gets nothing on their own.
+        /// Whether a user that its row names gets no push of their own.
         var standsForUser: Bool { [nil, .frequency, .holdout].contains(reason) }
     }
 
@@ -77,7 +77,7 @@ private struct DeviceTracer {
         return AudienceTrace(rows: rows.map(\.traced), badRows: named.badRows)
     }
 
-    /// Targets, with those of the devices whose rows name one of them as their user: these may stand for the user.
+    /// Targets, with those of the devices that name one of them in a row as their user: these may stand for the user.
     private func withDevices(ofUsers tokens: Set<[UInt8]>, _ tick: () throws -> Void) throws -> Set<[UInt8]> {
         guard plan.query.mayNameUsers else { return tokens }
         let naming = try tracer.rows(asksJudge: false, where: { $0.user.map(tokens.contains) ?? false }, tick: tick).rows
@@ -122,7 +122,7 @@ private struct DeviceTracer {
         return devices
     }
 
-    /// A row that has a target beside the one that it uses decides for it as well.
+    /// A row also decides for a target that it has in addition to the one that it uses.
     private func supersede(_ other: [UInt8], by index: Int, _ row: RowTracer.Row, _ places: [[UInt8]: Int], _ devices: inout [Device]) {
         guard let place = places[other] else { return }
         let device = devices[place]
@@ -131,7 +131,7 @@ private struct DeviceTracer {
         devices[place].reason = .duplicateToken
     }
 
-    /// Users whom the newest row of a device names get nothing on their own.
+    /// Users that the newest row of a device names get no push of their own.
     private func leaveOutUsers(_ rows: [RowTracer.Row], _ places: [[UInt8]: Int], _ devices: inout [Device]) {
         for device in devices.filter(\.standsForUser) {
             guard let place = rows[device.newest].user.flatMap({ places[$0] }), devices[place].reason == nil else { continue }

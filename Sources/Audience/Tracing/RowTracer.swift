@@ -8,7 +8,7 @@ struct RowTracer {
         var traced: TracedRow
         /// Normalised digits; nil without a token.
         var digits: [UInt8]?
-        /// The same of targets that the row has beside the one that is used.
+        /// The same, of the row's targets other than the one that is used.
         var others: [[UInt8]]
         /// The one of them that is a user; nil without one.
         var user: [UInt8]?
@@ -47,7 +47,7 @@ struct RowTracer {
 
     /// The columns that decide whether a row is wanted.
     struct Glance {
-        /// Of the token; nil where there is none.
+        /// Of the token; nil without a token.
         var digits: [UInt8]?
         /// Of targets that are not used.
         var others: [[UInt8]]
