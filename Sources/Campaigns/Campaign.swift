@@ -13,7 +13,7 @@ public struct Campaign: Sendable {
     public var app: SourceText
     /// For people.
     public var description: String?
-    /// Who gets it.
+    /// The devices that get it.
     public var audience: CampaignAudience
     /// What they get.
     public var content: MessageContent
@@ -31,7 +31,7 @@ public struct Campaign: Sendable {
     public var allowed: [AllowedWarning]
 }
 
-/// Who gets a campaign, as written.
+/// The devices that get a campaign, as written.
 public struct CampaignAudience: Sendable {
     /// Where `audience` is.
     public var position: SourcePosition
@@ -39,7 +39,7 @@ public struct CampaignAudience: Sendable {
     public var by: SourceText?
     /// Paths or globs; empty when the app's default export is meant.
     public var devices: [SourceText] = []
-    /// The query whose rows are the devices, instead of files.
+    /// The query that returns the devices, instead of files.
     public var deviceQuery: DeviceQuery?
     /// Devices with at least one of these tags. (`tags: [a]`, `tags: {any: [a]}`)
     public var anyTags = NameList()
@@ -115,7 +115,7 @@ public struct CampaignDelivery: Sendable {
     public var priority: PushPriority?
     /// A newer push replaces an older one with the same id on a device.
     public var collapseID: SourceText?
-    /// What to do with a push whose answer was lost; nil for what its service suggests.
+    /// What to do with a push after its answer was lost; nil for what its service suggests.
     public var unknownPolicy: UnknownPolicy?
     /// Shares of bad answers beyond which the run stops; nil for only those that stop every run.
     public var stopLimits: StopLimits?
@@ -127,8 +127,8 @@ public struct CampaignDelivery: Sendable {
     /// Everything by default.
     public init() {}
 
-    /// What to do with a push through a service whose answer was lost. By default it is sent again only if the service may recognise it by
-    /// its id: otherwise the device would show it twice.
+    /// What to do with a push through a service after its answer was lost. By default it is sent again only if the service may recognise it
+    /// by its id: otherwise the device would show it twice.
     public func unknownPolicy(of service: any PushService) -> UnknownPolicy {
         unknownPolicy ?? (service.recognizesRepeats ? .resend : .skip)
     }

@@ -3,7 +3,7 @@ public import PushServices
 
 /// What could be read of a campaign file, mistakes or not, so that mistakes in app and texts are reported together with those found here.
 public struct CampaignDraft: Sendable {
-    /// Whether the text is YAML with the keys of a campaign, right or wrong; false where nothing can be said of what it asks for.
+    /// Whether the text is YAML with the keys of a campaign, right or wrong; false where its settings cannot be read at all.
     public internal(set) var isCampaign = false
     /// The campaign; nil when there are mistakes.
     public internal(set) var campaign: Campaign?

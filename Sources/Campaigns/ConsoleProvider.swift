@@ -4,7 +4,7 @@ public import Base
 public struct ConsoleProvider: Sendable {
     /// The claim with the name to sign in with, if none is named (OpenID Connect Core 1.0, section 5.1).
     public static let usualNameClaim = "preferred_username"
-    /// What is asked for besides `openid`, if nothing is named.
+    /// The scopes that are requested in addition to `openid` by default.
     public static let usualScopes = ["profile", "email"]
 
     /// Where the client's secret is.
@@ -29,7 +29,7 @@ public struct ConsoleProvider: Sendable {
     public var name: SourceText?
     /// The claim with the name to sign in with.
     public var nameClaim: String
-    /// What is asked for besides `openid`.
+    /// The scopes that are requested in addition to `openid`.
     public var scopes: [String]
     /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthority: SourceText?
@@ -61,14 +61,14 @@ public struct ClaimedRole: Hashable, Sendable {
 
 /// `console` of volley.yaml: how `volley serve` shows campaigns and runs in a browser. It has no effect on sending.
 public struct ConsoleSettings: Sendable {
-    /// Where the console listens if nobody says otherwise.
+    /// Where the console listens by default.
     public static let usualAddress = "127.0.0.1:8181"
 
     /// `https://push.example.com`, the console's address as people type it; nil when it is used on this machine only.
     public var publicURL: SourceText?
-    /// The reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count; nobody else's do.
+    /// The reverse proxies that may set `X-Forwarded-For`, `-Proto` and `-Host`. From other addresses these headers are ignored.
     public var proxies: [AddressRange]
-    /// Folders whose campaigns and exports the console may name, as written; that of volley.yaml when empty.
+    /// Folders with the campaigns and exports that the console may name, as written; that of volley.yaml when empty.
     public var roots: [SourceText]
     /// The provider of identities by which people sign in; nil where all have passwords.
     public var provider: ConsoleProvider?

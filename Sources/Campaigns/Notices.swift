@@ -22,7 +22,7 @@ public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
     case test
 }
 
-/// An entry of `notices` in volley.yaml: who is told, and about what.
+/// An entry of `notices` in volley.yaml: where notices go, and about what.
 public struct NoticeTarget: Sendable {
     /// How a notice is delivered.
     public enum Way: Sendable {
@@ -50,7 +50,7 @@ public struct Monitoring: Sendable {
 }
 
 extension Project {
-    /// Every receiver that the project names, with the app whose notices it gets; nil for all apps.
+    /// Every receiver that the project names, with the app that it gets notices of; nil for all apps.
     public var noticeTargets: [(app: App?, target: NoticeTarget)] {
         notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
     }

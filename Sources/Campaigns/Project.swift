@@ -2,7 +2,7 @@ public import Base
 import Glibc
 public import PushServices
 
-/// volley.yaml: written once, by the people who run the apps. Paths are as written, relative to `file`.
+/// volley.yaml: written once, by the people that run the apps. Paths are as written, relative to `file`.
 public struct Project: Sendable {
     /// volley.yaml, as it was named or found.
     public var file: String
@@ -16,7 +16,7 @@ public struct Project: Sendable {
     public var apps: [App]
     /// The proxy of all apps that name none themselves; nil leaves it to the environment.
     public var proxy: ProxySetting?
-    /// Who gets notices about the runs of all apps.
+    /// Where to send notices about the runs of all apps.
     public var notices: [NoticeTarget]
     /// Files that `volley schedule` keeps up to date; nil for none.
     public var monitoring: Monitoring?
@@ -52,7 +52,7 @@ public struct StoreSettings: Sendable {
     public init(variable: SourceText) { self.variable = variable }
 }
 
-/// A query whose rows are devices, as written.
+/// A query that returns devices, as written.
 public struct DeviceQuery: Sendable {
     /// The key below `databases`.
     public var database: SourceText
@@ -70,13 +70,13 @@ public struct App: Sendable {
     public var services: [AppService]
     /// The default device export: paths or globs.
     public var devices: [SourceText]
-    /// The query whose rows are the default device export, instead of files.
+    /// The query that returns the default device export, instead of files.
     public var deviceQuery: DeviceQuery?
     /// Where to find things in the exports.
     public var columns: ExportColumns
-    /// Never more devices than this, through all services together, whatever a campaign asks for.
+    /// Never more devices than this, through all services together, whatever a campaign sets.
     public var pace: Pace?
-    /// How often a device may get a push, whatever a campaign asks for.
+    /// How often a device may get a push, whatever a campaign sets.
     public var frequency: FrequencyCap?
     /// Whether each run must be approved before it is sent.
     public var needsApproval: Bool
@@ -84,21 +84,21 @@ public struct App: Sendable {
     public var testDevices: [TestDevice]
     /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
     public var proxy: ProxySetting?
-    /// Who is told of its runs, in addition to those that the project names.
+    /// Where to send notices about its runs, in addition to the project's own.
     public var notices: [NoticeTarget]
 }
 
 /// One of the services of an app, with the app's account there.
 public struct AppService: Sendable {
-    /// Who takes the pushes.
+    /// The service that takes the pushes.
     public var service: any PushService
     /// What the service calls the app.
     public var topic: SourceText
     /// Which of the service's servers.
     public var environment: Environment
-    /// What the app shows the service who it is with; nil (in the simulator only) when one is made for the run.
+    /// The credential that the app presents to the service; nil (in the simulator only) when one is made for the run.
     public var credential: CredentialReference?
-    /// Never faster than this, whatever a campaign asks for, in what the service's own pace counts; nil for none of its own.
+    /// Never faster than this, whatever a campaign sets, in the unit of the service's own pace; nil if the app has no pace of its own.
     public var pace: Pace?
     /// Where its keys begin.
     public var position: SourcePosition
@@ -191,7 +191,7 @@ public enum ProxySetting: Sendable {
     case through(ProxyReference)
 }
 
-/// A proxy, whose password is read from the environment when it is needed.
+/// A proxy. Its password is read from the environment when it is needed.
 public struct ProxyReference: Sendable {
     /// With the user, if there is one, and with the password if it is in the file itself.
     public var address: ProxyAddress
@@ -218,7 +218,7 @@ extension Project {
     /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest one counts, even when it is a broken link,
     /// a folder, or not accessible: a file further up is not meant for this folder. Reading it reports what is wrong with it.
     /// - Parameter folder: relative to the current folder, or absolute; empty for the current one.
-    /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when there is none.
+    /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when it is not found.
     public static func find(startingAt folder: String) -> String? {
         // The system would cut a path at a NUL.
         guard !folder.utf8.contains(0) else { return nil }

@@ -1,15 +1,15 @@
 public import Base
 
-/// What volley.yaml says, for people outside of the project who are asked for help: every key that Volley knows, the names of apps, and only those values
-/// that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments. It is read as it
-/// stands, right or wrong.
+/// What volley.yaml says, for people outside of the project that help with a problem: every known key, the names of apps, and only those
+/// values that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments.
+/// It is read as it stands, right or wrong.
 public struct ProjectOutline: Sendable {
     /// What stands in place of a value, or a key, that is left out.
     public static let removed = "(removed)"
     /// The outline.
     public let json: JSONValue
 
-    /// Keys whose plain values may be shown; below `columns` all may be: they are names of columns.
+    /// Keys with plain values that may be shown; below `columns` all may be: they are names of columns.
     private static let shown: Set<String> = [
         "service", "environment", "topic", "pace", "frequency", "approval", "timeout", "runs", "timezone", "columns", "proxies",
         "roots",

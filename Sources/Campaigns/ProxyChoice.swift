@@ -1,9 +1,9 @@
 public import Base
 import Glibc
 
-/// The proxy that pushes go through, and who named it.
+/// The proxy that pushes go through, and where it was set.
 public struct ProxyChoice: Sendable {
-    /// Who named it.
+    /// Where it was set.
     public enum Source: Hashable, Sendable, CustomStringConvertible {
         /// volley.yaml, there.
         case project(SourcePosition)
@@ -29,7 +29,7 @@ public struct ProxyChoice: Sendable {
 
     /// With the password, if there is one.
     public var address: ProxyAddress
-    /// Who named it.
+    /// Where it was set.
     public var source: Source
 
     init(address: ProxyAddress, source: Source) {

@@ -6,7 +6,7 @@ struct KeyGroup: Sendable {
     /// As errors call it: `audience`; empty for the file itself.
     var name: String
     var valid: [String]
-    /// Those that may stand there as well, and that no message lists.
+    /// Those that are also allowed there, but that no message lists.
     var unlisted: [String] = []
     /// Where keys may be those of an account: the service that has it.
     var service: (any PushService)?
@@ -215,7 +215,7 @@ enum ProjectKeys {
         return group
     }
 
-    /// An app whose service is not known: the keys of any account may stand there.
+    /// An app of an unknown service: the keys of any account are allowed there.
     static func appOfUnknownService(name: String) -> KeyGroup {
         let accounts = PushServices.all.flatMap(\.account.keys)
         var group = app(of: PushServices.standard, name: name)
@@ -223,7 +223,7 @@ enum ProjectKeys {
         return group
     }
 
-    /// What an app shows who it is with.
+    /// The credential of an app.
     static func credential(_ form: CredentialForm) -> KeyGroup {
         KeyGroup(form.key, valid: form.fieldsBelow.map(\.key), holdsSecrets: true)
     }

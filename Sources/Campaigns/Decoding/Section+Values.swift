@@ -45,7 +45,7 @@ extension Section {
         return nil
     }
 
-    /// Reports a path of volley.yaml that begins with a `~` whose folder is not known. Of a campaign it is judged when the path is used: the
+    /// Reports a path of volley.yaml that begins with a `~` for an unknown folder. Of a campaign it is judged when the path is used: the
     /// campaign of a run is also read where that folder is another, or none.
     func checkPath(of path: SourceText) -> Bool {
         guard let mistake = FilePaths.pathMistake(path.value) else { return true }
@@ -154,7 +154,7 @@ func orList(_ words: [String]) -> String {
 }
 
 extension Section {
-    /// Whether a key, or a misspelt one, is there whose value is neither `true` nor `false`, and so was reported.
+    /// Whether a key, or a misspelt one, has a value that is neither `true` nor `false`, and so was reported.
     func truthIsUnclear(_ key: String) -> Bool {
         guard let node = node(key) else { return mentions(key) }
         guard let text = node.text, text.style == .plain else { return true }

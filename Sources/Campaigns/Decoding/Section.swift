@@ -10,10 +10,10 @@ struct Section {
     let entries: [YAMLEntry]
     /// Keys that stand there and count as absent.
     var withheld: Set<String> = []
-    /// What to do besides writing a value where there is none, after a semicolon; blank for nothing.
+    /// What to do other than writing the missing value, after a semicolon; blank for nothing.
     var otherThanValue = ""
     private let values: [String: YAMLEntry]
-    /// Keys that misspelt ones probably mean: they are not reported as missing as well.
+    /// Keys that misspelt ones probably mean: they are not also reported as missing.
     private let meant: Set<String>
     /// Whether a key was reported that means none of the group's: it may be meant for a missing one, which is then not reported, too.
     let hasStrangeKey: Bool
@@ -32,7 +32,7 @@ struct Section {
         values = Dictionary(entries.map { ($0.key.value, $0) }) { first, _ in first }
         var meant: Set<String> = [], withheld: Set<String> = []
         var (hasStrangeKey, isBelowStrange) = (false, false)
-        // The empty group directly above, whose keys may have lost their indentation.
+        // The empty group directly above. Its keys may have lost their indentation.
         var emptied: String?
         for entry in entries {
             let key = entry.key.value

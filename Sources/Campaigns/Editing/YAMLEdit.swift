@@ -48,7 +48,7 @@ public struct YAMLEdit: Sendable {
         throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
     }
 
-    /// The lines that a value takes, from its key on; nil if there is none.
+    /// The lines that a value takes, from its key on; nil without a value.
     public func lines(at path: [String]) -> ClosedRange<Int>? {
         let scalars = scalars
         func line(_ offset: Int) -> Int { 1 + scalars.prefix(offset).count { $0 == "\n" } }
@@ -67,7 +67,7 @@ public struct YAMLEdit: Sendable {
     /// As offsets count them.
     private var scalars: [Unicode.Scalar] { Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" }) }
 
-    /// Where a value stands, from its key on; nil if there is none.
+    /// Where a value is, from its key on; nil without a value.
     private func extent(at path: [String], in scalars: [Unicode.Scalar]) -> ClosedRange<Int>? {
         guard var node = YAMLTree.read(text), let last = path.last else { return nil }
         for key in path.dropLast() {

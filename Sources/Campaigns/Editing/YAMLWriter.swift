@@ -1,6 +1,6 @@
 import Base
 
-/// Changes characters of a YAML text, by the places that a tree of it knows.
+/// Changes characters of a YAML text, at the places that its tree records.
 struct YAMLWriter {
     private var scalars: [Unicode.Scalar]
     private let lineEnd: [Unicode.Scalar]

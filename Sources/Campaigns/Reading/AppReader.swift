@@ -6,7 +6,7 @@ struct AppReader {
     let section: Section
     /// Takes its pushes.
     let service: any PushService
-    /// Whose account is read, in sentences.
+    /// The owner of the account, as sentences name it.
     var owner: String
 
     init(section: Section, service: any PushService) {
@@ -110,7 +110,8 @@ struct AppReader {
         return .server(url: address, certificateAuthority: authority)
     }
 
-    /// What the app shows the service who it is with; nil when absent or wrong, and reported. Mistakes of several are reported together.
+    /// The credential that the app presents to the service; nil when absent or wrong, and reported. Mistakes of several are reported
+    /// together.
     func credential() -> CredentialReference? { account.credentials.compactMap { credential($0) }.first }
 
     /// nil when it is not there.

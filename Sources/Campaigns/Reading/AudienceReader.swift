@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// Reads `audience`: who gets a campaign.
+/// Reads `audience`: the devices that get a campaign.
 struct AudienceReader {
     let section: Section
     /// Those that take the app's pushes.

@@ -109,7 +109,7 @@ struct ConditionReader {
         return rest.drop { $0 == "!" }.trimmingSpaces()
     }
 
-    /// What a single text asks of a cell.
+    /// The test of a cell that a single text describes.
     static func test(_ text: String, column: String) throws(Mistake) -> ColumnTest {
         let text = text.trimmingSpaces()
         switch text {

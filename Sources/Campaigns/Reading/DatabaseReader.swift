@@ -21,7 +21,7 @@ struct DatabaseReader {
         return entries.map(database)
     }
 
-    /// A database with mistakes is there all the same, so that nothing else is reported of those who name it.
+    /// A database with mistakes is kept, so that references to it are not reported too.
     private func database(_ entry: YAMLEntry) -> Database {
         var database = Database(
             name: entry.key, variable: SourceText("", at: entry.key.position), timeoutSeconds: Database.usualTimeoutSeconds)
@@ -86,7 +86,7 @@ struct DeviceSourceReader {
 }
 
 extension DeviceQuery {
-    /// What to say about the database's name where there is none of it.
+    /// The mistake to report when volley.yaml has no database with this name.
     /// - Parameter file: volley.yaml.
     public func unknownDatabase(among databases: [Database], file: String) -> (mistake: Mistake, position: SourcePosition) {
         let names = databases.map(\.name.value)

@@ -40,7 +40,7 @@ struct DeliveryReader {
     private func priority() -> PushPriority? {
         guard takes(.priority) else { return nil }
         let choices: [(String, PushPriority)] = [("high", .high), ("normal", .normal), ("low", .low)]
-        // The number that a service gets is as clear, but a file that says "5" is not to those who read it later.
+        // The number that the service gets would be clear, but people that read "5" in the file later would not understand it.
         if let text = section.node("priority")?.text, let meant = choices.first(where: { String($0.1.rawValue) == text.value }) {
             section.findings.error("'priority' is written as a word", at: text.position, remedy: "Write priority: \(meant.0).")
             return nil

@@ -43,7 +43,7 @@ struct OwnAudienceReader {
 
     // MARK: - The audience
 
-    /// Reports what an audience cannot have whose devices a service chooses.
+    /// Reports what is not possible in an audience when the service chooses the devices.
     /// - Returns: whether its tags are a plain list, so that other checks of them make sense.
     func check(_ audience: CampaignAudience, _ own: OwnAudience) -> Bool {
         let chooser = own.service.displayName
@@ -77,7 +77,7 @@ struct OwnAudienceReader {
 
     // MARK: - The campaign around it
 
-    /// Reports what a campaign cannot have whose devices a service chooses.
+    /// Reports what is not possible in a campaign when the service chooses the devices.
     static func check(_ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?), _ own: OwnAudience)
     {
         let chooser = own.service.displayName

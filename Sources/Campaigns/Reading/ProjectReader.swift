@@ -79,7 +79,7 @@ struct StoreReader {
     /// What to write at the top level of volley.yaml.
     static let example = "\(key): {\(group)}"
 
-    /// nil where there is none, or its mistakes were reported.
+    /// nil when absent, or when its mistakes were reported.
     func settings() -> StoreSettings? {
         guard let node = root.node(Self.key),
             let store = Section(node, ProjectKeys.store, of: ProjectKeys.file, example: Self.example, findings: root.findings),
@@ -216,7 +216,7 @@ struct ProxyReader {
     }
 }
 
-/// Reads the services of an app: the one whose keys are in the app itself, and those below `services`.
+/// Reads the services of an app: the one with its keys in the app itself, and those below `services`.
 struct ServicesReader {
     /// The app.
     let app: AppReader

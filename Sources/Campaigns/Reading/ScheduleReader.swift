@@ -37,7 +37,7 @@ struct ScheduleReader {
     }
 
     /// `2026-12-01 09:00`
-    /// - Parameter zone: whose clock it is, for times written with an offset from UTC; nil where that is not known.
+    /// - Parameter zone: the zone of the clock, for times written with an offset from UTC; nil where that is not known.
     static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Mistake) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
@@ -154,7 +154,7 @@ struct ScheduleReader {
             section.findings.warning(
                 .repeatUneven, message: message, at: place("repeat"), remedy: "\(remedy) If this is what you want, allow the warning.")
         }
-        // A range may well end with the month.
+        // A range is not checked: it may end with the month on purpose.
         if weekdays == "*", let day = days.split(separator: ",").compactMap({ Int($0) }).max() {
             let without = rule.months(without: day)
             let names = Self.list(without.map { Self.monthNames[$0 - 1] })

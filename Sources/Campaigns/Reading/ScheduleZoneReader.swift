@@ -6,7 +6,7 @@ struct ScheduleZoneReader {
 
     let section: Section
 
-    /// Whose clock counts; nil when that is missing or wrong, which was reported.
+    /// The clock that counts; nil when that is missing or wrong, which was reported.
     func read() -> Schedule.Zone? {
         // Nothing is guessed: servers mostly run on UTC, but the campaign's author does not.
         let node = section.required("timezone", example: "timezone: Europe/Berlin, or timezone: recipient")

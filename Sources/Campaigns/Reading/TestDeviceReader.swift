@@ -60,7 +60,7 @@ struct TestDeviceReader {
             position: device.place(of: "token"))
     }
 
-    /// - Parameter service: the number of its service; nil for the first one whose targets look like it.
+    /// - Parameter service: the number of its service; nil for the first one with targets that look like it.
     private func token(_ text: SourceText, of service: Int? = nil) -> (token: Target, service: Int)? {
         let typed = text.value.trimmingSpaces()
         for number in services.indices where service == nil || service == number {

@@ -33,7 +33,7 @@ struct TranslationReader {
         }
     }
 
-    /// Leaves out languages whose texts have no more indentation than they, which is one mistake.
+    /// Leaves out languages with texts that are not indented further than they are, which is one mistake.
     private func withoutLost(_ entries: [YAMLEntry]) -> [YAMLEntry] {
         func isText(_ entry: YAMLEntry) -> Bool {
             CampaignKeys.translation.holds(entry.key.value) && LanguageTag.normalized(entry.key.value) == nil

@@ -58,7 +58,7 @@ public struct CampaignSchema {
         return carried
     }
 
-    // MARK: - Who
+    // MARK: - Audience
 
     private static let selectors = ["tags", "aliases", "registration_ids"]
 

@@ -48,7 +48,7 @@ struct KeySlip {
 /// Characters that look like spaces, but are not spaces to YAML. Word processors, chats and web pages put them at the beginning of a line or
 /// after a colon; inside a text they do no harm.
 enum FalseSpaces {
-    /// The first of them that breaks YAML; nil when there is none.
+    /// The first slip that breaks YAML; nil when no slip does.
     static func mistake(in source: YAMLSource) -> Diagnostic? {
         var first: (place: SourcePosition, scalar: Unicode.Scalar, isIndentation: Bool)?
         var lines = 0
@@ -101,7 +101,7 @@ extension Findings {
     /// Where something that looks like a space broke the file, reports that instead of the mistakes that follow from it.
     func preferFalseSpaces(in source: YAMLSource) {
         guard hasErrors, let mistake = FalseSpaces.mistake(in: source), let line = mistake.position?.line else { return }
-        // A key whose group is not seen as such is called empty, in the line before.
+        // A key with a group that is not seen as such is called empty, in the line before.
         replaceErrors(from: line - 1, by: mistake)
     }
 }

@@ -31,7 +31,7 @@ struct YAMLComposer: ~Copyable {
         self.findings = findings
     }
 
-    /// The root of the only document; nil when there is none.
+    /// The root of the only document; nil without a document.
     mutating func document() throws(Diagnostic) -> YAMLNode? {
         _ = try next()
         let first = try next()

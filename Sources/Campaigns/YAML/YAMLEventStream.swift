@@ -127,8 +127,8 @@ struct YAMLSyntaxProblem: Error {
     var contextPosition: SourcePosition?
 }
 
-/// A value of a YAML file that knows its place. Types are not decided here: code that needs a number or a truth value decides by
-/// text and style, since only text without quotes can be anything other than text.
+/// A value of a YAML file, with its place. Types are not decided here: code that needs a number or a truth value decides by text and style,
+/// since only text without quotes can be anything other than text.
 struct YAMLNode: Sendable {
     enum Content: Sendable {
         case scalar(String, SourceText.Style)
@@ -141,7 +141,7 @@ struct YAMLNode: Sendable {
     var content: Content
     /// Where the node starts; for an alias, where its anchor is.
     var position: SourcePosition
-    /// Of a scalar whose characters do not simply follow one another in the file.
+    /// For a scalar with characters that do not simply follow one another in the file.
     var parts: [SourceText.Part] = []
 
     /// The text of a scalar with its place, else nil.

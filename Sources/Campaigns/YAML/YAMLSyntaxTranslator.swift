@@ -1,7 +1,7 @@
 import Base
 
-/// Translates libyaml's errors for people who write campaigns, and adds what to do. libyaml names the place where it gave up;
-/// the mistake itself is often earlier (a quote that was never closed), and that is the place reported.
+/// Translates libyaml's errors for people that write campaigns, and adds what to do. libyaml names the place where it gave up; the mistake
+/// itself is often earlier (a quote that was never closed), and that is the place reported.
 struct YAMLSyntaxTranslator {
     let problem: YAMLSyntaxProblem
     let source: YAMLSource
