@@ -63,7 +63,7 @@ public struct MessageCatalog: Sendable {
     ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
     ///   - dealing: whether the alias or the token decides.
     ///   - isPlanned: whether the content was checked when it was planned. Then texts are only compiled: looking for what is rarely meant
-    ///     takes many times as long, and nobody reads the warnings.
+    ///     takes many times as long, and the warnings would not be read.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
         _ content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant] = [],
@@ -166,7 +166,7 @@ public struct MessageCatalog: Sendable {
     /// Whether a device's language or variant must be known to render what it gets.
     public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
 
-    /// The languages among these whose dates and numbers are needed but not known to Volley, so that the English ones are used.
+    /// The languages among these that need dates and numbers in forms that Volley does not have, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         let tags = Array(tags)
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []

@@ -18,7 +18,7 @@ public struct MessageChooser {
         for (index, tag) in catalog.languages.enumerated() { known[tag] = index + 1 }
     }
 
-    /// The number of the variant that a device gets, in the order of `variantNames`; 0 if there are none. Always the same for the same
+    /// The number of the variant that a device gets, in the order of `variantNames`; 0 without variants. Always the same for the same
     /// campaign name, shares and alias or token.
     ///
     /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as in SplitMix64; the upper 32 bits

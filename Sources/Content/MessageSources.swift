@@ -4,8 +4,8 @@ import PushServices
 /// What each variant says in each language, before it is compiled.
 ///
 /// If a key has several texts, the most specific one counts: the service's translation, then the variant's, then the campaign's, then the
-/// service's text, then the variant's, then the campaign's. So nobody reads a text in another language because a variant was not translated.
-/// What the service removes, only its own translations bring back.
+/// service's text, then the variant's, then the campaign's. So a device never gets a text in another language because a variant was not
+/// translated. What the service removes, only its own translations bring back.
 struct MessageSources {
     struct Tag {
         let written: String
@@ -29,7 +29,7 @@ struct MessageSources {
     private let ofService: MessageContent?
     private let service: any PushService
 
-    /// - Parameter service: whose devices get it.
+    /// - Parameter service: the service of the devices that get it.
     init(_ content: MessageContent, _ variants: [MessageVariant], for service: any PushService) {
         base = content
         self.service = service
@@ -62,7 +62,7 @@ struct MessageSources {
     /// How many messages there are.
     var count: Int { variants.count { !$0.isHoldout } * (tags.count + 1) }
 
-    /// The contents of a variant: first for devices whose language is not in `tags`, then for those in `tags`.
+    /// The contents of a variant: first for devices with a language that is not in `tags`, then for those in `tags`.
     func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
         let plain = carried([variant.content, ofService].compactMap(\.self).reduce(base) { $0.overlaid(by: $1) })
         return [("", plain)]

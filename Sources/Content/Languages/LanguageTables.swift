@@ -12,8 +12,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// Months, weekdays, marks and plural rules of all languages that Volley knows: made once from `LanguageData`, then only read, by all
-/// threads.
+/// Months, weekdays, marks and plural rules of all supported languages: made once from `LanguageData`, then only read, by all threads.
 ///
 /// Taken from CLDR when Volley is built, not from the system: what is sent must be what the plan measured, on any machine.
 final class LanguageTables: Sendable {

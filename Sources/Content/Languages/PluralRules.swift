@@ -179,7 +179,7 @@ struct PluralOperands {
         [.one, .two, .few, .other],
     ]
 
-    /// All forms that a rule knows.
+    /// All forms that a rule distinguishes.
     static let allForms: [[PluralForm]] = [
         [.one, .other],
         [.one, .other],

@@ -70,7 +70,7 @@ public final class PayloadTemplate: Sendable {
         compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
     }
 
-    /// The languages among these whose dates and numbers Volley does not know, so that the English ones are used.
+    /// The languages among these without dates and numbers in Volley, so that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         guard writesByLanguage else { return [] }
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()

@@ -14,7 +14,7 @@ struct PayloadWriter {
     var findings: [Diagnostic] = []
     /// The comparisons of conditions, each once.
     var comparisons: [TemplateComparison] = []
-    /// The service whose payload it is, if it is one of several that take the campaign's pushes; nil if it is the only one.
+    /// The service that gets the payload, if it is one of several that take the campaign's pushes; nil if it is the only one.
     private(set) var oneOfSeveral: (any PushService)?
     private var indexOfColumn: [String: Int]
 

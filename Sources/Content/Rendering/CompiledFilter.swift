@@ -175,7 +175,7 @@ extension CompiledPayload {
 }
 
 extension PluralOperands {
-    /// For each rule: a bit for every form that it knows, and for each form of whole numbers below a million.
+    /// For each rule: a bit for every form that it distinguishes, and for each form of whole numbers below a million.
     static let formBits: [(all: UInt8, usual: UInt8)] = zip(allForms, usualForms).map { (bits($0), bits($1)) }
     /// one and other
     static let plainForms = bits([.one, .other])

@@ -29,7 +29,7 @@ struct TemplateParser {
 
     /// The service takes 4,096 bytes; but parts of a text may be comments, or branches that are not taken.
     static let longestText = 50_000
-    /// Nobody reads more than this.
+    /// A longer list would not be read to its end.
     static let mostMistakes = 20
 
     /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake.

@@ -17,7 +17,7 @@ struct TemplatePiece {
     var trimsBefore = false, trimsAfter = false
 }
 
-/// Finds the tags of a text. Also handles `raw` and `comment`, whose contents are not read.
+/// Finds the tags of a text. Also handles `raw` and `comment`; their contents are not read.
 ///
 /// Recognises what was meant as a tag but typed differently (`TypingSlip`): sent as text, it would reach phones.
 struct TemplateScanner {

@@ -1,7 +1,8 @@
 import Base
 
-/// Text that looks like a tag but is none: a space between braces, full-width ones, the signs of other systems. In a text that people see,
-/// what can only be a tag is a mistake, and the rest is for `TextReadiness`; elsewhere it may be the app's own notation, and gets a warning.
+/// Text that looks like a tag but is not one: a space between braces, full-width ones, the signs of other systems. In a text that people
+/// see, what can only be a tag is a mistake, and the rest is for `TextReadiness`; elsewhere it may be the app's own notation, and gets a
+/// warning.
 struct TypingSlip {
     var mistake: TemplateMistake
     /// The end of the recognised text.
@@ -123,7 +124,7 @@ private struct SlipMatcher {
 
     private func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
 
-    /// After the first of these; `from` if there is none.
+    /// After the first of these; `from` without any.
     private func firstEnd(of ends: [String], from place: Int) -> Int {
         for index in place..<max(place, scalars.count) {
             if let end = ends.first(where: { starts(with: $0, at: index) }) { return index + end.unicodeScalars.count }
