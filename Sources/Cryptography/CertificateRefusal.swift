@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Why a server's certificate is not trusted, in words that say which authorities were asked.
+/// Why a server's certificate is not trusted, with the authorities that were tried.
 public enum CertificateRefusal {
     /// A clause without a full stop; OpenSSL's own words follow in parentheses.
     /// - Parameters:

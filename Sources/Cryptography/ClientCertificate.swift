@@ -27,7 +27,7 @@ public struct ClientCertificate: Sendable {
         try self.init(file: file, passphrase: passphrase, now: now, words: words, allowsLegacy: true)
     }
 
-    /// - Parameter allowsLegacy: false behaves like a machine whose OpenSSL has no legacy algorithms.
+    /// - Parameter allowsLegacy: false behaves like a machine with an OpenSSL that has no legacy algorithms.
     init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain, allowsLegacy: Bool) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "certificate")
         let source = CertificateSource(file: file, passphrase: passphrase, words: words)

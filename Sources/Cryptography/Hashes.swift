@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104): proves that a message comes from a sender who knows a secret.
+/// HMAC with SHA-256 (RFC 2104): proves that a message comes from a sender that has a secret.
 public enum HMACSHA256 {
     /// The 32 bytes of the code.
     /// - Parameter key: the secret, of any length but 0.

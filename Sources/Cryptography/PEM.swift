@@ -41,9 +41,9 @@ struct PEMLabels {
 
 /// The data for OpenSSL's passphrase callback. Without a callback, OpenSSL would ask on the terminal.
 struct PassphraseRequest {
-    /// The passphrase in UTF-8; nil if there is none.
+    /// The passphrase in UTF-8; nil without one.
     var passphrase: [UInt8]?
-    /// Whether OpenSSL asked: the key is encrypted.
+    /// Whether OpenSSL requested the passphrase: the key is encrypted.
     var wasAsked = false
 
     init(_ passphrase: String?) { self.passphrase = passphrase.map { Array($0.utf8) } }
@@ -58,8 +58,8 @@ struct PassphraseRequest {
     }
 }
 
-/// Reads the first private key of a PEM text, of any kind; nil if there is none or it cannot be decoded.
-/// - Parameter context: the library context whose algorithms decrypt it; nil for the default one.
+/// Reads the first private key of a PEM text, of any kind; nil if the text has no such key or it cannot be decoded.
+/// - Parameter context: the library context with the algorithms that decrypt it; nil for the default one.
 func readPrivateKey(_ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest, context: OpaquePointer? = nil) -> OpenSSLHandle? {
     let source = require(OpenSSLHandle.reader(bytes), "BIO")
     defer { ERR_clear_error() }

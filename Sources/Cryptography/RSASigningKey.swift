@@ -200,10 +200,10 @@ public struct KeyFileWords: Hashable, Sendable {
         self.passphrase = passphrase
     }
 
-    /// For signatures whose recipient is not known.
+    /// For signatures with an unknown recipient.
     public static let plain = KeyFileWords(service: "Volley", source: "a .p8 file with a key for ES256", fileName: "key.p8")
 
-    /// For signatures with RSA whose recipient is not known.
+    /// For RSA signatures with an unknown recipient.
     public static let plainRSA = KeyFileWords(
         service: "Volley", source: "an RSA private key in PEM (PKCS #8) of at least 2048 bits, without a passphrase", fileName: "key.pem")
 }

@@ -1,4 +1,4 @@
-/// Bytes that nobody can guess, from the system's generator (getrandom(2)).
+/// Unpredictable bytes from the system's generator (getrandom(2)).
 public enum RandomBytes {
     /// - Parameter count: at least 0.
     public static func make(_ count: Int) -> [UInt8] {

@@ -10,7 +10,7 @@ public struct Scrypt: Hashable, Sendable {
     /// p, how often it is done: 1 to 16.
     public var parallelism: Int
 
-    /// Parameters; nil outside of the ranges, which is more memory (2 GB) and work than anybody chooses.
+    /// Parameters; nil outside of the ranges, beyond which they take more memory (2 GB) and work than is useful.
     public init?(costBits: Int, blockSize: Int, parallelism: Int) {
         guard (1...20).contains(costBits), (1...16).contains(blockSize), (1...16).contains(parallelism) else { return nil }
         self.costBits = costBits
@@ -31,7 +31,7 @@ public struct Scrypt: Hashable, Sendable {
         // OpenSSL takes nil, which an empty array may give it, for a question about the parameters alone.
         let text = password.map { CChar(bitPattern: $0) } + [0]
         let key = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            // OpenSSL refuses to take more memory than it is allowed here; it needs a little besides the large block.
+            // OpenSSL refuses to take more memory than it is allowed here; it needs a little more than the large block.
             isMade =
                 EVP_PBE_scrypt(
                     text, password.count, salt, salt.count, UInt64(1) << UInt64(costBits), UInt64(blockSize), UInt64(parallelism),

@@ -68,7 +68,7 @@ struct SecretBytes: ~Copyable {
     }
 }
 
-/// A file that contains a secret: how to read it, and who else may read it.
+/// A file that contains a secret: how to read it, and which other users may read it.
 enum SecretFile {
     /// No key or certificate is nearly this large.
     private static let maximumBytes = 1 << 20

@@ -46,7 +46,7 @@ public struct TLSConnection: ~Copyable {
         init(_ connection: consuming TLSConnection) { self.connection = connection }
     }
 
-    /// The server's end of a connection whose handshake has not begun.
+    /// The server's end of a connection before its handshake.
     /// - Throws: a `Diagnostic` if there is not enough memory; the same for the other initialisers.
     public init(_ context: TLSServerContext, socket: Int32) throws(Diagnostic) {
         ssl = try Self.make(context.pointer, socket)
@@ -56,7 +56,7 @@ public struct TLSConnection: ~Copyable {
         SSL_set_accept_state(ssl)
     }
 
-    /// The client's end of a connection whose handshake has not begun.
+    /// The client's end of a connection before its handshake.
     /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
     public init(_ context: TLSClientContext, host: String, socket: Int32) throws(Diagnostic) {
         ssl = try Self.connecting(Self.make(context.pointer, socket), context, host: host)
@@ -65,7 +65,7 @@ public struct TLSConnection: ~Copyable {
         requiredProtocol = context.requiredProtocol
     }
 
-    /// The client's end of a connection inside another one whose handshake is complete: to a server behind a proxy that itself uses TLS.
+    /// The client's end of a connection inside another one with a complete handshake: to a server behind a proxy that itself uses TLS.
     /// Progress refers to the socket of the outermost connection.
     public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) throws(Diagnostic) {
         let ssl = try Self.connecting(Self.make(context.pointer), context, host: host)

@@ -1,8 +1,8 @@
 public import Base
 import COpenSSL
 
-/// A private certificate authority, on P-256, whose certificates are valid from an hour ago for a few days: long enough for a simulation,
-/// too short to be trusted by accident. Its key never leaves the process.
+/// A private certificate authority, on P-256. Its certificates are valid from an hour ago for a few days: long enough for a simulation, too
+/// short to be trusted by accident. Its key never leaves the process.
 public struct CertificateAuthority: ~Copyable {
     private let key: OpenSSLHandle
     private let certificate: OpenSSLHandle
@@ -142,7 +142,7 @@ public struct IssuedCertificate: Sendable {
     }
 
     /// The name by which clients should call the server: `localhost` if the certificate is valid for it, otherwise the certificate's first
-    /// name (subject alternative names of RFC 5280 section 4.2.1.6, without those that contain a `*`); nil if there is none.
+    /// name (subject alternative names of RFC 5280 section 4.2.1.6, without those that contain a `*`); nil without a name.
     public var hostName: String? {
         let text = require(OpenSSLHandle.writer(), "BIO")
         BIO_puts(text.pointer, certificatePEM)
@@ -153,7 +153,7 @@ public struct IssuedCertificate: Sendable {
 }
 
 extension X509Certificate {
-    /// Whether a client that asks for this name accepts the certificate.
+    /// Whether a client that connects to this name accepts the certificate.
     fileprivate func isGood(for name: String) -> Bool { X509_check_host(pointer, name, name.utf8.count, 0, nil) == 1 }
 
     /// Its DNS names, in order.
