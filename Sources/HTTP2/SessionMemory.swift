@@ -12,7 +12,7 @@ final class SessionMemory {
     /// Each block is preceded by its size class; 16 bytes keep the alignment that malloc guarantees.
     private static let headerBytes = 16
 
-    /// By size class: a freed block, whose first bytes contain the address of the next one.
+    /// By size class: a freed block. Its first bytes contain the address of the next one.
     @exclusivity(unchecked) private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: classCount)
 
     init() { free.initialize(repeating: nil, count: Self.classCount) }

@@ -18,7 +18,7 @@ struct BodyOrder {
     /// Bodies that could continue if the connection's window allowed it.
     private var cutCount = 0
     private var blockedCount = 0
-    /// Streams whose bodies were held back, in the order in which they came.
+    /// Streams with bodies that were held back, in the order in which they came.
     private var held: [Int32] = []
 
     /// Whether a body that was not begun must wait.

@@ -66,13 +66,14 @@ public final class HTTP2ClientSession {
 
     @exclusivity(unchecked) private var slots = SlotTable()
     @exclusivity(unchecked) private var order = BodyOrder()
-    /// Requests whose last frame was not collected: their number, and the bytes of their bodies that the connection's window must take.
+    /// Requests with a last frame that was not collected: their number, and the bytes of their bodies that the connection's window must
+    /// take.
     @exclusivity(unchecked) private var uncollected = 0, queuedBytes = 0
     /// Requests and bytes of bodies so far.
     @exclusivity(unchecked) private var requestCount = 0, bodyBytes = 0
     /// Slots by tag; -1 for none.
     @exclusivity(unchecked) private var slotByTag: [Int32] = []
-    /// The slot of the request whose answer's headers are being read; -1 for none.
+    /// The slot of the request for which the answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
     /// Header date of the last answer; empty for none. Not stored with each answer, because hardly any of them needs it.
     @exclusivity(unchecked) private var date: [UInt8] = []
@@ -132,7 +133,7 @@ public final class HTTP2ClientSession {
         return true
     }
 
-    /// Resets a request whose answer is no longer needed; `ended` will not contain it.
+    /// Resets a request because its answer is no longer needed; `ended` will not contain it.
     public func cancel(tag: Int) {
         guard tag < slotByTag.count, slotByTag[tag] >= 0 else { return }
         let slot = Int(slotByTag[tag])
@@ -198,7 +199,7 @@ public final class HTTP2ClientSession {
         return filled
     }
 
-    /// Releases bodies that were held back for others; false if there are none.
+    /// Releases bodies that were held back for others; false if no body was held back.
     private func releaseHeld() -> Bool {
         guard let streams = order.takeReleased() else { return false }
         // nghttp2 refuses a stream that was closed in the meantime, which has no other effect.

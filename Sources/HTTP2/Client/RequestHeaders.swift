@@ -16,8 +16,8 @@ public struct HTTP2Header: Hashable, Sendable {
         self.isNeverIndexed = isNeverIndexed
     }
 
-    /// Whether a text may be a header's value: it contains no control character (RFC 9110 section 5.5, without the tab, which nobody
-    /// needs).
+    /// Whether a text may be a header's value: it contains no control character. RFC 9110 section 5.5 also allows the tab, which is not
+    /// needed.
     public static func canHold(_ value: String) -> Bool { value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 }
 
@@ -36,7 +36,7 @@ final class RequestHeaders {
                 HTTP2Header(":method", value: "POST"), HTTP2Header(":scheme", value: "https"), HTTP2Header(":authority", value: authority),
                 HTTP2Header(":path", value: "", isNeverIndexed: true),
             ] + headers + [HTTP2Header(ownHeader, value: "", isNeverIndexed: true)]
-        // The last place to detect this: after a line break, the text would become a header that nobody wrote.
+        // The last place to detect this: the text after a line break would become a header of its own.
         precondition(all.allSatisfy { HTTP2Header.canHold($0.value) }, "a header with a control character")
         ownIndex = all.count - 1
         let bytes = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }

@@ -6,7 +6,7 @@ struct RequestSlot {
     private(set) var pathCount = 0, ownCount = 0, bodyCount = 0
     var bodyRead = 0
     var bodyProgress = BodyOrder.Progress.whole
-    /// The caller's tag; -1 once the caller knows the end, or no longer needs it.
+    /// The caller's tag; -1 once the caller was told the end, or no longer needs it.
     var tag = -1
     var streamID: Int32 = 0
     var isOpen = false

@@ -97,7 +97,7 @@ open class HTTP2ServerSession {
     /// The client sent a PING, which is being answered.
     open func pingReceived() {}
 
-    /// Asks for a piece of the body of an answer that was submitted with a body.
+    /// Called for the next piece of the body of an answer that was submitted with a body.
     open func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         BodyPiece(count: 0, end: .endOfStream)
     }
