@@ -91,6 +91,6 @@ public enum LogFormat: String, CaseIterable, Sendable {
     case text
     /// An object with `time`, `level`, `message`, and what the message is about.
     case json
-    /// For the journal of systemd, which knows the time: a priority, what the message is about, and the message. Source: sd-daemon(3).
+    /// For the journal of systemd, which adds the time: a priority, what the message is about, and the message. Source: sd-daemon(3).
     case journal
 }
