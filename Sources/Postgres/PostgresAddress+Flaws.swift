@@ -83,7 +83,7 @@ extension PostgresAddress {
             remedy: nearest ?? "Remove it. Section \"Parameter Key Words\" of PostgreSQL's manual lists the options.")
     }
 
-    /// What this libpq knows.
+    /// The options that this libpq supports.
     private static var options: [String] {
         guard let options = PQconndefaults() else { return [] }
         defer { PQconninfoFree(options) }

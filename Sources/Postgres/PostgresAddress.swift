@@ -2,8 +2,8 @@ import Base
 import CPostgreSQL
 import Glibc
 
-/// Where a database is, and how it is reached: everything that libpq knows (connection strings, service files, `PG…` variables, .pgpass), with
-/// limits, and never without a verified certificate over a network.
+/// Where a database is, and how it is reached: everything that libpq supports (connection strings, service files, `PG…` variables,
+/// .pgpass), with limits, and never without a verified certificate over a network.
 public struct PostgresAddress: Sendable {
     /// Keywords of libpq with their values.
     let parameters: [String: String]
@@ -25,7 +25,7 @@ public struct PostgresAddress: Sendable {
     /// - Parameters:
     ///   - variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
     ///   - seconds: how long connecting may take where the address does not say.
-    /// - Throws: `PostgresError` when it cannot be read, or would allow a connection whose server is not verified.
+    /// - Throws: `PostgresError` when it cannot be read, or would allow a connection to a server that is not verified.
     public init(_ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds) throws(PostgresError) {
         try self.init(text, of: variable, connectingWithin: seconds) { EnvironmentVariables[$0] }
     }
@@ -79,11 +79,11 @@ public struct PostgresAddress: Sendable {
         guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
     }
 
-    /// Whether every server that may be asked is on this machine. Without a host it is not known: a service file may name one; on a Unix socket
-    /// libpq ignores what is said about certificates.
+    /// Whether every server that libpq may connect to is on this machine. Without a host it is not known: a service file may name one; on a
+    /// Unix socket libpq ignores what is said about certificates.
     ///
-    /// An address (`hostaddr`) counts before a host's name, wherever it comes from: what is given, otherwise the service file, otherwise PGHOSTADDR. A blank
-    /// one is none for libpq. What the service file says is not known here, and only what is given keeps it out.
+    /// An address (`hostaddr`) counts before a host's name, wherever it comes from: what is given, otherwise the service file, otherwise
+    /// PGHOSTADDR. libpq ignores a blank one. What the service file says is not known here, and only what is given keeps it out.
     private static func isLocal(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
         func list(_ text: String?) -> [String] {
             (text ?? "").isEmpty ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)

@@ -12,7 +12,7 @@ public struct PostgresColumn: Hashable, Sendable {
 
 /// What a statement takes and returns.
 public struct PostgresDescription: Hashable, Sendable {
-    /// How many values it asks for: `$1`.
+    /// How many values it takes: `$1`.
     public var parameters: Int
     /// In its order; empty for a statement that returns no rows.
     public var columns: [PostgresColumn]
@@ -54,7 +54,7 @@ extension PostgresConnection {
         }
     }
 
-    /// - Returns: the name by which the server knows the statement.
+    /// - Returns: the server's name for the statement.
     private func keep(_ statement: String, _ deadline: Deadline) throws -> String {
         if let known = kept[statement] { return known }
         let name = "volley\(kept.count)"
@@ -133,7 +133,7 @@ extension PostgresConnection {
 
     /// Has one statement parsed, without running it.
     /// - Parameter seconds: how long the answer may take.
-    /// - Throws: `PostgresError`, for a second statement as well; `CancellationError`.
+    /// - Throws: `PostgresError`, also for a second statement; `CancellationError`.
     public func describe(_ statement: String, within seconds: Double) throws -> PostgresDescription {
         let deadline = Deadline(seconds: seconds)
         return try stoppingOnError {
@@ -232,7 +232,7 @@ extension PostgresConnection {
 
     // MARK: - Stopping
 
-    /// What the server is doing is stopped when nobody waits for it any more.
+    /// Stops what the server is doing once the result is no longer awaited.
     private func stoppingOnError<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
             if PQtransactionStatus(handle) == PQTRANS_ACTIVE { stop() }
@@ -240,8 +240,8 @@ extension PostgresConnection {
         }
     }
 
-    /// Asks the server to end the statement. The request goes over a connection of its own, which libpq makes blocking: so another thread makes
-    /// it, and a server that does not answer is waited for only shortly.
+    /// Requests that the server end the statement. The request uses a connection of its own, which libpq makes blocking: so another thread
+    /// makes it, and waits only a short time for a server that does not answer.
     private func stop() {
         guard let pointer = PQgetCancel(handle), let answered = try? Wakeup() else { return }
         let request = StopRequest(pointer: pointer)

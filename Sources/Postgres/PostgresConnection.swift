@@ -121,7 +121,7 @@ public final class PostgresConnection {
     /// Whether the connection is encrypted.
     public var isEncrypted: Bool { PQsslInUse(handle) != 0 }
 
-    /// The role that the server knows this connection by.
+    /// The role of this connection on the server.
     public var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
 
     // MARK: - Waiting
@@ -136,7 +136,7 @@ public final class PostgresConnection {
     }
 
     /// Waits until the socket is ready.
-    /// - Parameter idle: called about once a second, for those who want to know that the wait is meant.
+    /// - Parameter idle: called about once a second, so that the caller can tell that the wait is intended.
     /// - Throws: `PostgresError` (`late`) when the time is over; `CancellationError`.
     func wait(forWriting: Bool = false, forReading: Bool = true, _ deadline: Deadline, idle: () -> Void = {}) throws {
         let socket = PQsocket(handle)
@@ -161,8 +161,8 @@ public final class PostgresConnection {
 
     // MARK: - Errors
 
-    /// - Throws: `PostgresError` if the server acknowledged a commit that no standby confirmed, as somebody cancelled the wait: whether it lasts is as unknown as
-    ///   that of one whose answer was lost.
+    /// - Throws: `PostgresError` if the server acknowledged a commit that no standby confirmed, because the wait was cancelled: whether the
+    ///   commit lasts is then as unknown as after a lost answer.
     func checkConfirmed() throws {
         guard isUnconfirmed.pointee else { return }
         isUnconfirmed.pointee = false

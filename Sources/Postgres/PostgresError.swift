@@ -1,7 +1,7 @@
 public import Base
 
-/// What PostgreSQL refused, or why it cannot be asked. Never holds an address, a password or the details of rows: details of a server quote
-/// cells, which may be device tokens.
+/// What PostgreSQL refused, or why it cannot be reached. Never holds an address, a password or the details of rows: details of a server
+/// quote cells, which may be device tokens.
 public struct PostgresError: ExplainedError, Hashable, Sendable {
     /// What failed.
     public enum Cause: Hashable, Sendable {

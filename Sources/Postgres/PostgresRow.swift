@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// A row in the server's binary form, whose cells are decoded when they are asked for. Valid only during the call that lends it.
+/// A row in the server's binary form. Its cells are decoded on demand. Valid only during the call that lends it.
 public struct PostgresRow {
     let result: OpaquePointer
     let number: Int32
