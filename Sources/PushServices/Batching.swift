@@ -40,7 +40,7 @@ public struct Batching: Hashable, Sendable {
     /// Whether the service has two kinds of requests: those that name a text that it keeps, and those that hold the texts of their targets.
     public var keepsTexts: Bool { !hasOwnTexts && largestWithOwnTexts > 1 }
 
-    /// Whether a request with so many targets names a text that the service keeps.
+    /// Whether a request with this many targets names a text that the service keeps.
     public func namesText(targets: Int) -> Bool { keepsTexts && targets > largestWithOwnTexts }
 }
 

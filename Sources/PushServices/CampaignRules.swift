@@ -15,7 +15,7 @@ public struct DeliveryLoss: Sendable {
     public let reason: String
     /// What follows, for a sentence: "iPhones get the push without it".
     public let effect: String
-    /// The key of the service's own that makes up for it, by its group, with a sentence about it; nil if there is none.
+    /// The service's own key that makes up for it, with its group and a sentence about it; nil without one.
     public var substitute: (group: String, key: String, remedy: String)?
 }
 

@@ -1,6 +1,6 @@
 public import Base
 
-/// Everything that is specific to one push service, as facts and values. Nothing here reads a file, opens a connection or knows the time.
+/// Everything that is specific to one push service, as facts and values. Nothing here opens a connection, or reads a file or a clock.
 ///
 /// A service is a folder next to this file, and an entry of `PushServices.all`.
 public protocol PushService: Sendable {
@@ -8,9 +8,9 @@ public protocol PushService: Sendable {
     var name: String { get }
     /// The name in sentences.
     var displayName: String { get }
-    /// What people and other tools call it as well, in small letters. Only for remedies: files name it by `name`.
+    /// Other names by which people and tools call it, in small letters. Only for remedies: files name it by `name`.
     var otherNames: [String] { get }
-    /// The name with a few words about what it is, for people who have never heard of it: no full stop.
+    /// The name with a few words about what it is, for people that have never heard of it; without a full stop.
     var introduction: String { get }
     /// Where the service's owner explains its reasons, as the end of a sentence: "Apple's page about …".
     var reasonsPage: String { get }
@@ -18,7 +18,7 @@ public protocol PushService: Sendable {
     var idColumn: String { get }
     /// The ports that a firewall must leave open: "443 and 2197".
     var ports: String { get }
-    /// Where the service's servers are, for people who run a firewall: a whole sentence.
+    /// Where the service's servers are, for people that run a firewall: a whole sentence.
     var networks: String { get }
     /// The service's owner.
     var owner: String { get }
@@ -43,7 +43,7 @@ public protocol PushService: Sendable {
     /// Whether the body of an answer with status 200 says something about the pushes, too: an error behind a good status, or a receipt.
     var readsAcceptedBodies: Bool { get }
     /// Whether the body of an answer with status 200 is, byte for byte, one by which the service says that it took the pushes, and nothing
-    /// else. Nearly all answers of a run are such, so this is quick; of any other body `details(of:)` is asked.
+    /// else. Nearly all answers of a run are like this, so the check is quick; any other body goes to `details(of:)`.
     func plainlyAccepts(_ body: [UInt8]) -> Bool
     /// When and how often a push is tried again.
     var retry: RetryPolicy { get }
@@ -54,7 +54,7 @@ public protocol PushService: Sendable {
     /// Whether a target stands for several people. Then an answer that ends the run leaves it unsent, as it does the targets that share a
     /// request, so that a resumption reaches them; otherwise the one push that got it is rejected.
     var isForMany: Bool { get }
-    /// What it says of pushes some time after it took them; nil if nothing can be asked.
+    /// What it says of pushes some time after it took them; nil if it has no statistics.
     var statistics: StatisticsFacts? { get }
     /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
     var answersCarryID: Bool { get }
@@ -64,7 +64,8 @@ public protocol PushService: Sendable {
     var repeatProtection: RepeatProtection { get }
     /// The audiences that it keeps itself, to which campaigns may go; nil if it keeps none.
     var ownAudience: OwnAudience? { get }
-    /// The name of the service whose account in volley.yaml it uses: its own, but for a service that sends to audiences of another one.
+    /// The name of the service that has the account in volley.yaml that it uses: its own, but for a service that sends to audiences of
+    /// another one.
     var accountName: String { get }
     /// What a recipient of a run is: a device, or a call after which the service chooses devices.
     var recipientNoun: String { get }
@@ -93,14 +94,14 @@ public protocol PushService: Sendable {
     func topicSuffix(of type: PushType) -> String
     /// What all requests of a run have in common.
     func request(_ options: PushOptions) -> RequestTemplate
-    /// The request with which `doctor` tries whether the service knows the sender.
+    /// The request with which `doctor` tries whether the service recognizes the sender.
     func probeRequest(_ options: PushOptions) -> RequestTemplate
-    /// What the body of an answer says. Asked for every answer except "accepted", and for those that may say something about each target.
+    /// What the body of an answer says. Called for every answer except "accepted", and for those that may say something about each target.
     func details(of body: JSONValue) -> AnswerDetails
     /// What an answer means for all pushes of its request, and for the run.
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning
-    /// What an answer means for each push of its request, in their order; nil if it means the same for all. Asked for services whose
-    /// requests may carry several pushes, even if the request carries one.
+    /// What an answer means for each push of its request, in their order; nil if it means the same for all. Called for services that take
+    /// several pushes in a request, even if the request carries one.
     /// - Parameter targets: what the answer says about each (`AnswerDetails.targets`), blank for one that it does not name.
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
     /// What the report says about a reason; nil for one that the service does not document. `push`
@@ -108,7 +109,7 @@ public protocol PushService: Sendable {
     func words(about reason: String) -> ReasonWords?
     /// Reasons that only dead targets cause, in the order in which the report names them.
     var goneReasons: [String] { get }
-    /// Reasons that wrong settings cause as well as dead targets.
+    /// Reasons that can come from wrong settings or from dead targets.
     var blamingReasons: Set<String> { get }
     /// What to check if a push was refused and all others would be refused, too; what to do now for a reason that makes `doctor` find the
     /// service busy: whole sentences.
@@ -156,7 +157,7 @@ extension PushService {
     /// A device, or a user.
     public var isForMany: Bool { false }
 
-    /// Nothing can be asked.
+    /// The service has no statistics.
     public var statistics: StatisticsFacts? { nil }
 
     /// Not promised.
@@ -291,9 +292,9 @@ public struct ReasonWords: Hashable, Sendable {
 
 /// What the answer to a push to a nonexistent device says about the connection and the settings.
 public enum ProbeMeaning: Hashable, Sendable {
-    /// The service knows the sender, and accepts pushes to the topic.
+    /// The service recognizes the sender, and accepts pushes to the topic.
     case fine
-    /// The service knows the sender, but does not accept pushes to this topic from it.
+    /// The service recognizes the sender, but does not accept pushes to this topic from it.
     case wrongTopic
     /// The service does not accept the credentials.
     case wrongCredentials

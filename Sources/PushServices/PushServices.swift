@@ -1,11 +1,11 @@
 public import Base
 
-/// The services that Volley knows.
+/// The services that Volley supports.
 public enum PushServices {
     /// All services. This is the only place that lists them.
     public static let all: [any PushService] = [APNs(), FCM(), Getui(), JPush(), RongCloud()]
 
-    /// The service of an app whose project names none.
+    /// The service of an app when the project names none.
     public static let standard = all[0]
 
     /// The column that holds a push's id in results of several services.
@@ -17,10 +17,10 @@ public enum PushServices {
     /// All that a run may go through: the services, and those by which it goes to audiences that they keep, which volley.yaml does not name.
     public static let ofRuns = all + all.compactMap { $0.ownAudience?.service }
 
-    /// The service with this name; nil if there is none.
+    /// The service with this name; nil if no service has it.
     public static func named(_ name: String) -> (any PushService)? { ofRuns.first { $0.name == name } }
 
-    /// The service that someone means who writes another name for it, or misspells its name; nil if that is not clear.
+    /// The service that another or a misspelt name stands for; nil if that is not clear.
     public static func meant(by text: String) -> (any PushService)? {
         let word = text.lowercased()
         if let service = all.first(where: { [$0.name, $0.displayName.lowercased()].contains(word) || $0.otherNames.contains(word) }) {
@@ -42,7 +42,7 @@ extension WarningName {
         return start + PushServices.all.flatMap(\.warnings) + own.dropFirst(start.count)
     }()
 
-    /// The warning with this name; nil if there is none.
+    /// The warning with this name; nil if no warning has it.
     public init?(rawValue: String) {
         guard let name = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = name

@@ -10,8 +10,8 @@ public enum RepeatProtection: Sendable {
     /// `windowSeconds`: how long the service recognizes a name at least.
     case derived(windowSeconds: Double)
     /// Each request has a name that the service gave out for it. Sent again under this name, and with the same targets, it gets the answer of
-    /// the first time. The service takes such a request as a whole, or refuses it as a whole: where it took a part, nobody could tell which
-    /// targets a request in doubt may be divided into.
+    /// the first time. The service takes such a request as a whole, or refuses it as a whole: if it took only a part, there would be no
+    /// safe way to divide a request in doubt.
     case fetched(FetchedNames)
 }
 

@@ -22,7 +22,7 @@ public struct RequestPaces: Hashable, Sendable {
     public var isEmpty: Bool { targets == nil && calls == nil }
 
     /// The most pushes that a request may carry, at least 1. They leave at one moment, so they are never more than may leave in a second.
-    /// Beside a pace of requests they are as many as let both paces be reached; otherwise a twentieth of a second's.
+    /// With a pace of requests, as many as let both paces be reached; otherwise a twentieth of a second's pushes.
     public var largestRequest: Int {
         guard let targets else { return batching.largestTargets }
         guard let calls else { return min(batching.largestTargets, targets.pushesAhead) }

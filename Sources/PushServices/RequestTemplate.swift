@@ -40,7 +40,7 @@ public struct RequestTemplate: Sendable {
     public struct Header: Hashable, Sendable {
         /// In lower-case letters, as HTTP/2 requires.
         public var name: String
-        /// Never a secret: the credential says who sends.
+        /// Never a secret: the credential identifies the sender.
         public var value: String
 
         /// A header field.

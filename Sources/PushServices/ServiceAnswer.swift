@@ -9,11 +9,11 @@ public struct ServiceAnswer: Hashable, Sendable {
     public var status: Int
     /// The service's reason; blank when it gave none.
     public var reason: String
-    /// Whose id the answer carries.
+    /// Where the id in the answer comes from.
     public var id: Identity
     /// Whether the body was cut off, or is not what a service writes.
     public var isCutOff: Bool
-    /// Whether it gave an id under which the service knows what it took (`PushService.plainlyAccepts`, `AnswerDetails.receipt`).
+    /// Whether it has an id under which the service keeps what it took (`PushService.plainlyAccepts`, `AnswerDetails.receipt`).
     public var hasReceipt: Bool
 
     /// An answer.

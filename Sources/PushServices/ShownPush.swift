@@ -4,7 +4,7 @@ public struct ShownPush: Sendable {
     public var title = "", subtitle = "", body = ""
     /// Whether it is invisible: a background push.
     public var isSilent = false
-    /// The address of the image next to the text; blank if there is none.
+    /// The address of the image next to the text; blank without one.
     public var image = ""
     /// Other properties in plain words: sound, badge, category, …
     public var marks: [(name: String, value: String)] = []

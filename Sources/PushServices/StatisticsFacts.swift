@@ -5,7 +5,7 @@ public import Base
 public struct StatisticsFacts: Sendable {
     /// What a question names.
     public enum Subject: Hashable, Sendable {
-        /// Ids that answers gave (`AnswerDetails.receipt`), so many at a time.
+        /// Ids that answers gave (`AnswerDetails.receipt`), at most this many at a time.
         case receipts(atMost: Int)
         /// The run's label (`PushOptions.label`).
         case label
@@ -41,14 +41,14 @@ public struct StatisticsFacts: Sendable {
 
     /// What a question names.
     public let subject: Subject
-    /// For how many days after a push the service knows it.
+    /// For how many days after a push the service keeps it.
     public let days: Int
     /// What it counts, in the order in which a report shows it.
     public let counts: [Count]
     /// The question about some subjects, at least one. `environment`: nil where another server stands for the service's own.
     public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
-    /// What an answer says of the subjects that were asked for, each by the keys of `counts`; what the service does not know is missing, and
-    /// other subjects are left out. nil if this is no answer of the service, or says that there is none.
+    /// What an answer says of the subjects of the question, each by the keys of `counts`. What the service does not have is missing, and
+    /// other subjects are left out. nil if this is not an answer of the service, or if the answer says that it has no statistics.
     public let read: @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
 
     /// Facts about a service.

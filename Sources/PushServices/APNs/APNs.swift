@@ -7,7 +7,7 @@ public struct APNs: PushService {
     public let name = "apns"
     /// The name that people use.
     public let displayName = "APNs"
-    /// What people call it as well.
+    /// Its other names.
     public let otherNames = ["apple", "apple push", "apple push notification service"]
     /// The name at its first mention.
     public let introduction = "APNs, Apple's push service"
@@ -30,7 +30,7 @@ public struct APNs: PushService {
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// Source: Apple, "Preparing custom alert sounds".
     public let system: PhoneSystem? = PhoneSystem(name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])
-    /// All that Volley knows: they are Apple's.
+    /// All types: the list is Apple's.
     public let pushTypes = PushType.allCases
     /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]

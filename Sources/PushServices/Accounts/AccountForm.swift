@@ -91,9 +91,9 @@ public struct AccountField: Sendable {
     public let otherNames: [String]
     /// Where people find the value: a sentence without its full stop.
     public let source: String
-    /// What it is, as a remedy continues after the option to add: "the ten characters that …". Blank where no remedy asks for it.
+    /// What it is, as a remedy continues after the option to add: "the ten characters that …". Blank where no remedy needs it.
     public let whatToAdd: String
-    /// Whether it stands beside the credential that it belongs to, rather than below it: a public name that the service gives an app together
+    /// Whether it is next to the credential that it belongs to, rather than below it: a public name that the service gives an app together
     /// with a secret.
     public let isBeside: Bool
     /// What else is wrong with a text; `shown` is the text as a message shows it.
@@ -125,7 +125,7 @@ public struct CredentialForm: Sendable {
         case signingKey(SignedTokenFacts)
         /// A certificate for TLS.
         case clientCertificate
-        /// The file of an account, whose key signs for tokens that the service's own server gives out, or a secret that is proved there.
+        /// The file of an account. Its key signs for tokens that the service's own server gives out, or a secret that is proved there.
         case fetchedToken(TokenExchange)
         /// A secret that each request shows together with the account's topic: `authorization: Basic …` (RFC 7617).
         case basic
@@ -163,7 +163,7 @@ public struct CredentialForm: Sendable {
     public let alternatives: [String]
     /// What other tools call it and its parts.
     public let otherNames: [String]
-    /// What its file is, for people who named a different one.
+    /// What its file is, for people that named a different one.
     public let file: KeyFileFacts?
 
     /// A form.
@@ -192,7 +192,7 @@ public struct CredentialForm: Sendable {
             && (alternatives.isEmpty || alternatives.count(where: keys.contains) == 1)
     }
 
-    /// The fields below its key, and those beside it.
+    /// The fields below its key, and those next to it.
     public var fieldsBelow: [AccountField] { fields.filter { !$0.isBeside } }
     /// See `fieldsBelow`.
     public var fieldsBeside: [AccountField] { fields.filter(\.isBeside) }

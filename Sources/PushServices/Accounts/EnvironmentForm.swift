@@ -2,7 +2,7 @@
 public struct EnvironmentForm: Sendable {
     /// The key below an app.
     public static let key = "environment"
-    /// The key for the part of the world whose servers an app uses, where a service has several.
+    /// The key for the part of the world with the servers that an app uses, where a service has several.
     public static let regionKey = "region"
 
     /// The service's own servers. The first one is for people's devices.
@@ -28,10 +28,10 @@ public struct EnvironmentForm: Sendable {
         self.regions = regions
     }
 
-    /// The region with this name; nil if there is none.
+    /// The region with this name; nil if no region has it.
     public func region(_ name: String) -> ServiceRegion? { regions.first { $0.name == name } }
 
-    /// The environment with this name; nil if there is none.
+    /// The environment with this name; nil if no environment has it.
     public func named(_ name: String) -> ServiceEnvironment? { choices.first { $0.name == name } }
 }
 

@@ -2,7 +2,7 @@ public import Base
 
 /// How an app gets a token that a service's own server gives out for a time.
 public struct TokenExchange: Sendable {
-    /// What shows the server who asks.
+    /// What identifies the sender to the server.
     public enum Proof: Sendable {
         /// A signed assertion (JWT, RS256), posted as a form. Source: RFC 7523, section 2.1 and RFC 6749, section 5.1.
         case assertion(AssertionFacts)
@@ -12,7 +12,7 @@ public struct TokenExchange: Sendable {
 
     /// What the service calls such a token: "access token".
     public let noun: String
-    /// What shows the server who asks.
+    /// What identifies the sender to the server.
     public let proof: Proof
     /// The header of requests that carries the token, in lower-case letters, and what stands before it there.
     public let header: String
@@ -20,7 +20,7 @@ public struct TokenExchange: Sendable {
     public let prefix: String
     /// A token is replaced so long before it ends.
     public let renewEarlySeconds: Double
-    /// The service is not asked for another token sooner than this after the last one.
+    /// Another token is not requested sooner than this after the last one.
     public let shortestRenewalSeconds: Double
 
     /// An exchange.
@@ -76,7 +76,7 @@ public struct DigestFacts: Sendable {
     public struct Parts: Sendable {
         /// What the service calls the app: the account's topic.
         public let topic: String
-        /// The fields beside the credential, by their keys.
+        /// The fields next to the credential, by their keys.
         public let names: [String: String]
         /// Since 1970.
         public let milliseconds: Int64
@@ -93,7 +93,7 @@ public struct DigestFacts: Sendable {
     public enum Reading: Hashable, Sendable {
         /// A token. `until`: the end of its time, in milliseconds since 1970 by the server's clock.
         case token(String, until: Int64)
-        /// The service's words for why there is none. `mayPass`: whether it will give one out later.
+        /// The service's words for why it gave no token. `mayPass`: whether it will give one out later.
         case refused(String, mayPass: Bool)
         /// Something that is not the service's.
         case unreadable
@@ -101,7 +101,7 @@ public struct DigestFacts: Sendable {
 
     /// The path, without the topic where it names one.
     public let path: @Sendable (_ topic: String) -> String
-    /// The text whose SHA-256 is the digest, in hex.
+    /// The text to hash: its SHA-256, in hex, is the digest.
     public let text: @Sendable (_ parts: Parts, _ secret: String) -> String
     /// The body that is posted, with the digest.
     public let body: @Sendable (_ parts: Parts, _ digest: String) -> JSONValue
@@ -145,7 +145,7 @@ public struct AssertionKey: Sendable {
 public struct AppSecret: Sendable {
     /// What the service calls the app: the account's topic.
     public var topic: String
-    /// The fields beside the credential, by their keys.
+    /// The fields next to the credential, by their keys.
     public var names: [String: String]
     /// A secret.
     public var secret: String

@@ -168,7 +168,7 @@ public struct CallsOfKind: Sendable {
 }
 
 /// The audiences that a service keeps itself, under names that apps gave their devices. A campaign names one, and the service chooses the
-/// devices: nobody else knows them.
+/// devices: only the service has their list.
 public struct OwnAudience: Sendable {
     /// A kind of names that the service takes.
     public struct Names: Sendable {
@@ -211,7 +211,7 @@ public struct OwnAudience: Sendable {
     public let checker: (any PushService)?
 
     /// - Parameters:
-    ///   - request: makes requests whose target is a call.
+    ///   - request: makes requests with a call as their target.
     ///   - check: makes requests that the service only checks; nil if it has none.
     ///   - answers: how answers to calls differ from those to pushes to devices.
     init(

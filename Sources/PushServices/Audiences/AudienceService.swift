@@ -39,7 +39,7 @@ struct AudienceService: PushService {
     var recipientNoun: String { "call" }
     var target: TargetForm { AudienceCall.form }
     var batching: Batching { Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: base.batching.paceUnit) }
-    /// A call reaches whoever has its names.
+    /// A call reaches all devices that have its names.
     var isForMany: Bool { true }
     var goneReasons: [String] { [] }
     var blamingReasons: Set<String> { [] }

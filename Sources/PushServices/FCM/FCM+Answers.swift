@@ -4,7 +4,7 @@ public import Base
 extension FCM {
     /// `{"error": {"code": 404, "status": "NOT_FOUND", "details": [{"@type": "…FcmError", "errorCode": "UNREGISTERED"}]}}`
     ///
-    /// The code of FCM counts, and the status where there is none. Of a bad request, the field that it names is a part of the reason.
+    /// FCM's code counts; without one, the status. Of a bad request, the field that it names is a part of the reason.
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         // Calls that stream wrap an error in a list; so do some proxies of Google.

@@ -7,7 +7,7 @@ public struct FCM: PushService {
     public let name = "fcm"
     /// The name that people use.
     public let displayName = "FCM"
-    /// What people call it as well.
+    /// Its other names.
     public let otherNames = ["firebase", "google", "gcm", "firebase cloud messaging"]
     /// The name at its first mention.
     public let introduction = "FCM, Google's push service for Android, iOS and the web"
@@ -35,7 +35,7 @@ public struct FCM: PushService {
             ("message", .object(pairs: [("notification", .object(pairs: [("title", .string("Hello"))]))]))
         ]))
 
-    /// Answers do not repeat it; Google's support asks for nothing else, either. It tells pushes apart in the logs of proxies.
+    /// Answers do not repeat it, and Google's support has no use for it. It tells pushes apart in the logs of proxies.
     static let idHeader = "x-request-id"
 
     /// Source: Google, "Best practices when sending FCM messages at scale": wait at least 10 seconds before a retry, with exponential
@@ -168,7 +168,7 @@ extension FCM {
     }
 }
 
-/// What phones show of a message: the card of an Android phone, with what only iPhones show as well.
+/// What phones show of a message: the card of an Android phone, and what only iPhones show.
 extension FCM {
     /// - Parameter payload: a JSON object.
     public func shown(_ payload: JSONValue) -> ShownPush {

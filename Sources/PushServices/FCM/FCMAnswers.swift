@@ -1,6 +1,6 @@
 extension FCM {
-    /// A bad request of which the target was the bad part. The field, which the answer names apart from the code, makes it a reason of its
-    /// own: without it this would look as every push of a run looks whose payload is wrong.
+    /// A bad request because of a bad target. The field, which the answer names apart from the code, makes it a reason of its own:
+    /// without it, this would look like every push of a run with a wrong payload.
     static let badTargets = ["\(badRequest) (message.token)", "\(badRequest) (message.fid)"]
     static let badRequest = "INVALID_ARGUMENT"
 

@@ -20,7 +20,7 @@ struct FCMPayload: ContentFindings {
         return PayloadDraft(root: root, pushType: pushType, byteLimit: FCM.payloadLimit, findings: payload.findings)
     }
 
-    /// A payload whose parts stand where `FCMRequestBody` expects them.
+    /// A payload with its parts where `FCMRequestBody` expects them.
     static func root(headers: PayloadNode, apns: [Member], others: [Member], android: PayloadNode) -> PayloadNode {
         let message = [("apns", .object([("headers", headers)] + apns))] + others + [("android", android)]
         return .object([("message", .object(message))])

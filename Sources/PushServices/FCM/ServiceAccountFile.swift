@@ -1,6 +1,6 @@
 import Base
 
-/// The file with which a service account proves who it is. Source: Google Cloud, "Create and delete service account keys".
+/// The file with which a service account proves its identity. Source: Google Cloud, "Create and delete service account keys".
 enum ServiceAccountFile {
     private static let newKey = "Get a new one from the Firebase console: Project settings, Service accounts, Generate new private key."
 

@@ -25,8 +25,8 @@ extension Getui {
     static let otherDataCentre = "301"
 
     /// The first of Getui's servers that an answer lists: `{"hostList": [{"domainList": ["https://restapi.getui.com"]}]}`. Any other name is
-    /// ignored, as a server that may be anybody's must not get the app's token.
-    /// Source: Getui's SDK for Java, `RasDomainBO` and `HostManager.handleDomain`, which writes names with capitals; others do with underscores.
+    /// ignored, because an unknown server must not get the app's token. Source: Getui's SDK for Java, `RasDomainBO` and
+    /// `HostManager.handleDomain`, which writes names with capitals; others do with underscores.
     private static func server(in data: JSONValue?) -> String? {
         guard let data, case .array(let lists)? = data["hostList"] ?? data["host_list"] else { return nil }
         for list in lists {
@@ -86,7 +86,7 @@ extension Getui {
         }
     }
 
-    /// Getui has no code for a list whose text it keeps no longer: it refuses a parameter, as it refuses others.
+    /// Getui has no code for a list with a text that it no longer keeps: it refuses a parameter, as it refuses others.
     public func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool {
         Self.code(of: answer.reason) == Self.badParameter && !Self.reasonsOfBadTargets.contains(answer.reason)
     }

@@ -7,7 +7,7 @@ public struct Getui: PushService {
     public let name = "getui"
     /// The name that people use.
     public let displayName = "Getui"
-    /// What people call it as well.
+    /// Its other names.
     public let otherNames = ["个推", "个推推送", "gexin"]
     /// The name at its first mention.
     public let introduction = "Getui (个推), a push service for Android and iOS in China"
@@ -62,8 +62,8 @@ public struct Getui: PushService {
     /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push". Lists have none.
     public var recognizesRepeats: Bool { !usesLists }
 
-    /// Getui does not say how long it knows a `request_id`: an hour is a guess, and as long as a push is tried. Whether it knows those of
-    /// messages that it refused, it does not say either, so that they get new ones.
+    /// Getui does not document how long it keeps a `request_id`. An hour is a guess, and as long as a push is tried. It does not document
+    /// either whether it keeps those of messages that it refused, so these get new ones.
     public let repeatProtection = RepeatProtection.derived(windowSeconds: 3600)
 
     /// Getui publishes nothing about waits. Its service starts again within seconds, and its limits are those of minutes.
@@ -195,7 +195,7 @@ extension Getui {
     }
 }
 
-/// What phones show of a message: the card of an Android phone, with what only iPhones show as well.
+/// What phones show of a message: the card of an Android phone, and what only iPhones show.
 extension Getui {
     /// - Parameter payload: a JSON object.
     public func shown(_ payload: JSONValue) -> ShownPush {
@@ -349,7 +349,7 @@ extension Getui {
 
     // MARK: - Requests
 
-    /// A POST for each call, whose path follows from what it names.
+    /// A POST for each call. Its path follows from what the call names.
     private func audienceRequest(_ options: PushOptions) -> RequestTemplate {
         let message = GetuiMessage(options)
         return RequestTemplate(

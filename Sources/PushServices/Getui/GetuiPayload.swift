@@ -1,8 +1,8 @@
 import Base
 
 /// A payload from the keys of `content`: a message without its request id, its target, and what all pushes of a run have in common, which
-/// `GetuiMessage` adds. For that its members have a fixed order: `settings`, whose last member is `strategy`; `push_channel`, whose first
-/// member is `ios`; `push_message`, whose last member is the notification or the transmission.
+/// `GetuiMessage` adds. For that its members have a fixed order: `settings`, with `strategy` as its last member; `push_channel`, with `ios`
+/// as its first member; `push_message`, with the notification or the transmission as its last member.
 ///
 /// Getui shows a notification on Android only. iPhones get `push_channel.ios` through APNs. A message has either a notification or a
 /// transmission, which the app reads while it runs and which shows nothing.
@@ -65,7 +65,7 @@ struct GetuiPayload: ContentFindings {
         .object([("default", .constant(.integer(1))), ("ios", .constant(.integer(strategy.rawValue)))])
     }
 
-    /// A payload whose parts stand where `GetuiMessage` expects them.
+    /// A payload with its parts where `GetuiMessage` expects them.
     static func root(settings: [Member], channel: [Member], message: [Member]) -> PayloadNode {
         .object(
             [("settings", .object(settings))] + (channel.isEmpty ? [] : [("push_channel", .object(channel))])

@@ -7,7 +7,7 @@ public struct JPush: PushService {
     public let name = "jpush"
     /// The name that people use.
     public let displayName = "JPush"
-    /// What people call it as well.
+    /// Its other names.
     public let otherNames = ["jiguang", "aurora", "极光", "极光推送"]
     /// The name at its first mention.
     public let introduction = "JPush (极光推送), a push service for Android and iOS in China"
@@ -82,7 +82,7 @@ public struct JPush: PushService {
                 return cids.compactMap(\.stringValue)
             }))
 
-    /// The number of a push, by which statistics are asked.
+    /// The number of a push is needed for its statistics.
     public let readsAcceptedBodies = true
 
     /// Source: docs.jiguang.cn, "API rate limit". What the limit itself is called differs between that page and JPush's SDK.
@@ -164,7 +164,7 @@ extension JPush {
     }
 }
 
-/// What phones show of a notification: the card of an Android phone, with what only iPhones show as well.
+/// What phones show of a notification: the card of an Android phone, and what only iPhones show.
 extension JPush {
     /// - Parameter payload: a JSON object.
     public func shown(_ payload: JSONValue) -> ShownPush {

@@ -24,7 +24,7 @@ extension ContentFindings {
         PayloadLimit(most, unit, of: noun, service: service, at: place)
     }
 
-    /// A text that people see, of which the service takes only so many characters.
+    /// A text that people see, with the service's limit on its characters.
     static func shown(_ text: SourceText, _ key: ContentKey, atMost most: Int) -> PayloadNode {
         .limited(
             .shown(text, mustShow: true),
@@ -51,7 +51,7 @@ extension ContentFindings {
         return link + data.map { ($0.name.value, .content($0.value)) }
     }
 
-    /// Reports a key of `data` that `content` sets as well.
+    /// Reports a key of `data` that `content` also sets.
     mutating func refuseTwice(_ name: String, _ text: SourceText?, in data: [ContentMember]) {
         guard text != nil else { return }
         for member in data where member.name.value == name {
@@ -148,7 +148,7 @@ extension ContentFindings {
         }
     }
 
-    /// All members of such a group; nil if there is none, or none that can be read, which is noted.
+    /// All members of such a group; nil if the group is missing, or if it cannot be read, which is noted.
     mutating func group(_ key: String, in content: MessageContent, example: String) -> [ContentMember]? {
         guard let own = content.own.first(where: { $0.name.value == key }) else { return nil }
         if case .object(let members, _) = own.value { return members }

@@ -38,7 +38,7 @@ public struct PayloadPart: Hashable, Sendable {
     public let unit: Unit
     /// What the part is called in sentences: "title".
     public let noun: String
-    /// The key of `content` that holds the part, and nothing else; nil if there is none.
+    /// The key of `content` that holds the part, and nothing else; nil without one.
     public let key: ContentKey?
     /// The service's name in sentences.
     public let service: String
@@ -67,7 +67,7 @@ public struct PayloadLimit: Hashable, Sendable {
 }
 
 /// A part of the content that a service has, and leaves out of this payload: a mistake where no other service takes the campaign's pushes,
-/// and a warning beside others.
+/// and a warning in a campaign with several services.
 public struct ContentLoss: Sendable {
     /// The key of `content`.
     public let key: ContentKey

@@ -60,7 +60,7 @@ extension RongCloud {
         }
     }
 
-    /// What `doctor` learns from the answer to a push to a user who does not exist.
+    /// What `doctor` learns from the answer to a push to a user that does not exist.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
         if let row = Self.answers[status, reason] { return row.probe }
         return switch status {

@@ -13,7 +13,7 @@ extension RongCloud {
     /// A notification with the campaign's own data in it.
     public func payload(of content: MessageContent) -> PayloadDraft { RongCloudPayload.draft(of: content) }
 
-    /// RongCloud has no request that only checks. It accepts a push to a user who does not exist, and no app has such a user.
+    /// RongCloud has no request that only checks. It accepts a push to a user that does not exist, and no app has such a user.
     public var probe: ProbePush {
         ProbePush(
             target: "volley-doctor=nobody", payload: RongCloudRequestBody.opening + #"},"pushContent":"Volley"}}"#)

@@ -10,7 +10,7 @@ public struct RongCloud: PushService {
     public let name = "rongcloud"
     /// The name that people use.
     public let displayName = "RongCloud"
-    /// What people call it as well.
+    /// Its other names.
     public let otherNames = ["融云", "融云推送", "rongyun", "rong cloud"]
     /// The name at its first mention.
     public let introduction = "RongCloud, a chat and push service for iOS, Android and HarmonyOS"
@@ -38,7 +38,7 @@ public struct RongCloud: PushService {
     /// Only for tracing: RongCloud recognizes no repeats.
     static let idHeader = "x-request-id"
 
-    /// An iPhone gets pushes that show something, which may wake the app as well.
+    /// An iPhone gets pushes that show something, which may also wake the app.
     public let pushTypes = [PushType.alert]
 
     /// A hundred users of one text, and the pace counts users.
@@ -132,7 +132,7 @@ extension RongCloud {
                 example: "RONGCLOUD_SECRET"),
         ], alternatives: ["file", "env"], otherNames: ["secret", "appsecret", "master_secret", "rongcloud_secret"])
 
-    /// The number has at most 18 characters. RongCloud's page asks for milliseconds, and its own SDKs send seconds.
+    /// The number has at most 18 characters. RongCloud's page specifies milliseconds, and its own SDKs send seconds.
     static let signature = RequestSignature(
         account: "app-key", nonce: "nonce", nonceDigits: 16, timestamp: "timestamp", signature: "signature")
 

@@ -16,9 +16,9 @@ public struct TargetForm: Sendable {
     /// From this many bytes on, a text in this notation can only be a target, so it is never shown whole, even where something else is
     /// expected; nil if names and numbers look the same.
     public let tellingLength: Int?
-    /// The length in bytes that nearly all have, where other names rarely have it in this notation; nil if there is none.
+    /// The length in bytes that nearly all have, where other names rarely have it in this notation; nil without such a length.
     public let usualLength: Int?
-    /// Whether they are people: the service reaches all devices of each, so a device has a target of another service beside them.
+    /// Whether targets are people: the service reaches all devices of each, so a device also has a target of another service.
     public let areUsers: Bool
     /// The column that holds them in an export for several services, and its key in volley.yaml: `token`.
     public let column: String
@@ -32,9 +32,9 @@ public struct TargetForm: Sendable {
     public let example: String
     /// How they are written, after a comma: "in hex".
     public let writing: String
-    /// What a target must look like, for people who write one into a file: a sentence without its full stop.
+    /// What a target must look like, for people that write one into a file: a sentence without its full stop.
     public let rule: String
-    /// What to do, for people who typed a wrong one: a whole sentence.
+    /// What to do, for people that typed a wrong one: a whole sentence.
     public let remedy: String
     /// Shapes that other services and programs use and that are not targets here, with a clause for each: "it …".
     public let foreignShapes: [TargetShape: String]
@@ -114,9 +114,9 @@ extension TargetForm {
     }
 
     /// A target in its stored form without what programs and people write around it and within it: `<9f3c1a2b 0d…>` (iOS before 13), quotes
-    /// and the apostrophe of spreadsheets, blanks, no-break spaces and other invisible characters, `0x`, and blanks between hex digits. nil if
-    /// there is none, and for a text too short to be certainly a target. A row that is read like this decides for its device, and a line of
-    /// a list excludes it: the device must not be reached through another row.
+    /// and the apostrophe of spreadsheets, blanks, no-break spaces and other invisible characters, `0x`, and blanks between hex digits. nil
+    /// without a target, and for a text too short to be certainly a target. A row that is read like this decides for its device, and a line
+    /// of a list excludes it: the device must not be reached through another row.
     public func undecorated(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         // Texts that are no target at all, such as UUIDs, are told apart without copying them.
         guard let tellingLength, text.count > tellingLength, text.allSatisfy({ isCharacter($0) || Self.mayDecorate($0) }) else {
@@ -213,7 +213,7 @@ public struct KeptTargets: Sendable {
 // MARK: - Mistakes
 
 extension TargetForm {
-    /// Why a text cannot be a target, for the person who typed it; nil if it can.
+    /// Why a text cannot be a target, for the person that typed it; nil if it can.
     public func flaw(of text: String) -> String? {
         guard target(text) == nil else { return nil }
         let count = text.utf8.count
@@ -226,7 +226,7 @@ extension TargetForm {
         return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .oddDigits, length: count))"
     }
 
-    /// Whether so many characters are fewer than a target has, or fewer than one of the longer kind.
+    /// Whether this many characters are fewer than a target has, or fewer than one of the longer kind.
     func isTooShort(_ count: Int) -> Bool { count < lengths.lowerBound || exceptedLengths?.contains(count) == true }
 
     /// What its characters are called, in the plural.
@@ -268,7 +268,7 @@ extension TargetForm {
     /// Several of them, where the sentence speaks of devices anyway: "tokens".
     public var shortNouns: String { shortNoun + "s" }
 
-    /// What the exports call a registration id, which a service may call its targets as well.
+    /// What the exports call a registration id, which is also the name of some services' targets.
     public static let registrationID = "registration id"
 
     /// What names a device in a list: "token or registration id".
@@ -292,7 +292,7 @@ extension TargetForm {
 }
 
 extension [any PushService] {
-    /// What their targets are called beside a device: `token` where they have device tokens and registration tokens, and `target` where
+    /// What their targets are called next to a device: `token` where they have device tokens and registration tokens, and `target` where
     /// their words have nothing in common.
     public var shortTargetNoun: String {
         let nouns = map(\.target.shortNoun)

@@ -48,7 +48,7 @@ extension TargetForm {
         return isCharacter(byte) || ASCIISet.lettersAndDigits.contains(byte)
     }
 
-    /// Whether so many bytes are none of a target in either case that the text is a name rather than a target with a slip.
+    /// Whether enough bytes cannot be a target's, in either case, to show that the text is a name rather than a target with a slip.
     private func isForeign(_ text: some Sequence<UInt8>) -> Bool {
         let mostSlips = 2
         return text.count { byte in
