@@ -3,10 +3,10 @@ public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
     public static let all = [StandIn.apns, .fcm, .getui, .jpush, .rongcloud]
 
-    /// The stand-in for the service of apps whose project does not name one.
+    /// The stand-in for the service of apps when their project does not name one.
     public static let standard = all[0]
 
-    /// The stand-in for the service of a name; nil if there is none.
+    /// The stand-in for the service with this name; nil if no service has it.
     public static func named(_ service: String) -> StandIn? { all.first { $0.service == service } }
 }
 

@@ -127,7 +127,7 @@ struct ProviderTokenChecker {
         return known.count - 1
     }
 
-    /// The signing key and the claim `iat` of a JWT whose form, signature, `alg`, `kid` and `iss` are correct; nil for any other.
+    /// The signing key and the claim `iat` of a JWT with a correct form, signature, `alg`, `kid` and `iss`; nil for any other.
     private func verify(_ token: [UInt8]) -> (keyIndex: Int, issuedAt: Int64)? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),

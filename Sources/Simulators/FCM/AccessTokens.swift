@@ -71,7 +71,7 @@ struct AccessTokens {
 
     // MARK: Exchange
 
-    /// Answers a form that asks for a token.
+    /// Answers a form that requests a token.
     mutating func exchange(_ form: [UInt8], now: Timestamp) -> FCMReply {
         guard let fields = Self.fields(form) else { return Self.refusal("invalid_request", "The form cannot be read.") }
         guard let grant = fields["grant_type"] else { return Self.refusal("invalid_request", "Required parameter is missing: grant_type") }

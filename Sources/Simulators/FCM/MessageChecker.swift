@@ -2,7 +2,7 @@ import Base
 
 /// Checks the body of a request to FCM: its form by `MessageKeys`, and then what the documentation demands of the values.
 ///
-/// It does no I/O, and knows neither tokens that exist nor senders. Where the documentation leaves something open:
+/// It does no I/O, and has no list of tokens or senders. Where the documentation leaves something open:
 /// - the size of a message is that of the JSON of `message` without its target, in the shortest notation;
 /// - a registration token has 100 to 4,096 letters, digits, `:`, `-` and `_` (those of today have 142 and more, and GCM allowed 4,096); an
 ///   installation id is 22 of them without `:` (firebase-js-sdk, `generateFid`);
@@ -22,7 +22,7 @@ struct MessageChecker {
         message = body["message"] ?? .null
     }
 
-    /// Whether the body asks for a check alone.
+    /// Whether the body requests only a check.
     var isDryRun: Bool { body["validate_only"] == .bool(true) || body["validateOnly"] == .bool(true) }
 
     /// The first target that the body names, well formed or not.
@@ -92,7 +92,7 @@ struct MessageChecker {
         return nil
     }
 
-    /// The value at the end of a path below `message`, whose keys are in snake_case; nil if there is none.
+    /// The value at the end of a path below `message`, with keys in snake_case; nil without a value.
     private func value(_ path: [String]) -> JSONValue? {
         var value = message
         for name in path {

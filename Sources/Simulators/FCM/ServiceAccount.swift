@@ -3,7 +3,7 @@ public import Cryptography
 
 /// A service account of Google, made by the simulator: its file is what a sender reads.
 public struct SimulatedServiceAccount: Sendable {
-    /// The project whose messages the account may send.
+    /// The project that the account may send messages of.
     public var project: String
     /// The account's name, the claim `iss` of its assertions.
     public var clientEmail: String
@@ -65,9 +65,9 @@ public struct SimulatedServiceAccount: Sendable {
     }
 }
 
-/// An account whose assertions a simulator accepts.
+/// An account that a simulator accepts assertions of.
 public struct TrustedServiceAccount: Sendable {
-    /// The project whose messages it may send.
+    /// The project that it may send messages of.
     public var project: String
     /// The claim `iss`.
     public var clientEmail: String
@@ -87,7 +87,7 @@ public struct TrustedServiceAccount: Sendable {
 
 /// What only the simulator of FCM has.
 public struct IssuerSettings: Sendable {
-    /// The accounts whose assertions are accepted. Their projects are the ones that exist.
+    /// The accounts from which assertions are accepted. Their projects are the ones that exist.
     public var accounts: [TrustedServiceAccount] = []
     /// How long an access token is valid.
     public var tokenSeconds = 3600
@@ -102,7 +102,7 @@ public struct IssuerSettings: Sendable {
     /// How many targets of lists are taken in a day.
     public var listTargetsPerDay = 2_000_000
 
-    /// The settings of a simulator that nobody has an account of.
+    /// The settings of a simulator without an account.
     public init() {}
 }
 

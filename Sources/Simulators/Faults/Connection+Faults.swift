@@ -60,7 +60,7 @@ extension Connection {
         if server.faults.streamLimitDipMilliseconds == 0, openStreams == 0 { server.apply(limits.rise(), to: self) }
     }
 
-    /// Notes payload bytes whose window is given back later.
+    /// Notes payload bytes for which the window is given back later.
     func oweWindow(_ bytes: Int, streamID: Int32) {
         owedWindows?.append(bytes, streamID: streamID, now: server.now)
         setWindowAlarm()

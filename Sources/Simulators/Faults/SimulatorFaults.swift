@@ -28,7 +28,8 @@ public struct SimulatorFaults: Sendable {
     /// Every n-th push is accepted but never answered.
     public var silentEvery = 0
     /// Every n-th push is answered as soon as its headers are there, with its payload unread and unchecked. The stream of an accepted one is
-    /// then reset with NO_ERROR, which asks the client to stop sending the payload (RFC 9113 section 8.1), as nginx does with `return 200`.
+    /// then reset with NO_ERROR, which tells the client to stop sending the payload (RFC 9113 section 8.1), as nginx does with
+    /// `return 200`.
     public var earlyAnswerEvery = 0
     /// Every n-th answer is preceded by HEADERS with the status 103.
     public var informationEvery = 0
@@ -67,8 +68,8 @@ public struct SimulatorFaults: Sendable {
 
     // MARK: Connections that end
 
-    /// After this many pushes on a connection it is cut without notice, with the last of them accepted and unanswered. What the client sent
-    /// meanwhile decides whether TCP ends it with FIN or RST.
+    /// After this many pushes on a connection it is cut without notice, with the last of them accepted and unanswered. Whether TCP ends it
+    /// with FIN or RST depends on what the client sent by then.
     public var disconnectEvery = 0
     /// After this many pushes on a connection, the last of them accepted and unanswered, half a HEADERS frame is written, then FIN without
     /// close_notify.
@@ -85,16 +86,16 @@ public struct SimulatorFaults: Sendable {
     public var silentAfter = 0
     /// After this many pushes on a connection it is closed with GOAWAY; the last of them is the last stream that was processed.
     public var goAwayEvery = 0
-    /// After this many pushes on a connection it is closed with GOAWAY, whose last stream id leaves out the `lowGoAwayLeavesOut` latest.
-    /// Those are not processed, and are not in the ledger. The others are answered. If too few pushes arrive within a tenth of a second,
-    /// GOAWAY leaves out those that did.
+    /// After this many pushes on a connection it is closed with GOAWAY. Its last stream id leaves out the `lowGoAwayLeavesOut` latest
+    /// pushes. Those are not processed, and are not in the ledger. The others are answered. If too few pushes arrive within a tenth of a
+    /// second, GOAWAY leaves out those that did.
     public var lowGoAwayEvery = 0
     /// The number of received pushes that are left out; less than `lowGoAwayEvery`.
     public var lowGoAwayLeavesOut = 1
-    /// After this many pushes on a connection it is closed in two steps (RFC 9113 section 6.8): GOAWAY with 2^31-1 asks the client to open
+    /// After this many pushes on a connection it is closed in two steps (RFC 9113 section 6.8): GOAWAY with 2^31-1 tells the client to open
     /// no further streams, and `gracefulGoAwayMilliseconds` later a second one names the last stream that was processed.
     public var gracefulGoAwayEvery = 0
-    /// The time between the two. Pushes that arrive meanwhile are processed.
+    /// The time between the two. Pushes that arrive between them are processed.
     public var gracefulGoAwayMilliseconds = 50
     /// After this many rejections on a connection (4xx except 410 and 429, which are not the sender's errors) it is closed with GOAWAY.
     /// APNs does the same after a number that Apple does not publish.

@@ -1,6 +1,6 @@
 import Base
 
-/// What a request to Getui asks for: `/v2/APP/…`.
+/// The operation that a request to Getui names: `/v2/APP/…`.
 struct GetuiCall {
     enum Kind {
         case authentication
@@ -16,7 +16,7 @@ struct GetuiCall {
         case list
         /// Ends a task.
         case taskRemoval(String)
-        /// What became of the pushes of a group.
+        /// The results of the pushes of a group.
         case report(group: String)
 
         var isPush: Bool {

@@ -114,9 +114,9 @@ enum GetuiKeys {
 }
 
 /// What the documentation says about a JSON value, limits included, so that a strict check can refuse everything else. Names are as they
-/// are written: Getui knows no other spelling of them.
+/// are written: Getui accepts no other spelling of them.
 indirect enum GetuiShape: Sendable {
-    /// A text of so many characters, counted as Java counts them: in units of UTF-16.
+    /// A text of this many characters, counted as Java counts them: in units of UTF-16.
     case text(ClosedRange<Int>)
     /// A text of these characters.
     case name(ClosedRange<Int>, also: StaticString)

@@ -19,7 +19,7 @@ struct GetuiReply: Equatable {
 
     static func success(_ data: JSONValue?) -> GetuiReply { GetuiReply(status: 200, code: 0, message: "", data: data) }
 
-    /// The text of 20001 for a target that is none, or another app's.
+    /// The text of 20001 for a target that does not exist, or is another app's.
     static let invalidTarget = "target user is invalid"
 
     /// A parameter that Getui does not take.
@@ -72,7 +72,7 @@ struct GroupReport {
         if status == CidRules.online { received += 1 }
     }
 
-    /// Nobody looks at a simulated phone.
+    /// Simulated phones never report that a message was displayed or clicked.
     var json: JSONValue {
         let counts = JSONValue.object(pairs: [
             ("msg_num", .integer(targets)), ("target_num", .integer(targets)), ("receive_num", .integer(received)),
@@ -101,7 +101,7 @@ struct GetuiQuotas {
         perMinute = configuration.broadcastsPerMinute ?? Self.usualPerMinute
     }
 
-    /// The refusal of a push to everyone or to tags, whose form is right; nil if it is taken, which counts for the minute.
+    /// The refusal of a push to everyone or to tags, in the right form; nil if it is taken, which counts for the minute.
     mutating func refusal(of entries: [GetuiEntry], app: String, now: Timestamp) -> GetuiReply? {
         let isForTags = entries.first?.kind == .tag
         if isForTags, let refusal = refusal(ofTags: entries.map(\.name)) { return refusal }
@@ -121,7 +121,7 @@ struct GetuiQuotas {
     mutating func take(app: String, now: Timestamp) { _ = days[app, default: DayQuota(limit: perDay)].take(1, at: now) }
 }
 
-/// How much an app may do in a day, which begins at midnight in China, whose clocks are eight hours ahead.
+/// How much an app may do in a day, which begins at midnight in China (UTC+8).
 struct DayQuota {
     private static let secondsOfDay: Int64 = 86_400, secondsAhead: Int64 = 28_800
 

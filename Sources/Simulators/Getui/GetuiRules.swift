@@ -5,9 +5,9 @@ import Cryptography
 /// everyone.
 ///
 /// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the body (`GetuiKeys`), its content, how often
-/// tags and everyone are sent to (`GetuiQuotas`), the targets (`CidRules`). A `request_id` that was seen before, in a request that was accepted or whose content was refused, loses its
-/// message: the answer is as for any other, and the ledger has no line. How Getui treats the ids of refused requests is not documented;
-/// that it remembers them is the stricter guess.
+/// tags and everyone are sent to (`GetuiQuotas`), the targets (`CidRules`). A `request_id` that was seen before, in a request that was
+/// accepted or was refused for its content, loses its message: the answer is as for any other, and the ledger has no line. How Getui treats
+/// the ids of refused requests is not documented; that it remembers them is the stricter guess.
 final class GetuiRules: ServiceRules {
     /// More than 200 messages with all that they may hold.
     let keptBodyBytes = 4 << 20
@@ -225,7 +225,7 @@ final class GetuiRules: ServiceRules {
 
     // MARK: Bodies
 
-    /// The body of a request that says that it is JSON; nil if it is none.
+    /// The body of a request that says that it is JSON; nil if it is not JSON.
     private static func json(_ request: PushRequest) -> JSONValue? {
         guard let type = request[.contentType] else { return nil }
         let parts = String(decoding: type, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " } }
@@ -236,7 +236,7 @@ final class GetuiRules: ServiceRules {
 
 /// The contents of lists, by their task ids, and how many targets an app has named for them in a day.
 ///
-/// A task lives as long as its message. It is forgotten earlier when its owner asks, or after `IssuerSettings.listsPerTask` lists.
+/// A task lives as long as its message. It is forgotten earlier when its owner requests it, or after `IssuerSettings.listsPerTask` lists.
 /// Source: docs.getui.com, RestAPI V2, "push", toList; the quota from a copy of "code" of 2022.
 struct GetuiTasks {
     private struct Task {

@@ -49,7 +49,7 @@ struct GetuiTokens {
         return true
     }
 
-    /// Forgets a token, as its owner asks.
+    /// Forgets a token, at its owner's request.
     mutating func remove(_ token: some Collection<UInt8>, app: String) {
         tokens.removeAll { $0.app == app && $0.bytes.elementsEqual(token) }
     }

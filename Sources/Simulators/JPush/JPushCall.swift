@@ -7,7 +7,7 @@ enum JPushCall: Equatable {
     case batch(String)
     /// How many cids are wanted; nil if the query is wrong.
     case cids(Int?)
-    /// What became of these pushes; nil if the query is wrong.
+    /// The results of these pushes; nil if the query is wrong.
     case report([Substring]?)
 
     /// Recognises a path; nil for one that there is not.
@@ -39,7 +39,7 @@ enum JPushCall: Equatable {
         return numbers.count <= 100 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isDigit) } ? numbers : nil
     }
 
-    /// The number in `count=10&type=push`; 1 if there is none.
+    /// The number in `count=10&type=push`; 1 without it.
     private static func count(in query: Substring) -> Int? {
         var count: Int? = 1
         for pair in query.split(separator: "&") {

@@ -2,7 +2,7 @@ import Base
 
 /// Checks the content of a push: its form by `JPushKeys`, and then what the documentation demands of the values.
 ///
-/// It does no I/O, and knows neither cids nor devices. Where the documentation leaves something open:
+/// It does no I/O, and has no list of cids or devices. Where the documentation leaves something open:
 /// - `apns_production` must be there: JPush's API and its SDKs disagree about what is meant without it;
 /// - sizes are those of the JSON in the shortest notation;
 /// - a registration id may occur only once in a call.
@@ -238,7 +238,7 @@ struct JPushError: Equatable {
         return .object(pairs: pairs)
     }
 
-    /// The body of an answer. Nobody documents where the names of wrong ids are: `both` has them in `error`, `one` beside it.
+    /// The body of an answer. It is not documented where the names of wrong ids are: `both` has them in `error`, `one` next to it.
     func body(_ details: RefusalDetails) -> JSONValue {
         var pairs = [("error", object(namesIDs: details == .both))]
         if details == .one, !illegalIDs.isEmpty { pairs.append(("illegal_rids", .array(illegalIDs.map { .string($0) }))) }

@@ -3,8 +3,8 @@ import Base
 /// The rules of JPush's Push API v3 behind the simulators' wire: pushes, their validation, cids, and batches of personal pushes.
 ///
 /// The order of the checks: path and method, credentials, the calls of a minute (whatever they are: fetching cids counts, which JPush does
-/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what the app may send to (tags, and everyone so many
-/// times a day), the targets (`JPushTargets`).
+/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what the app may send to (tags, and everyone a
+/// limited number of times a day), the targets (`JPushTargets`).
 final class JPushRules: ServiceRules {
     /// More than a thousand ids and aliases, and the largest content with every character as an escape.
     let keptBodyBytes = 1 << 20
@@ -88,7 +88,7 @@ final class JPushRules: ServiceRules {
         }
     }
 
-    /// Finds out what a request is, and whose.
+    /// Finds out what a request is, and which app sent it.
     private func admit(_ request: PushRequest, now: Timestamp) -> Finding<(JPushCall, app: String)> {
         guard let call = JPushCall(path: text(request[.path])) else { return .refused(JPushError(1020, "There is no such path")) }
         if case .push = call { request.kind = .push }
@@ -230,7 +230,7 @@ final class JPushRules: ServiceRules {
 
     // MARK: Answers
 
-    /// What became of a push, as if each of its devices were a phone with Android that is online; nil if there is none.
+    /// The result of a push, as if each of its devices were an Android phone that is online; nil if no push has this number.
     private func report(of number: String) -> JSONValue? {
         reached[number].map {
             .object(pairs: [

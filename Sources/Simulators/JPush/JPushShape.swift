@@ -1,10 +1,10 @@
 import Base
 
 /// What the documentation says about the form of a JSON value, so that a strict check can refuse everything else. Names are as they are
-/// written: JPush knows no other spelling of them. `true` is never 1.
+/// written: JPush accepts no other spelling of them. `true` is never 1.
 indirect enum JPushShape: Sendable {
     case text
-    /// A text of at most so many bytes.
+    /// A text of at most this many bytes.
     case shortText(Int)
     case flag
     case number(ClosedRange<Int64>)

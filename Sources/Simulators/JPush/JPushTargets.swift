@@ -27,7 +27,7 @@ struct JPushTargets {
 
     init(_ answers: [String: SimulatedAnswer]) { fixed = answers }
 
-    /// The refusal of a call whose content is right; nil if it is taken.
+    /// The refusal of a call with the right content; nil if it is taken.
     mutating func refusal(of ids: [String]) -> JPushError? {
         var malformed: [String] = [], unknown = 0, failure: Int?
         for id in ids {

@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// The headers with which each request says whose it is: `App-Key`, a number that is used once, the time, and the SHA-1 of secret, number
+/// The headers with which each request identifies its app: `App-Key`, a number that is used once, the time, and the SHA-1 of secret, number
 /// and time, each as the request has it. Source: RongCloud, "API signature"; its SDKs for the hex digits in lower case.
 ///
 /// The page says that the time is in milliseconds, and the SDKs write seconds: both are accepted. How far a clock may be off, and whether
@@ -26,7 +26,7 @@ struct RequestSignatures {
     private let secrets: [TrustedSecret]
     private var nonces: [String: Timestamp] = [:]
     private var usedApps: Set<String> = []
-    /// The number of apps whose signatures were accepted.
+    /// The number of apps with accepted signatures.
     var usedSecrets: Int { usedApps.count }
 
     init(_ secrets: [TrustedSecret]) { self.secrets = secrets }

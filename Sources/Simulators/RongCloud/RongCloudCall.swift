@@ -44,7 +44,7 @@ enum RongCloudCall: CaseIterable {
             ? RongCloudFlaw("it needs a category").below("richMediaUri").below("ios").below("notification") : nil
     }
 
-    /// Whom the pushes of a body are for, well formed or not.
+    /// The recipients of the pushes of a body, well formed or not.
     func entries(of body: JSONValue) -> [PushRequest.Addressee] {
         func targets(_ kind: String, _ value: JSONValue?) -> [PushRequest.Addressee] {
             guard case .array(let values)? = value else { return [] }
@@ -129,9 +129,9 @@ enum RongCloudCall: CaseIterable {
 }
 
 /// What the documentation says about a JSON value, limits included, so that a strict check can refuse everything else. Names are as they
-/// are written: RongCloud knows no other spelling of them.
+/// are written: RongCloud accepts no other spelling of them.
 indirect enum RongCloudShape: Sendable {
-    /// A text of so many characters, counted as Java counts them: in units of UTF-16.
+    /// A text of this many characters, counted as Java counts them: in units of UTF-16.
     case text(ClosedRange<Int>)
     /// A text that people see: not blank.
     case shown(most: Int)

@@ -12,7 +12,7 @@ struct RecipientQuota {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether so many more may be sent to now.
+    /// Whether this many more recipients may be sent to now.
     func allows(_ recipients: Int, at now: Timestamp) -> Bool { (second == now.epochSeconds ? count : 0) + recipients <= limit }
 
     mutating func take(_ recipients: Int, at now: Timestamp) {

@@ -161,9 +161,9 @@ final class RongCloudRules: ServiceRules {
     }
 }
 
-/// Users with fixed answers: those of `SimulatorFaults.answers`, and always those whose ids begin with `0000` and a code of RongCloud with
-/// four digits. Their whole request gets that code, since an answer says nothing about single users; with 1000 and 1008, which pass, only
-/// the first time.
+/// Users with fixed answers: those of `SimulatorFaults.answers`, and always those with ids that begin with `0000` and a code of RongCloud
+/// with four digits. Their whole request gets that code, since an answer says nothing about single users; with 1000 and 1008, which pass,
+/// only the first time.
 struct UserRules {
     private static let passing: Set<Int> = [1000, 1008]
 

@@ -4,7 +4,7 @@
 /// folded lines, spaces before a colon and control characters (RFC 9112, sections 3, 5.1, 5.2 and 6); `Expect`; and a second request that
 /// does not wait for the first one's answer.
 struct CallReader {
-    /// What became of the bytes so far.
+    /// What the bytes so far amount to.
     enum Progress: Equatable {
         case needsMore
         /// The request is complete.
@@ -117,7 +117,7 @@ struct CallReader {
                 name.withUnsafeBufferPointer { name in value.withUnsafeBufferPointer { request.add(named: name, $0) } }
             }
         }
-        // RFC 9112 section 6.3: without a length there is no body. Only methods whose requests have one are refused then.
+        // RFC 9112 section 6.3: without a length there is no body. Only methods that require one are refused then.
         func hasBody(_ request: PushRequest) -> Bool {
             request[.method].map { method in ["GET", "HEAD", "DELETE"].allSatisfy { !method.elementsEqual($0.utf8) } } ?? true
         }

@@ -154,12 +154,12 @@ struct ConnectionAlarms {
 
     private var due: [Alarm: Timestamp] = [:]
 
-    /// The time of the earliest alarm; nil if there is none.
+    /// The time of the earliest alarm; nil without an alarm.
     var next: Timestamp? { due.isEmpty ? nil : due.values.min() }
 
     mutating func set(_ alarm: Alarm, moment: Timestamp) { due[alarm] = moment }
 
-    /// Removes and returns an alarm that is due; nil if there is none.
+    /// Removes and returns an alarm that is due; nil if no alarm is due.
     mutating func takeDue(at now: Timestamp) -> Alarm? {
         guard let alarm = Alarm.allCases.first(where: { alarm in due[alarm].map { $0 <= now } ?? false }) else { return nil }
         due[alarm] = nil
@@ -192,7 +192,7 @@ struct OwedWindows {
         excess = max(0, Self.firstConnectionBytes - windows.connectionBytes)
     }
 
-    /// When the next entry is due; nil if there is none.
+    /// When the next entry is due; nil without an entry.
     var nextDue: Timestamp? { entries.first?.due }
 
     mutating func append(_ bytes: Int, streamID: Int32, now: Timestamp) {

@@ -41,7 +41,7 @@ final class Connection: HTTP2ServerSession {
     @exclusivity(unchecked) var owedWindows: OwedWindows?
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
-    /// The last request whose headers came in; nil if its stream is ignored. `requests` keeps it alive, and both are emptied together.
+    /// The last request with headers that came in; nil if its stream is ignored. `requests` keeps it alive, and both are emptied together.
     @exclusivity(unchecked) private var current: Unmanaged<PushRequest>?
     private var outgoing: [UInt8] = []
     private var sentBytes = 0

@@ -2,12 +2,12 @@ import Base
 
 /// A queue of answers that are held back. All wait equally long, so the first in is the first out.
 struct DelayedAnswers {
-    /// A request whose answer is due at a later time.
+    /// A request with an answer that is due at a later time.
     struct Entry {
         let due: Timestamp
         let connection: Connection
         let request: PushRequest
-        /// The use of the request object that is meant. If the stream ended meanwhile, the object may serve another request.
+        /// The use of the request object that is meant. If the stream has ended, the object may serve another request.
         let generation: Int
     }
 
@@ -19,7 +19,7 @@ struct DelayedAnswers {
 
     mutating func append(_ entry: Entry) { entries.append(entry) }
 
-    /// Removes and returns the next answer that is due; nil if there is none.
+    /// Removes and returns the next answer that is due; nil if no answer is due.
     mutating func takeDue(at now: Timestamp) -> Entry? {
         guard first < entries.count, entries[first].due <= now else { return nil }
         let entry = entries[first]

@@ -120,7 +120,7 @@ final class LedgerFile {
         lines[start...].reverse()
     }
 
-    /// Adds a member whose value is text of the request, or null.
+    /// Adds a member with text of the request as its value, or null.
     func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
         add(name)
         guard let value else {
@@ -137,7 +137,7 @@ final class LedgerFile {
         lines.append(UInt8(ascii: "\""))
     }
 
-    /// Adds a member whose value is a text, or null.
+    /// Adds a member with a text as its value, or null.
     func add(_ name: StaticString, text: String?) {
         guard var text else { return add(name, nil) }
         text.withUTF8 { add(name, $0) }

@@ -35,7 +35,7 @@ struct Listener: ~Copyable {
         for socket in sockets { close(socket) }
     }
 
-    /// Accepts the next connection that waits on a socket, and makes it non-blocking; nil if there is none.
+    /// Accepts the next connection that waits on a socket, and makes it non-blocking; nil if no connection waits.
     static func accept(on socket: Int32) -> Int32? {
         let accepted = Glibc.accept(socket, nil, nil)
         guard accepted >= 0 else { return nil }

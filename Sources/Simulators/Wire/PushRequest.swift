@@ -35,7 +35,7 @@ final class PushRequest {
         var id = ""
         /// What the sender calls it, or the request that carries it; nil where it has no name.
         var name: String?
-        /// What became of this push, where an answer says something else about it than about the others of its request; nil if not.
+        /// The result of this push, where it differs from the results of other pushes of the request; nil if not.
         var answer: Answer?
     }
 
@@ -63,16 +63,16 @@ final class PushRequest {
     @exclusivity(unchecked) private(set) var generation = 0
     /// The answer, once the request is decided.
     @exclusivity(unchecked) var answer = Answer.accepted
-    /// The answer's body, of services whose rules write it when they decide. It is no part of `answer`, which is copied often.
+    /// The answer's body, for services with rules that write it when they decide. It is no part of `answer`, which is copied often.
     @exclusivity(unchecked) var answerText: [UInt8] = []
     /// The part of the answer's body that is not sent yet.
     @exclusivity(unchecked) var unsentBody: ArraySlice<UInt8> = []
     /// Whether trailers follow the body.
     @exclusivity(unchecked) var hasTrailers = false
     @exclusivity(unchecked) var kind = Kind.push
-    /// Further headers of the answer, of services whose rules write them when they decide.
+    /// Further headers of the answer, for services with rules that write them when they decide.
     @exclusivity(unchecked) var answerFields: [AnswerField] = []
-    /// Whom the pushes of the request are for, if the body says so; empty if the path does, or nothing does.
+    /// The recipients of the request's pushes, if the body names them; empty if the path names them, or nothing does.
     @exclusivity(unchecked) var addressees: [Addressee] = []
 
     /// The names of the service's own headers, and their values.
@@ -108,10 +108,10 @@ final class PushRequest {
     /// The number of pushes that the request carries.
     var pushCount: Int { max(1, addressees.count) }
 
-    /// What became of one of the pushes.
+    /// The result of one of the pushes.
     func answer(to push: Int) -> Answer { addressees.isEmpty ? answer : addressees[push].answer ?? answer }
 
-    /// Whom the push is for, of services whose requests carry one; nil if the body does not say so.
+    /// The recipient of the push, of services with one push in a request; nil if the body does not name it.
     var addressee: Addressee? {
         get { addressees.first }
         set { addressees = newValue.map { [$0] } ?? [] }
@@ -177,7 +177,7 @@ final class PushRequest {
     var payload: UnsafeBufferPointer<UInt8> { bytes[payloadStart..<payloadStart + min(payloadBytes, keptPayloadBytes)] }
 }
 
-/// The headers that requests name fast. Besides these, a request keeps those that its service's rules read (`ServiceRules.ownHeaders`),
+/// The headers with quick access in a request. A request also keeps the headers that its service's rules read (`ServiceRules.ownHeaders`),
 /// and no others.
 enum HeaderName: Int, CaseIterable {
     case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType

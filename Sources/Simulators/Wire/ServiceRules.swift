@@ -1,7 +1,7 @@
 import Base
 
-/// What one service demands of a request, and how it answers. All else, TLS, HTTP/2, faults, the ledger and its figures, is the wire's,
-/// and the same for every service. Only the server's thread calls it.
+/// What one service demands of a request, and how it answers. Everything else (TLS, HTTP/2, faults, the ledger and its figures) is the same
+/// for every service. Only the server's thread calls it.
 ///
 /// The server calls a class through the protocol a few times for each request. That costs nanoseconds where a request costs microseconds;
 /// what is done for each header (`HeaderName`, `PushRequest`) is the wire's for this reason.
@@ -21,7 +21,7 @@ protocol ServiceRules: AnyObject {
     /// Whether the headers of a request say that it is a push.
     func isPush(_ request: PushRequest) -> Bool
 
-    /// Sets the answer to a request, its kind, and whom its pushes are for.
+    /// Sets the answer to a request, its kind, and the recipients of its pushes.
     /// - Parameter hasBody: whether the body is complete; if not, it is not checked.
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp)
 
@@ -31,7 +31,7 @@ protocol ServiceRules: AnyObject {
     /// Takes an accepted push, once it is certain that no fault comes before it: what the service remembers of it, it remembers here.
     func take(_ request: PushRequest)
 
-    /// The header that an answer has besides its status: its name, and its value, which is valid until the request changes.
+    /// The header that an answer has in addition to its status: its name, and its value, which is valid until the request changes.
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>)
 
     /// The body of an answer.
