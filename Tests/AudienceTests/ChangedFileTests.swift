@@ -44,7 +44,7 @@ struct ChangedFileTests {
         if let stream { fclose(stream) }
     }
 
-    /// The diagnostics of a scan whose files were changed during it; empty if there were none.
+    /// The diagnostics of a scan with files that were changed during it; empty if there were none.
     private func scan(_ query: AudienceQuery, _ meddle: @escaping () -> Void) -> [Diagnostic] {
         let sink = MeddlingSink(meddle)
         do {

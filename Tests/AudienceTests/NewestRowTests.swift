@@ -81,7 +81,7 @@ import Testing
         #expect(allowed.audience == 2 && allowed.warnings.contains { $0.name == .exclusionNotFound })
         // One date that can be read makes it a warning: other rows have no reason to look different.
         #expect(try excludingOut(rows + ["9,,news,,,2026-11-01"]).warnings.contains { $0.name == .exclusionNotFound })
-        // United tags leave the device out; what only the newest row decides may be lost as well.
+        // United tags leave the device out; what only the newest row decides may also be lost.
         #expect(try excludingOut(rows, unites: .merge).audience == 1)
         #expect(throws: Diagnostics.self) { try excludingOut(["1,lost,,,,\(date)", "1,anna,,,,\(date)"], unites: .merge) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Audience
 
-/// Devices whose tokens are known to be invalid.
+/// Devices with tokens that are known to be invalid.
 @Suite struct SuppressionTests {
     private let folder = TemporaryFolder()
 
@@ -114,7 +114,7 @@ import Testing
         let rows = [
             "r1,\(token(1)),u1,t,2026-04-01,", "r2,\(token(2)),u1,t,2026-05-01,", "r3,\(token(3)),u1,no,2026-06-01,",
             "r4,\(token(4)),u1,,2026-03-01,", "r5,\(token(5)),u1,,2026-02-01,", "r6,nothing,u1,,2026-02-01,",
-            // An older row of a device whose newer one is excluded.
+            // An older row of a device that has a newer, excluded one.
             "r7,\(token(7)),u2,t,2026-01-01,", "r8,\(token(7)),u2,no,2026-02-01,",
         ]
         let query = export(rows).with {

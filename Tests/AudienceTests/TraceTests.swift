@@ -139,7 +139,7 @@ import Testing
         #expect(rows.map(\.position.line) == [3] && rows.map(\.verdict) == [.badToken])
         #expect(rows[0].tokenFlaw?.shown == "0000…0000")
         #expect(rows[0].tokenFlaw?.clause == "its 63 digits are no even number: it is cut off, or one is too many")
-        // Not named by the campaign either, but whose row it is comes first.
+        // Not named by the campaign either, but the owner of the row comes first.
         let copied = try trace("{\(token(3))}")
         #expect(copied.map(\.verdict) == [.badToken] && copied[0].tokenFlaw?.clause == "it is in brackets")
         #expect(try trace("u1")[0].tokenFlaw == nil && trace("u4")[0].tokenFlaw == nil)

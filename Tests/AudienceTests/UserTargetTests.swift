@@ -5,8 +5,8 @@ import Testing
 
 @testable import Audience
 
-/// A service that addresses users beside one that addresses devices. Every scan of these tests checks that the results are the same in
-/// memory and on disk, with one thread and with several (`AudienceQuery.run`).
+/// A service that addresses users, together with one that addresses devices. Every scan of these tests checks that the results are the same
+/// in memory and on disk, with one thread and with several (`AudienceQuery.run`).
 @Suite("Users beside the targets of devices") struct UserTargetTests {
     private let folder = TemporaryFolder()
     private let services: [any PushService] = [APNs(), RongCloud()]
