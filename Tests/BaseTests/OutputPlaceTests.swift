@@ -3,7 +3,7 @@ import Testing
 
 @testable import Base
 
-/// Where outputs go whose names people give.
+/// Where outputs go that people name.
 @Suite("Places of outputs")
 final class OutputPlaceTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-place-\(UUID().uuidString)")

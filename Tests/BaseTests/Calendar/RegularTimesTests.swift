@@ -21,7 +21,7 @@ struct RegularTimesTests {
         arguments: [
             "0,30 9 * * *", "0 9,18 * * *", "*/5 * * * *", "0 9 1,15 * *", "0 9 1 jan *", "0 9 1 * mon", "0 9 */2 * *",
             "0 9 */31,1-7 * mon",
-            // Both are restricted, so cron sends on every day, which nobody who chose Monday means.
+            // Both are restricted, so cron sends on every day, which is not what the choice of Monday means.
             "0 9 1-31 * mon",
         ])
     func others(rule: String) throws { #expect(try RegularTimes(CronRule(rule)) == nil) }
