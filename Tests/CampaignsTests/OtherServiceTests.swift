@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What a service does not have is refused at its key")
 struct OtherServiceTests {
-    /// Knows texts, data and expiries.
+    /// Supports texts, data and expiries.
     private let service = OtherService {
         $0.rules.contentKeys = [.title, .body, .data]
         $0.rules.deliveryKeys = [.expires]

@@ -136,8 +136,8 @@ struct SchemaTests {
         "must begin with https://", "is no bundle id", "cannot be a device token", "a device token of",
     ]
 
-    /// Mistakes with the same words that are not about shape: an empty list selects nobody only if it is alone, ages are hidden in texts,
-    /// and what a language may say depends on what is above it.
+    /// Mistakes with the same words that are not about shape: an empty list selects no device only if it is alone, ages are hidden in
+    /// texts, and what a language may say depends on what is above it.
     private static let beyond = ["an empty list of tags alone", "ages that are none", "a silent push with a text for a language"]
 
     @Test("every mistake in a file's shape is one for the schema too")
