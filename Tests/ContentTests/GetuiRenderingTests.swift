@@ -18,7 +18,7 @@ struct GetuiRenderingTests {
         return content
     }
 
-    /// The payload for a device with this name, or why there is none.
+    /// The payload for a device with this name, or why it has none.
     private static func render(_ content: MessageContent, name: String) throws -> (text: String, failure: RenderFailure?) {
         let template = try PayloadTemplate(content, for: Getui())
         var bytes: [UInt8] = []

@@ -10,7 +10,7 @@ func quoted(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: 
 /// Plain text at column 1.
 func plain(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: at(line)) }
 
-/// Content whose `content:` is on line 1.
+/// Content with its `content:` on line 1.
 func content<Failure: Error>(_ fill: (inout MessageContent) throws(Failure) -> Void) throws(Failure) -> MessageContent {
     var content = MessageContent(position: at(1))
     try fill(&content)

@@ -134,7 +134,7 @@ struct TemplateMistakeTests {
 
     private func findings(_ text: String) -> String { diagnostics(text).map(\.description).joined(separator: "\n") }
 
-    /// Errors, or warnings if there are none.
+    /// The errors, or the warnings of a text without errors.
     private func diagnostics(_ text: String) -> [Diagnostic] {
         do throws(Diagnostics) {
             return try PayloadTemplate(content { $0.body = plain(text) }).warnings

@@ -84,12 +84,12 @@ struct TemplateRemedyTests {
         if isWhole, let replaced = replacingTag(at: place, of: scalars, by: proposal) { return replaced }
         for quoted in mistake.message.matches(of: /'(.+?)'(?!')/).map({ Array($0.output.1.unicodeScalars) }) {
             if place <= scalars.count, scalars[place...].starts(with: quoted) {
-                // A comparison replaces the one whose operand is wrong.
+                // A comparison replaces the one with the wrong operand.
                 let column = proposal.firstMatch(of: #/^([a-z_]+) [=!<>]+ /#)?.output.1.unicodeScalars
                 let start = column.flatMap { column in (0..<place).last { index in scalars[index...].starts(with: column) } }
                 return changed((start ?? place)..<place + quoted.count, proposal)
             }
-            // A block whose word is wrong: what follows the word stays.
+            // A block with a wrong word: what follows the word stays.
             let word = proposal.split(separator: " ").dropFirst().first.map(String.init) ?? ""
             let wrong = Array(quoted.dropFirst(3).dropLast(3))
             if quoted.starts(with: "{% ".unicodeScalars), proposal.hasPrefix("{% "), !wrong.isEmpty, scalars[place...].starts(with: wrong),
