@@ -7,7 +7,7 @@ import Testing
 
 @Suite("canary")
 struct CanaryTests {
-    /// A machine whose canary of 100 is on its way: slot 0 was accepted, 1 to 99 are in flight.
+    /// A machine with its canary of 100 on its way: slot 0 was accepted, 1 to 99 are in flight.
     private func onTheWay(pushes: Int = 5_000, _ change: (inout MachineSettings) -> Void = { _ in }) -> Bench {
         var bench = Bench(pushes: pushes) {
             $0.canaryPushes = 100

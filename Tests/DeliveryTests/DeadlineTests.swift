@@ -36,7 +36,7 @@ struct DeadlineTests {
         var bench = bench(pushes: 300)
         bench.warmUp()
         bench.advance()
-        // So many refusals in a row that all pushes wait.
+        // Enough refusals in a row to make all pushes wait.
         for push in 1..<300 { bench.machine.streamRefused(push, at: bench.now) }
         bench.advance(seconds: 0.001)
         #expect(bench.machine.end == nil)

@@ -19,7 +19,7 @@ struct DividedPaceTests {
         var beatsAt: Int64
     }
 
-    /// Machines that want other parts all the time, and somebody who gives them.
+    /// Machines that want other parts all the time, and the coordinator that gives them.
     private struct World {
         let pace: Pace
         var machines: [Machine] = []
@@ -91,7 +91,7 @@ struct DividedPaceTests {
             machines[place].senders[number] = sender
         }
 
-        /// The most that left within so many seconds.
+        /// The most that left within this many seconds.
         func most(within seconds: Int) -> Int {
             let times = departures.sorted()
             var (first, most) = (0, 0)
@@ -139,7 +139,7 @@ struct DividedPaceTests {
         #expect(caught)
     }
 
-    /// How many leave in so many seconds; the loop wakes up to a millisecond late.
+    /// How many leave in this many seconds; the loop wakes up to a millisecond late.
     private func sent(_ shares: inout PaceShares, _ member: Int, from start: Int64, seconds: Double, size: Int = 1) -> Int {
         var now = start, count = 0
         while now < start + Int64(seconds * 1e9) {

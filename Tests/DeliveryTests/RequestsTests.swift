@@ -81,7 +81,7 @@ struct RequestsTests {
         }
     }
 
-    // MARK: Who goes together
+    // MARK: Which pushes go together
 
     @Test("pushes of one text share a request, up to what the service takes, whatever lies between them")
     func oneText() {
@@ -289,7 +289,7 @@ struct RequestsTests {
         #expect((9...10).contains(requests) || requests == 5)
     }
 
-    /// Plays a run whose calls keep a pace of calls and one of devices, and says when which devices left.
+    /// Plays a run with calls that keep a pace of calls and one of devices, and says when which devices left.
     private func play(_ pushes: Int, devices: Pace, texts: Int) -> (times: [(seconds: Double, devices: Int)], paces: RequestPaces) {
         let shared = [SharedPace(Pace(pushes: 540, intervalSeconds: 60)), SharedPace(devices, counting: .targets)]
         var loop = Loop(BatchService(1000)) {

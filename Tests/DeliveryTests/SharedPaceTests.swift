@@ -5,7 +5,7 @@ import Testing
 
 @Suite("a pace that several runs share")
 struct SharedPaceTests {
-    /// A run that asks whenever it is told to, up to `lateness` nanoseconds late; with its number of pushes.
+    /// A run that tries to push whenever it is told to, up to `lateness` nanoseconds late; with its number of pushes.
     private struct Run {
         var share: PaceShare
         var lateness: Int64

@@ -154,7 +154,7 @@ func send(
     let sender = try Sender(settings)
     let total = pushes + (late?.pushes ?? 0)
     let source = BoundedQueue<PushBatch>(capacity: total / 500 + 2)
-    // Nobody takes them before the end, and on a busy machine each push may be a group of its own.
+    // They are not taken before the end, and on a busy machine each push may be a group of its own.
     let results = BoundedQueue<[Settlement]>(capacity: total + 1000)
     let control = SendControl()
     fill(source, 0..<pushes, payload)

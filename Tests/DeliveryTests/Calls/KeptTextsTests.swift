@@ -7,7 +7,7 @@ import Testing
 /// A service that keeps texts: requests for more than four targets name one, smaller ones hold the texts of their targets.
 @Suite("requests that name a text")
 struct KeptTextsTests {
-    /// A machine whose questions are answered when a test wants it.
+    /// A machine with questions that are answered when a test wants it.
     private struct Loop: KeepsMachine {
         let keeper: MachineKeeper
         var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))

@@ -25,7 +25,7 @@ struct NamedRequestsTests {
         var lifeSeconds = 86_400.0
         /// The recipients of each question, in the order in which they were asked.
         var questions: [(request: Int, number: Int, recipients: [Int])] = []
-        /// Whose request each name was given to.
+        /// The recipients of the request that each name was given to.
         var recorded: [String: [Int]] = [:]
 
         init(_ protection: RepeatProtection, largest: Int = 1, _ change: (inout MachineSettings) -> Void = { _ in }) {
@@ -50,7 +50,7 @@ struct NamedRequestsTests {
             (questions, recorded) = ([], [:])
         }
 
-        /// Adds requests of so many pushes each.
+        /// Adds requests of this many pushes each.
         mutating func add(_ recipients: Range<Int>, together: Int = 1) {
             for start in stride(from: recipients.lowerBound, to: recipients.upperBound, by: together) {
                 let request = machine.add(recipient: start, at: now)

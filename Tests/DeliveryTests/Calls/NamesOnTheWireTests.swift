@@ -77,7 +77,7 @@ struct NamesOnTheWireTests {
         let name = String(lines.first { $0.hasPrefix("=") }?.dropFirst() ?? "")
         let targets = lines.filter { !$0.hasPrefix("=") }.map { String($0.prefix { $0 != " " }) }
         log.requests.append((name, targets))
-        // Under a name that it knows it does nothing.
+        // A request under a known name does nothing.
         guard log.taken.insert(name).inserted else { return }
         for target in targets { log.pushed[target, default: 0] += 1 }
     }

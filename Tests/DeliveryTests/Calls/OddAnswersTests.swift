@@ -5,8 +5,8 @@ import TransportConformance
 
 @testable import Delivery
 
-/// Runs to a server that answers pushes with 200, as the service would not: nothing says that it took them. JPush, which knows repeats
-/// again, has a suite of its own.
+/// Runs to a server that answers pushes with 200, as the service would not: nothing says that it took them. JPush, which recognizes
+/// repeats, has a suite of its own.
 @Suite("answers of 200 that a service would not give")
 struct OddAnswersTests {
     /// A service, how it is spoken to, and answers of 200.

@@ -160,7 +160,7 @@ struct AnswersTests {
         #expect(result.count(.unsent) == 20)
     }
 
-    /// A source whose first token was minted 30 minutes ago, and says that it was minted `iatMinutes` ago.
+    /// A source with a first token that was minted 30 minutes ago, and says that it was minted `iatMinutes` ago.
     private func source(_ key: SigningKey, iatMinutes: Int64) -> SignedTokenSource {
         final class Calls: Sendable { let count = Mutex(0) }
         let calls = Calls()

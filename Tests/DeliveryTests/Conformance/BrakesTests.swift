@@ -73,7 +73,7 @@ struct BrakesTests {
 
     // MARK: Members of a run
 
-    /// Waits until a sender has started so many pushes.
+    /// Waits until a sender has started this many pushes.
     private static func wait(for pushes: Int, _ control: SendControl) {
         guard let wakeup = try? Wakeup() else { return }
         control.started.wake(wakeup, when: pushes)
@@ -178,7 +178,7 @@ struct BrakesTests {
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }
-        // From submission, as the sender knows it: without the jitter of the network or the server.
+        // From submission, as the sender measures it: without the jitter of the network or the server.
         var times: [Int64] = []
         for settlement in results.flatMap(\.settlements) {
             times.append(settlement.settledAt.epochMilliseconds - Int64(settlement.latencyMilliseconds))

@@ -117,7 +117,7 @@ struct ProxyTests {
         #expect(result.end == .finished)
         #expect(result.count(.accepted) == 3000)
         #expect(result.ledger.acceptedTokens == 3000)
-        // A push whose answer was lost is sent again under its own id, and counts as one more attempt.
+        // A push is sent again under its own id after its answer was lost, and counts as one more attempt.
         #expect(result.settlements.reduce(0) { $0 + $1.attempts } >= result.ledger.accepted)
         let detail = "\(proxy.requests.count) requests, \(result.ledger.connections) connections"
         #expect(proxy.tunnels == 4, "\(detail)")

@@ -170,7 +170,7 @@ struct ProxyTunnelTests {
 
     // MARK: SOCKS5
 
-    /// A tunnel whose proxy has chosen a method.
+    /// A tunnel after its proxy has chosen a method.
     private func chosen(_ method: UInt8, _ url: String, to host: String = "api.example.com", at address: String? = nil) throws
         -> ProxyTunnel
     {

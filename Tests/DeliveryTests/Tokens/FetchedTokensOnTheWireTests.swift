@@ -20,7 +20,7 @@ struct FetchedTokensOnTheWireTests {
     }
 
     /// Serves until it is told to stop.
-    /// - Parameter isGood: whether a token is taken after so many accepted pushes.
+    /// - Parameter isGood: whether a token is taken after this many accepted pushes.
     private static func serve(_ peer: Peer, until isOver: () -> Bool, isGood: (String, Int) -> Bool) -> Log {
         var log = Log()
         var answered: [Int] = []
