@@ -4,7 +4,7 @@ import Base
 
 /// JSON exports read slowly and obviously, for comparison with the readers.
 struct ReferenceJSON {
-    /// Keys whose values become cells.
+    /// Keys of the values that become cells.
     let usedKeys: Set<String>
     /// The key among them that may hold a list.
     let tagsKey: String?
@@ -52,7 +52,7 @@ struct ReferenceJSON {
         } catch { return error.message == "the number is too large" }
     }
 
-    /// Whether a value is an object whose used keys have texts.
+    /// Whether a value is an object with texts for the used keys.
     func isRow(_ value: JSONValue?) -> Bool {
         guard case .object(let members)? = value, !Self.holdsNUL(.object(members)) else { return false }
         return members.allSatisfy { member in

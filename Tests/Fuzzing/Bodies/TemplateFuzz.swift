@@ -71,7 +71,7 @@ private func compare(
         do throws(ReferenceTemplate.Failure) {
             expected = try reference.text(nodes)
         } catch {
-            // With an image, whose text is not filled in here, either may fail first.
+            // With an image, either may fail first, because its text is not filled in here.
             guard let failure else { throw FuzzFinding(description: "\(name) was rendered in spite of \(error)") }
             try require(failure.skipReason == .renderError, "\(failure) instead of \(error)")
             continue
