@@ -7,7 +7,7 @@ import Testing
 struct BadMessage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let body: String
-    /// The field of the detail BadRequest; nil if there is none.
+    /// The field of the detail BadRequest; nil without one.
     let field: String?
     /// Whether FCM's own word is among the details: not if the JSON itself is wrong.
     let hasWord: Bool

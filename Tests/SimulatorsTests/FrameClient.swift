@@ -113,7 +113,7 @@ final class FrameClient {
 
     func send(_ frame: Frame) { send(frame.bytes) }
 
-    /// Sends a push on the next stream, whose id it returns.
+    /// Sends a push on the next stream, and returns the stream's id.
     @discardableResult
     func push(_ token: String = someToken, payload: String? = #"{"aps":{"alert":"Hello"}}"#) -> UInt32 {
         pushes([token], payload: payload)[0]

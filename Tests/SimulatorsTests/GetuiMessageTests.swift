@@ -58,7 +58,7 @@ private let badContents: [(content: String, place: String)] = [
     (getuiNotification + #","push_channel":{"ios":{"type":"notify"},"web":{}}"#, "push_channel.web: unknown"),
 ]
 
-/// Members beside the content that break a rule.
+/// Members next to the content that break a rule.
 private let badMembers: [(members: String, place: String)] = [
     (#""settings":{"ttl":-2}"#, "settings.ttl"), (#""settings":{"ttl":259200001}"#, "settings.ttl"),
     (#""settings":{"ttl":"3600000"}"#, "settings.ttl"), (#""settings":{"strategy":{"ios":0}}"#, "settings.strategy.ios"),

@@ -145,7 +145,7 @@ struct JPushMessageTests {
 
     @Test("measures the object for iPhones, and what Android gets") func sizes() {
         func text(_ count: Int) -> String { String(repeating: "x", count: count) }
-        // `{"alert":"x","sound":"…"}` has 24 bytes besides the sound.
+        // `{"alert":"x","sound":"…"}` has 24 bytes without the sound.
         #expect(code(Self.ios(#""sound":"\#(text(2000 - 24))""#)) == nil)
         #expect(code(Self.ios(#""sound":"\#(text(2000 - 23))""#)) == 1005)
         #expect(code(JPushBody.with { $0.notification = #"{"android":{"alert":"\#(text(3990))"}}"# }) == 1005)

@@ -74,7 +74,7 @@ struct JPushAnswer {
         fields = Dictionary(request.answerFields.map { ("\($0.name)", $0.value) }) { $1 }
     }
 
-    /// The code of a refusal; nil if it is none.
+    /// The code of a refusal; nil of other answers.
     var code: Int64? { body?["error"]?["code"]?.integerValue }
     var messageID: String? { body?["msg_id"]?.stringValue }
     var cids: [String] {
