@@ -38,7 +38,7 @@ public final class Peer {
         address = PeerAddress(host: "localhost", port: port, authorityPEM: authority.certificatePEM)
     }
 
-    /// The free port of this machine on which it listens from now on; nil if there is none.
+    /// The free port of this machine on which it listens from now on; nil if no port is free.
     private static func listen(on socket: Int32) -> Int? {
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)

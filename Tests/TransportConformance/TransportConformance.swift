@@ -57,14 +57,14 @@ public struct TransportConformance {
         return Scene(try make(address), peer)
     }
 
-    /// A transport whose connection 0 takes any number of requests.
+    /// A transport with a connection 0 that takes any number of requests.
     func readyScene() throws -> Scene {
         let scene = try scene()
         try scene.ready(0)
         return scene
     }
 
-    /// A transport whose connection 0 is open, and the peer's end of it.
+    /// A transport with an open connection 0, and the peer's end of it.
     func openScene(_ peer: Peer? = nil) throws -> (Scene, HTTP2PeerSession) {
         let scene = try scene(peer)
         return (scene, try scene.open(0))

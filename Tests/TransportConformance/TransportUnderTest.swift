@@ -78,9 +78,9 @@ public struct TransportUnderTest {
     public var close: (_ connection: Int) -> Void
     /// Sends a request with a target and a body.
     public var submit: (_ request: Int, _ connection: Int, _ target: String, _ body: [UInt8]) -> Void
-    /// Gives up a request whose answer does not come.
+    /// Gives up a request because its answer does not come.
     public var abandon: (_ request: Int, _ connection: Int) -> Void
-    /// Asks the peer for a sign of life.
+    /// Requests a sign of life from the peer.
     public var ping: (_ connection: Int) -> Void
     /// Waits at most this many milliseconds until something happens, and returns what happened since the last call.
     public var poll: (_ milliseconds: Int) -> [Event]
