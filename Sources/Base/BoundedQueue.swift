@@ -25,7 +25,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // `take(until:)` uses a clock that nobody can set.
+        // `take(until:)` uses the monotonic clock, which cannot be set.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(notEmpty, &attributes)
         pthread_condattr_destroy(&attributes)

@@ -135,12 +135,12 @@ public struct CSVForm: Hashable, Sendable {
     public static let excelRows = 1_048_576
 }
 
-/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12, an id of 18 digits as one whose last
-/// three are zeros, `3-4` as a day in April, `true` as a truth value. Quotes around a cell do not prevent this.
+/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12, an id of 18 digits as one that ends in
+/// three zeros, `3-4` as a day in April, `true` as a truth value. Quotes around a cell do not prevent this.
 ///
-/// They are written as `="0012"`, a formula whose value is exactly that text. An apostrophe, or a tab, would become part of the text, which
-/// would then equal no cell of another table. Volley reads such a cell as the text in it (`CellRow`), which is also what Excel makes of it
-/// when it saves the file.
+/// They are written as `="0012"`, a formula with exactly that text as its value. An apostrophe, or a tab, would become part of the text,
+/// which would then equal no cell of another table. Volley reads such a cell as the text in it (`CellRow`), which is also what Excel makes
+/// of it when it saves the file.
 enum ExcelText {
     /// No number with letters in it, day or time of day is longer than this, in any language.
     private static let longestDate = 20

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Asks work to end cleanly. The caller makes one, passes it to the work, and requests the end from any thread or signal handler.
+/// Tells work to end cleanly. The caller makes one, passes it to the work, and requests the end from any thread or signal handler.
 public final class Cancellation: Sendable {
     private let requests = Atomic(0)
     /// Stays readable after the request, so that every waiting thread is woken.

@@ -85,8 +85,8 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
             || cell[cell.count - 3] == 0xE2 && cell[cell.count - 2] == 0x80 || cell[cell.count - 2] == 0xC2
     }
 
-    /// Whether a quote in the cell has no other half. Inches (`27"`), abbreviations in Hebrew (`צה"ל`) and words that begin with an
-    /// apostrophe (`'s-Gravenhage`) are none.
+    /// Whether a quote in the cell has no other half. Not counted: inches (`27"`), abbreviations in Hebrew (`צה"ל`) and words that begin
+    /// with an apostrophe (`'s-Gravenhage`).
     @usableFromInline static func isUnmatched(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         var text = String(decoding: cell, as: UTF8.self).unicodeScalars.drop(while: Blank.isInvisible)
         while text.last.map(Blank.isInvisible) ?? false { text.removeLast() }

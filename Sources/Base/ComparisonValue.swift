@@ -180,7 +180,7 @@ public struct DecimalText {
 public struct VersionText {
     /// The digits and dots.
     private let numbers: UnsafeBufferPointer<UInt8>
-    /// The part after the hyphen; nil if there is none.
+    /// The part after the hyphen; nil without a hyphen.
     private let suffix: UnsafeBufferPointer<UInt8>?
 
     /// nil if the text is not a version.

@@ -32,8 +32,8 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(file):\(line):\(column)" }
 }
 
-/// One mistake, explained to the person who made it: where it is, what is wrong, what to do next. Invisible characters in its words are
-/// named, `<U+200B>`, and device tokens are shortened: a cell of any column may hold one.
+/// One mistake, explained to the person that made it: where it is, what is wrong, what to do next. Invisible characters in its text are
+/// named, as in `<U+200B>`, and device tokens are shortened: a cell of any column may hold one.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the mistake stops the command.
     public enum Severity: String, Hashable, Sendable { case error, warning }
@@ -81,7 +81,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     private static func shown(_ words: String) -> String { SecretText.withoutTokens(TextFormat.namingInvisible(words)) }
 
-    /// A path as it may be shown. People paste a token where a file is named; what has an ending is a file, whose name may hold a checksum.
+    /// A path as it may be shown. People paste a token where a file is named; what has an ending is a file, and its name may hold a
+    /// checksum.
     public static func shownFile(_ path: String) -> String {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         return name.contains(".") ? path : path.dropLast(name.count) + SecretText.withoutTokens(String(name))
@@ -235,7 +236,7 @@ extension Diagnostic {
     }
 }
 
-/// An error that knows what people read of it. A room has at most one type of its own; rooms without one throw `Diagnostic`.
+/// An error that has a text for people. A module has at most one error type of its own; modules without one throw `Diagnostic`.
 public protocol ExplainedError: Error, CustomStringConvertible {
     /// What people read, in the order of its places. Never empty.
     var diagnostics: [Diagnostic] { get }

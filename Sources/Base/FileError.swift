@@ -78,7 +78,7 @@ public enum Shortage: Hashable, Sendable {
         }
     }
 
-    /// What an error means whose own words would be wrong; nil if they are right.
+    /// What an error means if its own words would be wrong; nil if they are right.
     fileprivate init?(_ path: String, after error: FileError) {
         guard error == .system(ENOSPC) || error == .system(ENOENT) && Self.isRemoved(above: path), let found = Self(at: path),
             found != .space

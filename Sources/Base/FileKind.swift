@@ -79,7 +79,8 @@ public enum FileKind: Hashable, Sendable {
     }
 
     /// The error for a link that leads nowhere, or in a circle, where Volley keeps a file or folder; nil if the path leads to something, or nothing has its
-    /// name. A link in the path counts as well. What it leads to may lie on a disk that is not mounted, so it is not the same as nothing.
+    /// name. A link within the path counts too. Its target may be on a disk that is not mounted, so such a link differs from a missing
+    /// file.
     public static func deadLink(_ path: String) -> Diagnostic? {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) != 0, errno == ENOENT || errno == ELOOP else { return nil }

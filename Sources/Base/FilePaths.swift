@@ -173,7 +173,7 @@ public enum FilePaths {
             }
     }
 
-    /// The error for a file whose name is not UTF-8: what was read of it leads to no file. nil for other paths.
+    /// The error for a file with a name that is not UTF-8: what was read of it leads to no file. nil for other paths.
     public static func misencoded(_ path: String) -> Diagnostic? {
         guard path.unicodeScalars.contains("\u{FFFD}"), !exists(path) else { return nil }
         return Diagnostic(
@@ -184,7 +184,7 @@ public enum FilePaths {
     /// Whether something is there that this process may look up; a link that leads nowhere does not count.
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The file that a mistyped path most likely means; nil if there is none.
+    /// The file that a mistyped path most likely means; nil if no file is similar.
     public static func nearest(to path: String) -> String? {
         if path.isEmpty { return nil }
         var found = path.hasPrefix("/") ? "/" : ""

@@ -1,7 +1,7 @@
 /// Language tags as exports and campaigns write them: `zh-Hans-CN`, `pt_BR`, `de`.
 /// Source: RFC 5646 (the shape of a tag), RFC 4647 3.4 (lookup by leaving out subtags from the end).
 public enum LanguageTag {
-    /// Bytes of language, script, region and variants. Nobody writes longer tags (RFC 5646, 4.4.1).
+    /// Bytes of language, script, region and variants. Longer tags are not used (RFC 5646, 4.4.1).
     public static let longestTag = 35
 
     /// Lower case, with hyphens, without an encoding after a dot or a modifier after @; nil if it cannot be a language tag.
@@ -74,7 +74,7 @@ public enum LanguageTag {
         "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "rus": "ru",
     ]
 
-    /// The tag of a language whose name is written out, in English or in the language itself; nil if it is not a common one.
+    /// The tag for a language's name, written out in English or in the language itself; nil if it is not a common one.
     public static func named(_ name: String) -> String? { names[name.lowercased()] }
 
     private static let names = [

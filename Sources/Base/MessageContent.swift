@@ -120,8 +120,8 @@ public struct ServiceContent: Hashable, Sendable {
 
 /// How devices are assigned to variants.
 public enum VariantDealing: String, CaseIterable, Hashable, Sendable {
-    /// By the alias of a device's newest row, so that nobody reads two texts on two phones. Devices without an alias are assigned by their
-    /// token.
+    /// By the alias of a device's newest row, so that a person with two phones gets the same text on both. Devices without an alias are
+    /// assigned by their token.
     case alias
     /// By the device's token.
     case device
@@ -129,7 +129,7 @@ public enum VariantDealing: String, CaseIterable, Hashable, Sendable {
 
 /// A part of the audience that gets its own content, or nothing.
 public struct MessageVariant: Hashable, Sendable {
-    /// The name of the variant whose devices get nothing.
+    /// The name of the variant for devices that get nothing.
     public static let holdoutName = "holdout"
     /// The sum of all shares of a campaign.
     public static let wholeShare = 10_000

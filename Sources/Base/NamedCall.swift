@@ -5,11 +5,11 @@ public struct NamedCall: Hashable, Sendable {
     public var number: Int
     /// The number of the service in the run.
     public var service: Int
-    /// What the service recognizes it by; blank for recipients who may have got a push under an earlier name.
+    /// The name by which the service recognizes the call; blank for recipients that may have got a push under an earlier name.
     public var name: String
     /// When it was named.
     public var namedAt: Timestamp
-    /// Whose pushes it carries, in their order.
+    /// The recipients of its pushes, in their order.
     public var recipients: [Int]
 
     /// A call.

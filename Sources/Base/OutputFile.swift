@@ -42,7 +42,7 @@ public struct OutputPatience: Sendable {
     /// How long the other end may take nothing.
     let roomSeconds: Double
 
-    /// For a command, whose reader a person may start after it, and may be a pager.
+    /// For a command: a person may start its reader later, and the reader may be a pager.
     public static let command = OutputPatience(readerSeconds: 30, roomSeconds: .infinity)
     /// For a process with more to do.
     public static let service = OutputPatience(readerSeconds: 0, roomSeconds: 1)
@@ -67,8 +67,8 @@ public final class StreamOutput {
         case .descriptor(let number):
             guard let kind = FileKind(descriptor: number) else { throw .system(errno) }
             isSocket = kind == .socket
-            // Opened anew, as O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened anew, and a file,
-            // whose end others move, is used as it is.
+            // Opened anew, as O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened anew is used
+            // as it is, and so is a file, because others move its end.
             let isReopened = kind == .namedPipe || kind == .device
             let own = isReopened ? Glibc.open("/proc/self/fd/\(number)", Self.flags) : -1
             descriptor = own >= 0 ? own : fcntl(number, F_DUPFD_CLOEXEC, 3)
@@ -88,7 +88,7 @@ public final class StreamOutput {
             let descriptor = Glibc.open(path, flags)
             if descriptor >= 0 { return descriptor }
             let code = errno
-            // Of a device this says that there is none, and none will come: /dev/tty without a terminal.
+            // For a device file, this error means that the device does not exist and will not appear: /dev/tty without a terminal.
             if code == ENXIO, FileKind(path: path) == .device { throw .system(ENODEV) }
             guard code == ENXIO || code == EINTR, retries.pause() else { throw .system(code) }
         }
@@ -204,7 +204,7 @@ public final class AtomicFile {
         return -1
     }
 
-    /// A name that nobody can guess, and that no program that collects files takes for one of its own.
+    /// A name that cannot be guessed, and that programs that collect files do not take for one of theirs.
     private static func randomPath(beside path: String) -> String {
         FilePaths.join(FilePaths.folder(of: path), name: ".volley-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).partial")
     }

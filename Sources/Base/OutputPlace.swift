@@ -1,7 +1,7 @@
 import Glibc
 
-/// What a name of an output leads to, with links followed. Every output whose name a person gave goes through here (`OutputFile`): a file is replaced
-/// when it is whole, a pipe or a terminal is written through, and anything else is refused before work begins.
+/// What a name of an output leads to, with links followed. Every output with a name that a person gave goes through here (`OutputFile`): a
+/// file is replaced when it is whole, a pipe or a terminal is written through, and anything else is refused before work begins.
 ///
 /// A link in a folder that other users may write to may have been planted there: a process that runs as root would write wherever it leads.
 /// A link therefore counts only if this user or root made it, or if its folder belongs to the link's owner alone (and this user is not root).

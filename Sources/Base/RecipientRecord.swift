@@ -52,7 +52,7 @@ public struct RecipientBatch: Sendable {
     /// The number of recipients, including those without a slot.
     public var count: Int { entries.count }
 
-    /// Adds a recipient, without a slot, whose texts were appended to `bytes`.
+    /// Adds a recipient, without a slot, after its texts were appended to `bytes`.
     /// - Parameter service: the number of the service that takes its push.
     public mutating func complete(_ ends: Ends, service: UInt8 = 0) { entries.append(Entry(slot: -1, ends: ends, service: service)) }
 
@@ -191,8 +191,8 @@ public struct Recipient: Hashable, Sendable {
     }
 }
 
-/// Where a push goes: the name by which the service knows an app on a device, or a user, such as a device token or a registration id. Only
-/// the service knows what it looks like (`TargetForm`).
+/// Where a push goes: the service's name for an app on a device, or for a user, such as a device token or a registration id. Its form
+/// depends on the service (`TargetForm`).
 public struct Target: Hashable, Sendable, CustomStringConvertible {
     /// As in requests.
     public let text: String

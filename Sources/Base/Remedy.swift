@@ -1,7 +1,7 @@
-/// What to do about a mistake, as a value. A remedy in words names commands, which only people at a terminal have; where there is none, these are said
-/// instead, by the pages and buttons that there are.
+/// What to do about a mistake, as a value. A remedy in words names commands, which only people at a terminal can use. Where there is no
+/// terminal, these values are worded with the pages and buttons that exist there.
 public enum Remedy: Hashable, Sendable {
-    /// What only the people who run the machine can do.
+    /// What only the people that run the machine can do.
     public enum Task: Hashable, Sendable {
         /// Put the newest file of the run back, or make it readable.
         case restoreRun(String)

@@ -117,7 +117,7 @@ public enum SecretText {
 
     // MARK: - Device tokens
 
-    /// From so many hex digits on, a text can only be a device's token or its client id, or one that lost a few digits on its way.
+    /// A text with at least this many hex digits can only be a device token or a client id, or one that lost a few digits on its way.
     static let fewestHexDigits = 28
     /// The same of letters, digits, `-`, `_` and `:` for the tokens of services that do not write them in hex.
     static let fewestOfToken = 100
@@ -170,7 +170,7 @@ public enum SecretText {
     /// What to do about a variable that is not set.
     /// - Parameters:
     ///   - noun: what it should hold: "passphrase".
-    ///   - remedy: for a variable whose name may be shown.
+    ///   - remedy: for a variable with a name that may be shown.
     public static func remedy(forUnset name: String, noun: String, _ remedy: String) -> String {
         if isVariable(name) { return remedy }
         // `PGPASSWORD` cannot be told from a password in capitals.

@@ -1,5 +1,6 @@
 /// Why a row of an export did not become a recipient. A row has exactly one reason: `duplicateToken` if it is not the newest of its device,
-/// otherwise the first of the following that applies. `badToken` comes before `notMatched`: it cannot be told for whom the row would decide.
+/// otherwise the first of the following that applies. `badToken` comes before `notMatched`: it is not clear which device such a row would
+/// decide for.
 public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     /// The row could not be read: wrong number of fields, broken JSON.
     case badRow = "bad_row"

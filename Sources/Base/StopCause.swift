@@ -23,7 +23,7 @@ public enum StopCause: Hashable, Sendable {
 }
 
 extension StopCause {
-    /// Whether the store can no longer say who was sent to (`LedgerStop.isForgetting`).
+    /// Whether the store can no longer tell which recipients were sent a push (`LedgerStop.isForgetting`).
     public var isForgetting: Bool { if case .ledger(let stop) = self { stop.isForgetting } else { false } }
 
     /// Whether it concerns one service only, so that the others of a run can go on.
@@ -69,7 +69,7 @@ public enum ServiceStop: Hashable, Sendable {
     case refused(reason: String, status: Int, clockLagSeconds: Double?)
     /// A client certificate is no longer accepted.
     case certificateExpired(reason: String)
-    /// What volley.yaml names cannot be used, so that the service was not asked: a missing file, for example.
+    /// What volley.yaml names cannot be used, so no request was made to the service: a missing file, for example.
     /// - because: an error's words, which end without a full stop or with a remedy.
     case credentialsUnusable(because: String)
     /// The service calls a signed token expired, but does not accept a newer one yet.
@@ -135,7 +135,7 @@ public enum ConnectionStop: Hashable, Sendable {
     case certificateRefused(endpoint: String, cause: String)
     /// This machine's own settings cannot work.
     case misconfigured(endpoint: String, cause: String)
-    /// The proxy asks for other credentials.
+    /// The proxy requires other credentials.
     case proxyCredentials(proxy: String, cause: String)
     /// The proxy does not allow this server.
     case proxyForbids(proxy: String, endpoint: String, cause: String)
@@ -211,12 +211,12 @@ public enum LedgerStop: Hashable, Sendable {
     case lockLost(String, during: RunActivity)
     /// The process that sent it is gone.
     case processGone
-    /// The store that machines share has forgotten entries that it had confirmed: how many, as far as anybody knows.
+    /// The store that machines share has forgotten entries that it had confirmed: how many, as far as is known.
     case forgotten(entries: Int)
-    /// The store's database came up again, and nobody who had sent before was left to say whether something is missing in it.
+    /// The store's database restarted, and no process that had sent before was left to tell whether something is missing in it.
     case unwitnessed
 
-    /// Whether the store can no longer say who was sent to: the run goes on, if at all, without it.
+    /// Whether the store can no longer tell which recipients were sent a push. If the run continues, it does so without the store.
     public var isForgetting: Bool {
         switch self {
         case .forgotten, .unwitnessed: true

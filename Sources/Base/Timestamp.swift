@@ -63,7 +63,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension Timestamp {
     /// Reads the forms that exports use: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
-    /// `+08:00` (UTC if there is none); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch
+    /// `+08:00` (UTC without either); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch
     /// seconds (9 to 11 digits) or milliseconds (12 to 14 digits); nil for anything else.
     public init?(_ bytes: some Collection<UInt8>) {
         var scanner = DateScanner(Array(bytes))

@@ -3,13 +3,13 @@
 /// Some refusals are for a token that was once valid with these settings, so that device is gone. Others also come for every good token if
 /// the settings are wrong. Only the answers to other devices, sent with the same settings, can show whether the token is at fault.
 ///
-/// This is the only place that decides this: while a run is sent, at its end, and for the suppression list. It knows all lives of a run.
+/// This is the only place that decides this: while a run is sent, at its end, and for the suppression list. It covers all lives of a run.
 public struct TokenEvidence: Hashable, Sendable {
     /// All devices of the run.
     public var audience = 0
-    /// Devices whose push was accepted.
+    /// Devices with an accepted push.
     public var accepted = 0
-    /// Devices that were refused for a reason that wrong settings cause as well as dead tokens.
+    /// Devices that were refused for a reason that can come from wrong settings or from dead tokens.
     public var ambiguous = 0
     /// Devices that were refused for another reason: they are gone.
     public var gone = 0
@@ -37,7 +37,7 @@ public struct TokenEvidence: Hashable, Sendable {
     /// - Parameters:
     ///   - outcomes: of all devices of the run.
     ///   - reasons: of those that have one.
-    ///   - blaming: reasons of the service that wrong settings cause as well as dead tokens.
+    ///   - blaming: reasons of the service that can come from wrong settings or from dead tokens.
     public init(outcomes: [Outcome: Int], reasons: [String: Int], blaming: Set<String>) {
         audience = outcomes.values.reduce(0, +)
         accepted = outcomes[.accepted, default: 0]
@@ -70,7 +70,7 @@ public struct TokenEvidence: Hashable, Sendable {
         return accepted > 0 && accepted >= others * Self.acceptedForEachOther
     }
 
-    /// Whether a device whose token was refused gets no more pushes.
+    /// Whether a device with a refused token gets no more pushes.
     /// - Parameters:
     ///   - status: of the answer.
     ///   - hasFinished: whether its run has finished. A run that stopped did so for a reason, and may be resumed.
@@ -117,7 +117,7 @@ public struct RunEvidence: Hashable, Sendable {
 
     private var partsPointAtTokens: Bool { parts.allSatisfy { $0.ambiguous == 0 || $0.pointsAtTokens } }
 
-    /// Whether a device whose token was refused gets no more pushes.
+    /// Whether a device with a refused token gets no more pushes.
     /// - Parameters:
     ///   - status: of the answer.
     ///   - hasFinished: whether the run has finished.

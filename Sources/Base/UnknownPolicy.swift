@@ -1,4 +1,4 @@
-/// What to do with a push whose answer was lost.
+/// What to do with a push after its answer was lost.
 public enum UnknownPolicy: String, Hashable, Sendable {
     /// Send it again under the same id.
     case resend

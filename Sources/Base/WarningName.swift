@@ -163,7 +163,7 @@ extension WarningName {
     public static let exclusionNotFound = WarningName("exclusion-not-found", from: [.rows])
     /// `none-not-excluded`
     public static let noneNotExcluded = WarningName("none-not-excluded", from: [.rows])
-    // A template shows by itself that a part of it is for nobody; for a condition on cells, only the rows show it.
+    // A template shows by itself that a part of it applies to no device; for a condition on cells, only the rows show it.
     /// `condition-never-holds`
     public static let conditionNeverHolds = WarningName("condition-never-holds", from: [.files, .rows])
     /// `cells-not-compared`

@@ -4,7 +4,7 @@ struct CredentialRenewal {
     enum Renewal: Hashable {
         /// The token cannot be renewed yet.
         case refused
-        /// The token is already in use: another connection asked before, or there is no other.
+        /// The token is already in use: another connection requested it before, or no other token exists.
         case known
         /// There is a new token: all connections must be reopened.
         case changed
@@ -33,8 +33,8 @@ struct CredentialRenewal {
         return take(tokens.state())
     }
 
-    /// Renews the token that the service called expired on one connection. The other connections change as well, or they would go on with
-    /// it long after its time.
+    /// Renews the token that the service called expired on one connection. The other connections change too; otherwise they would use it
+    /// long after its time.
     mutating func renew(_ tokens: any TokenSource, after refused: ServiceToken) -> Renewal {
         guard let state = tokens.renewed(after: refused) else { return .refused }
         return take(state)

@@ -4,7 +4,7 @@ public import Base
 public struct EarlierAnswers: Hashable, Sendable {
     /// Answers by outcome that the campaign's own limits (`stop_when`) judge together with those to come.
     public var judged: [Outcome: Int] = [:]
-    /// Answers of a canary that was too small to be judged and therefore goes on.
+    /// Answers of a canary that was too small to be judged and therefore continues.
     public var canary = 0
     /// How many of the canary's answers refused the token for a reason that wrong settings can also cause, and how many refused the push
     /// for good.

@@ -1,8 +1,8 @@
 import Base
 import Synchronization
 
-/// What the loops of one sender share. When one stops, all do. They count their answers together, and a loop that saturates its core asks
-/// for help.
+/// What the loops of one sender share. When one stops, all do. They count their answers together, and a loop that saturates its core
+/// requests help.
 final class LoopGroup: Sendable {
     private enum TeamMessage: Sendable { case helpWanted, done }
 
@@ -45,7 +45,7 @@ final class LoopGroup: Sendable {
         return false
     }
 
-    /// Asks for another loop, because the calling one has no time left. Each loop calls this once.
+    /// Requests another loop, because the calling one has no time left. Each loop calls this once.
     func askForHelp() {
         let isAllowed = state.withLock { state in
             guard state.started < largest, state.done == 0 else { return false }

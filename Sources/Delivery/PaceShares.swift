@@ -25,18 +25,18 @@ struct PaceShares {
         }
     }
 
-    /// A loop that waits for its turn sleeps until it may ask again. One that asks later than this after that time loses its turn.
+    /// A loop that waits for its turn sleeps until it may try again. One that is later than this loses its turn.
     private static let patienceNanoseconds: Int64 = 60_000_000
-    /// A member that waits for a larger part of the pace asks again after this (`SenderLoop.longestSleep`).
+    /// A member that waits for a larger part of the pace tries again after this (`SenderLoop.longestSleep`).
     private static let longestRestNanoseconds: Int64 = 500_000_000
-    /// A member that gave way to another asks again after this.
+    /// A member that gave way to another tries again after this.
     private static let yieldNanoseconds: Int64 = 1_000_000
     private static let burstSeconds = 0.02
 
     private var pacer: Pacer
     private var members: [Int: Member] = [:]
     private var joined = 0
-    /// What the largest request counted for that was asked for.
+    /// What the largest request so far counted for.
     private var largestAsked = 1
     /// How many pushes one member may be ahead of the others.
     private let slack: Double
@@ -62,7 +62,8 @@ struct PaceShares {
     /// The part of the pace that all members together may use (`Pacer.setPart`).
     var part: Int? { pacer.part }
 
-    /// Lets members use only a part of the pace. Who waits asks again within `longestRestNanoseconds`, and does not keep its turn for longer.
+    /// Lets members use only a part of the pace. A member that waits tries again within `longestRestNanoseconds`, and does not keep its
+    /// turn for longer.
     mutating func setPart(_ part: Int?) {
         pacer.setPart(part)
         for number in members.keys {
@@ -77,7 +78,7 @@ struct PaceShares {
     /// What has left within the last of the pace's intervals, at most.
     func left(at nanoseconds: Int64) -> Int { pacer.left(at: nanoseconds) }
 
-    /// The smallest part with which every request may leave that was asked for so far.
+    /// The smallest part with which every request so far may leave.
     var leastPart: Int { pacer.leastPart(for: largestAsked) }
 
     /// When a member may ask again, in monotonic nanoseconds; nil if at once.
@@ -98,7 +99,7 @@ struct PaceShares {
     mutating func mayTake(_ count: Int, for number: Int, at nanoseconds: Int64) -> Bool {
         guard var member = members[number] else { return false }
         if !member.isPresent(at: nanoseconds) {
-            // A member that joins or returns may not catch up on what the others sent meanwhile.
+            // A member that joins or returns may not catch up on what the others sent without it.
             let others = members.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
             member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
         }
@@ -123,10 +124,12 @@ struct PaceShares {
         return true
     }
 
-    /// Notes that another pace holds a member back: until then it stays a member that has had less of its part, and holds up nobody.
+    /// Notes that another pace holds a member back: until then it stays a member that has had less of its part, and does not hold up
+    /// others.
     mutating func rest(_ number: Int, until nanoseconds: Int64) { members[number]?.returnsAt = nanoseconds }
 
-    /// Whether another member that has had less of its part is waiting. One whose request needs a larger part of the pace holds up nobody.
+    /// Whether another member that has had less of its part is waiting. A member with a request that needs a larger part of the pace does
+    /// not hold up others.
     private func yieldsTo(_ number: Int, _ member: Member) -> Bool {
         members.contains { other in
             other.key != number && other.value.waitsFor > 0 && pacer.fits(other.value.waitsFor) && other.value.isPresent(at: member.askedAt)

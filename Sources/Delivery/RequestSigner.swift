@@ -7,7 +7,7 @@ public struct RequestSigner: Sendable {
     private let signature: RequestSignature
     private let secret: AppSecret
 
-    /// Signs with a secret, as a service asks for it.
+    /// Signs with a secret, as a service requires.
     public init(_ signature: RequestSignature, _ secret: AppSecret) {
         self.signature = signature
         self.secret = secret

@@ -44,7 +44,7 @@ public final class SendControl: Sendable {
     /// A control without requests.
     public init() {}
 
-    /// Asks the sender to submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. Only the
+    /// Tells the sender to submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. Only the
     /// first request counts. Safe to call from any thread.
     public func interrupt(_ request: StopRequest = .interrupted) {
         self.request.withLock { $0 = $0 ?? request }
@@ -63,7 +63,7 @@ public final class SendControl: Sendable {
     /// Whether `interrupt` was called.
     public var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
 
-    /// The request; nil while there is none.
+    /// The request; nil before one is made.
     public var requested: StopRequest? { isInterrupted ? request.withLock { $0 } : nil }
 
     // MARK: Other members of the run
@@ -84,8 +84,8 @@ public final class SendControl: Sendable {
     /// What other members were answered.
     var tallyElsewhere: AnswerTally { elsewhere.withLock { $0 } }
 
-    /// Whether the sender's first pushes, which go ahead of all others, have been answered and judged well, or there are none. It stays true
-    /// until the sender ends, and beyond. A sender that has fewer pushes than that never says so.
+    /// Whether the sender's first pushes, which go ahead of all others, have been answered and judged well, or it has no such pushes. It
+    /// stays true until the sender ends, and beyond. A sender that has fewer pushes than that never says so.
     public var canaryIsOver: Bool { isOverWithCanary.load(ordering: .acquiring) }
 
     /// Notes that the canary was judged well.
@@ -93,7 +93,7 @@ public final class SendControl: Sendable {
 
     // MARK: The gate
 
-    /// Lets nothing more be submitted until the gate is opened. What is in flight goes on, and answers count. Each loop looks at the gate
+    /// Lets nothing more be submitted until the gate is opened. What is in flight continues, and answers count. Each loop looks at the gate
     /// whenever it decides what to submit: what it has decided before, in the turn that is under way, still leaves.
     public func closeGate() { openUntil.store(.min, ordering: .releasing) }
 
@@ -113,7 +113,7 @@ public final class SendControl: Sendable {
 
     // MARK: Progress
 
-    /// Pushes whose outcome the sender knows, whether or not it has reported it yet.
+    /// Pushes that have their outcome, whether or not the sender has reported it yet.
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }
 
     /// Requests that the service has answered: what is settled because a connection was lost is no answer.

@@ -97,7 +97,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         askForHelpIfNeeded(at: now)
     }
 
-    /// Asks for another loop, once: a loop that joins asks for the next one.
+    /// Requests another loop, once: a loop that joins requests the next one.
     private mutating func askForHelpIfNeeded(at now: Moment) {
         guard !hasAskedForHelp, machine.canary.isJudged, machine.ending == nil else { return }
         guard settings.startsLoopsAtOnce || load.isSaturated(at: now.nanoseconds) else { return }
@@ -335,7 +335,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         flushedAt = now.nanoseconds
         guard !machine.settlements.isEmpty else { return }
         pushesHandedOver += machine.settlements.count
-        // What an answer settles is recorded together: of a request that is recorded in part nobody knows what became of the rest.
+        // What an answer settles is recorded together: if a request were recorded only in part, the outcome of the rest would be unknown.
         let limit = machine.largestRequest > 1 ? machine.settlements.count : Self.groupLimit
         var rest = machine.settlements[...]
         while !rest.isEmpty {

@@ -76,7 +76,7 @@ public struct SenderSettings: Sendable {
     public var sharedPaces: [SharedPart] = []
     /// The moment after which nothing more is sent; what is left is unsent. nil for none.
     public var deadline: Timestamp?
-    /// Whether a push whose answer was lost is sent again (under the same id) or reported as unknown.
+    /// Whether a push is sent again after its answer was lost (under the same id), or reported as unknown.
     public var resendsUnknown: Bool
     /// Shares of bad answers beyond which the run stops, in addition to what always stops a run (most tokens bad, most pushes rejected);
     /// nil for none.
@@ -85,7 +85,8 @@ public struct SenderSettings: Sendable {
     public var retry: RetryPolicy
     /// The moment before which the service takes no pushes, as it said to an earlier life of the run; nil for none.
     public var heldUntil: Timestamp?
-    /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil for nobody.
+    /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil if they
+    /// are not needed.
     public var receipts: ReceiptBook?
     /// Dates settlements, and says when something has expired.
     public var clock = CommonClock()
@@ -101,11 +102,11 @@ public struct SenderSettings: Sendable {
     var startsLoopsAtOnce = false
     /// The most TCP connections of a loop. It begins with one and adds others while streams are the limit.
     public var connections: Int
-    /// The most streams in flight on a connection. The server's own limit applies as well.
+    /// The most streams in flight on a connection. The server's own limit also applies.
     public var streamsPerConnection: Int
     /// How many pushes must be answered before any other goes out. Only measurements change it.
     var canaryPushes = Canary.usualSize
-    /// What carries the requests: what the service asks for. Only tests and measurements choose another.
+    /// What carries the requests, as the service requires. Only tests and measurements choose another wire.
     package var wire: Wire
     /// Commits the names of calls before they leave, where the service recognizes repeats; returns false if they could not be committed: then
     /// they never leave. Called on a thread of its own.

@@ -4,11 +4,12 @@ import Synchronization
 
 /// A pace that several senders of a process share: together they never push faster (`PaceShares`).
 ///
-/// Each `Sender` whose settings name this pace takes part while it runs.
+/// Each `Sender` with settings that name this pace takes part while it runs.
 ///
-/// Several machines keep it together when each is given a part of it (`setPart`), by somebody who adds up what they use (`used`):
+/// Several machines keep it together when each is given a part of it (`setPart`), by a coordinator that adds up what they use (`used`):
 /// 1. a machine takes a smaller part as soon as it is given, and tells what it uses from then on, no sooner;
-/// 2. nobody gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is more.
+/// 2. no machine gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is
+/// more.
 ///
 /// Then no more leaves all of them than the pace within any of its intervals, for the reason that `Pacer` states: seconds for `100/s`,
 /// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up,
@@ -50,8 +51,8 @@ public final class SharedPace: Sendable {
     /// What has left here within the last of the pace's intervals, at most: all of the pace before a part was set.
     public var left: Int { shares.withLock { $0.left(at: monotonicNanoseconds()) } }
 
-    /// The smallest part with which every request may leave that senders have asked to send so far: a request with several targets does not
-    /// leave with a part that has no room for it within a second. From 1 to the pace; it never falls.
+    /// The smallest part with which every request that senders had so far may leave: a request with several targets does not leave with a
+    /// part that has no room for it within a second. From 1 to the pace; it never falls.
     public var leastPart: Int { shares.withLock { $0.leastPart } }
 
     /// Adds a member.

@@ -46,7 +46,7 @@ public final class SignedTokenSource: Sendable {
         self.clock = clock
     }
 
-    /// Returns the token to use now: a new one if there is none yet or the last one is too old.
+    /// Returns the token to use now: a new one at first, and whenever the last one is too old.
     func current() -> ServiceToken {
         let now = clock()
         return history.token(keyID: keyID, teamID: teamID, key: key) { last in
@@ -55,9 +55,9 @@ public final class SignedTokenSource: Sendable {
         }
     }
 
-    /// Returns the token to use after the service called `refused` expired: the one that another connection has renewed meanwhile, or a new
-    /// one. nil if `refused` is too young to be replaced: then a clock is wrong, and the service would refuse
-    /// a newer token as one too many.
+    /// Returns the token to use after the service called `refused` expired: the one that another connection has already obtained, or a new
+    /// one. nil if `refused` is too young to be replaced: then a clock is wrong, and the service would refuse a newer token as one too
+    /// many.
     func renew(after refused: ServiceToken) -> ServiceToken? {
         let now = clock()
         let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in

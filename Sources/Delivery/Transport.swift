@@ -21,9 +21,9 @@ protocol Transport: AnyObject {
     /// - Parameters:
     ///   - target: the end of the path, which may be empty where the body names the targets. Both it and the body are copied.
     func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>)
-    /// Gives up a request whose answer does not come.
+    /// Gives up a request because its answer does not come.
     func abandon(request: Int, on connection: Int)
-    /// Asks the peer for a sign of life.
+    /// Requests a sign of life from the peer.
     func ping(_ connection: Int)
     /// Lets the connections that are opened from now on go to another of the service's servers, if it has several.
     /// - Parameter name: the one that the service named; nil for the next one.
@@ -52,8 +52,8 @@ enum TransportEvent {
     case answered(request: Int, DeliveryMachine.Answer)
     /// The peer provably did not process the request.
     case notProcessed(request: Int)
-    /// The peer reset the stream with REFUSED_STREAM, so the request was provably not processed. The connection goes on.
+    /// The peer reset the stream with REFUSED_STREAM, so the request was provably not processed. The connection stays open.
     case refused(request: Int)
-    /// The peer reset the stream after the request was handed to the wire: its outcome is unknown. The connection goes on.
+    /// The peer reset the stream after the request was handed to the wire: its outcome is unknown. The connection stays open.
     case reset(request: Int)
 }

@@ -160,7 +160,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return daysAreFree || weekdaysAreFree ? isDay && isWeekday : isDay || isWeekday
     }
 
-    /// The first time that the rule matches, including `start`; nil if there is none in the next hundred years.
+    /// The first time that the rule matches, including `start`; nil if it does not match in the next hundred years.
     public func next(from start: LocalTime) -> LocalTime? {
         let limit = start.dayNumber + 100 * 366
         var time = start

@@ -76,7 +76,7 @@ public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
     /// `skip after 2h`: do not send if more than this many seconds have passed; at least a minute.
     case skip(afterSeconds: Int)
 
-    /// The least for `skip`: nobody would call a minute late.
+    /// The minimum for `skip`: a delay of less than a minute does not matter.
     public static let shortestSeconds = 60
 
     /// The default of campaigns: `skip after 2h`.
@@ -105,7 +105,7 @@ public struct Occurrence: Hashable, Sendable {
     /// When the campaign is sent to the last device anywhere; the same moment as `begins`, unless each device has its own clock.
     public var ends: Timestamp
     /// Whether the schedule's clock skips this time, so that the campaign is sent at the first moment after the gap. Always false with
-    /// devices' own clocks, whose gaps differ.
+    /// devices' own clocks, because their gaps differ.
     public var isInGap: Bool
 
     /// The name of the occurrence.

@@ -3,8 +3,8 @@ import CCurl
 import PushServices
 import Synchronization
 
-/// Names the requests of a sender on a thread of its own: it keeps a few names that the service gave out, commits all that were asked for
-/// since the last time together, and wakes the loops. What cannot be committed gets no answer, and so never leaves.
+/// Names the requests of a sender on a thread of its own: it keeps a few names that the service gave out, commits together all that were
+/// requested since the last time, and wakes the loops. What cannot be committed gets no answer, and so never leaves.
 final class CallDesk: Sendable {
     private struct State {
         var schedule: CallSchedule
@@ -39,10 +39,10 @@ final class CallDesk: Sendable {
     }
 
     /// - Parameters:
-    ///   - fetch: asks the service for so many names once; returns early when it is cancelled.
+    ///   - fetch: requests this many names from the service once; returns early when it is cancelled.
     ///   - keep: hands the text of a payload to the service once; returns early when it is cancelled.
     ///   - commit: returns false if the calls could not be committed.
-    ///   - clock: dates what is asked.
+    ///   - clock: dates the requests.
     init(
         _ protection: RepeatProtection, fetch: @escaping @Sendable (Int, FetchCancellation) -> NameFetch,
         keep: @escaping @Sendable ([UInt8], FetchCancellation) -> TextKeeping = { _, _ in .cancelled },
@@ -153,7 +153,7 @@ final class CallDesk: Sendable {
     }
 }
 
-/// What became of a request for names.
+/// The result of a request for names.
 enum NameFetch: Hashable, Sendable {
     case given([String])
     case failed(NameTrouble)
@@ -161,7 +161,7 @@ enum NameFetch: Hashable, Sendable {
     case cancelled
 }
 
-/// Asks a service for names of requests.
+/// Fetches names of requests from a service.
 struct NameFetcher: Sendable {
     private let asker: ServiceAsker
     private let names: FetchedNames
@@ -171,7 +171,7 @@ struct NameFetcher: Sendable {
         self.names = names
     }
 
-    /// Asks once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
     func fetch(_ count: Int, until cancellation: FetchCancellation) -> NameFetch {
         switch asker.ask(.get, names.path(count), until: cancellation) {
         case .answered(let answer): read(answer)
@@ -198,7 +198,7 @@ struct NameFetcher: Sendable {
     }
 }
 
-/// What became of a text that was handed to a service.
+/// The result of handing a text to a service.
 enum TextKeeping: Hashable, Sendable {
     /// The service keeps it under this name.
     case kept(RequestName)

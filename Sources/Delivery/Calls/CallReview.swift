@@ -1,15 +1,15 @@
 package import Base
 package import PushServices
 
-/// What becomes of recipients whom a killed process left claimed and without an outcome, at a service that recognizes repeats: a value.
+/// Decides about recipients that a killed process left claimed and without an outcome, at a service that recognizes repeats. A value.
 package struct CallReview: Hashable, Sendable {
     /// Calls that are sent again under their names, to the same recipients.
     package private(set) var repeats: [NamedCall] = []
-    /// Recipients whose push was never handed to the wire, or was refused. Ascending.
+    /// Recipients of a push that was never handed to the wire, or was refused. Ascending.
     package private(set) var unsent: [Int] = []
-    /// Recipients who may have the push, and whose call the service may have forgotten. Ascending.
+    /// Recipients that may have the push, of calls that the service may have forgotten. Ascending.
     package private(set) var unknown: [Int] = []
-    /// Numbers of calls that say nothing more about anybody.
+    /// Numbers of calls that say nothing more about any recipient.
     package private(set) var over: [Int] = []
 
     /// Reviews calls with names that the service gave out.
@@ -17,11 +17,11 @@ package struct CallReview: Hashable, Sendable {
     /// A call may have been sent unless all its recipients are settled. If one of them is in a later call, the service refused it before as a
     /// whole: a call that is in doubt is never divided. If some are settled and others are not, the answer came. What an answer settles is
     /// recorded together, so it refused the call because of those targets, and nothing was sent to the others. Versions that recorded the
-    /// outcomes of a call in several groups left halves of accepted calls as well, whose other recipients have the push.
+    /// outcomes of a call in several groups also left halves of accepted calls; the other recipients of these have the push.
     /// - Parameters:
     ///   - calls: of the service, in the order in which they were named.
-    ///   - lost: recipients of the service who were claimed and have no outcome; ascending.
-    ///   - outcomes: what is recorded of some recipients. Asked only if a call is recorded in part.
+    ///   - lost: recipients of the service that were claimed and have no outcome; ascending.
+    ///   - outcomes: what is recorded of some recipients. Called only if a call is recorded in part.
     package init(
         _ calls: [NamedCall], lost: [Range<Int>], names: FetchedNames, at now: Timestamp,
         outcomes: (Set<Int>) throws -> [Int: Outcome]
@@ -97,7 +97,7 @@ package struct CallReview: Hashable, Sendable {
         }
     }
 
-    /// Those of a range who were claimed no later than a moment. Neighbours may have been claimed at different times.
+    /// The recipients of a range that were claimed no later than a moment. Neighbours may have been claimed at different times.
     private static func recipients(
         of range: Range<Int>, claimedBefore oldest: Timestamp, _ claimedAt: (Range<Int>) throws -> Timestamp?
     ) rethrows -> [Int] {
@@ -108,7 +108,7 @@ package struct CallReview: Hashable, Sendable {
             + recipients(of: middle..<range.upperBound, claimedBefore: oldest, claimedAt)
     }
 
-    /// The generation of each recipient who has one beyond the first.
+    /// The generation of each recipient that has one beyond the first.
     /// - Parameter calls: in the order in which they were named.
     package static func generations(of calls: [NamedCall]) -> [Int: UInt16] {
         var generations: [Int: UInt16] = [:]

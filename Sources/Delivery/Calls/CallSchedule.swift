@@ -1,13 +1,13 @@
 import Base
 import PushServices
 
-/// A request that must be named, or whose generation must be recorded, before it leaves.
+/// A request that must be named, or must have its generation recorded, before it leaves.
 struct CallQuestion: Hashable, Sendable {
-    /// The loop that asks, and what it calls the request and the question.
+    /// The loop with the question, and its numbers for the request and the question.
     var client: Int
     var request: Int
     var number: Int
-    /// Whose pushes the request carries, in their order.
+    /// The recipients of the request's pushes, in their order.
     var recipients: [Int]
     /// The generation of its pushes, where that is what is recorded.
     var generation: Int
@@ -35,7 +35,7 @@ struct NameTrouble: Hashable, Sendable {
     var status = 0
     /// Whether asking again is of no use.
     var isFinal = false
-    /// How long the service asks to wait; nil if it does not.
+    /// The wait that the service requests; nil without one.
     var retryAfterSeconds: Double?
 }
 
@@ -49,7 +49,7 @@ struct CallSchedule {
     enum Step: Hashable {
         /// Commit these, and call `committed`. Until then they are not offered again.
         case commit([CallAnswer])
-        /// Fetch so many names, and call `given` or `failed`.
+        /// Fetch this many names, and call `given` or `failed`.
         case fetch(count: Int)
         /// Hand a text to the service, and call `kept` or `failed`.
         case keep(text: [UInt8])
@@ -57,7 +57,7 @@ struct CallSchedule {
         case wait(until: Int64?)
     }
 
-    /// With so many texts, all are forgotten: the service may be handed one again.
+    /// With this many texts, all are forgotten: the service may be handed one again.
     private static let manyTexts = 1000
 
     /// nil where generations are recorded.
@@ -128,7 +128,7 @@ struct CallSchedule {
     }
 
     /// Notes names that the service gave out.
-    /// - Parameter askedAt: when it was asked: their life counts from then.
+    /// - Parameter askedAt: when they were requested: their lifetime counts from then.
     mutating func given(_ texts: [String], askedAt: Timestamp) {
         guard let names else { return }
         pool += texts.map { RequestName(text: $0, usableUntil: askedAt.adding(seconds: names.usableSeconds)) }
@@ -148,7 +148,7 @@ struct CallSchedule {
         for case (let text, let known?) in texts where known.text == name { texts[text] = nil }
     }
 
-    /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service asks for it.
+    /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service requests it.
     mutating func failed(_ trouble: NameTrouble, at now: Moment) {
         self.trouble = trouble
         failuresInARow += 1

@@ -2,7 +2,7 @@ import Base
 import CCurl
 import PushServices
 
-/// Asks a service for what requests need before they leave, with libcurl: on the same way, and with the same credential, as pushes go.
+/// Fetches from a service what requests need before they leave, with libcurl: by the same route, and with the same credential, as pushes.
 struct ServiceAsker: Sendable {
     private static let totalSeconds = 15.0
     private static let longestName = 200
@@ -21,16 +21,16 @@ struct ServiceAsker: Sendable {
         /// The service's reason; blank for none.
         var reason: String
         var meaning: AnswerMeaning
-        /// How long the service asks to wait; nil if it does not.
+        /// The wait that the service requests; nil without one.
         var retryAfterSeconds: Double?
-        /// The token that it was asked with.
+        /// The token that was used.
         var token: ServiceToken?
 
         /// The reason, or what the status means.
         var reasonText: String { reason.isEmpty ? StatusReason.text(status) : reason }
     }
 
-    /// What became of a question.
+    /// The result of a question.
     enum Result {
         case answered(Answer)
         case failed(String)
@@ -46,7 +46,7 @@ struct ServiceAsker: Sendable {
         !text.isEmpty && text.utf8.count <= longestName && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Asks once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
     /// - Parameter host: nil for the endpoint's own.
     func ask(_ question: Question, _ path: String, at host: String? = nil, until cancellation: FetchCancellation) -> Result {
         withPipeSignalBlocked { () -> Result in
@@ -94,7 +94,7 @@ struct ServiceAsker: Sendable {
         return .answered(answer)
     }
 
-    /// How long the service asks to wait: nil if it does not.
+    /// The wait that the service requests; nil without one.
     private func wait(_ easy: UnsafeMutableRawPointer) -> Double? {
         let wait = volley_easy_get_offset(easy, CURLINFO_RETRY_AFTER)
         if wait > 0 { return Double(wait) }

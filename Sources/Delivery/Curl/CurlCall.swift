@@ -7,9 +7,9 @@ import PushServices
 /// connection. libcurl's callbacks hold it unretained.
 ///
 /// libcurl would silently send a request again when a connection from its pool dies before the answer. Its body therefore comes from a
-/// callback that can only be read forwards, once, and a second start of a request whose body was asked for is refused.
+/// callback that can only be read forwards, once, and a second start of a request is refused once its body was read.
 final class CurlCall {
-    /// What became of a request.
+    /// The result of a request.
     enum Verdict {
         case answered(DeliveryMachine.Answer)
         /// No answer came, and the peer may have the body.
@@ -136,7 +136,7 @@ final class CurlCall {
         ownHeaders = own
     }
 
-    // MARK: Meanwhile
+    // MARK: During the request
 
     /// Gives libcurl the next bytes of the body.
     private func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -162,7 +162,7 @@ final class CurlCall {
 
     var speaksHTTP2: Bool { volley_easy_get_long(easy, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
 
-    /// Says what became of the request. libcurl has ended it with this code.
+    /// Returns the result of the request, which libcurl ended with this code.
     func verdict(_ code: CURLcode) -> Verdict {
         // Headers that announce another answer (1xx) do not count, and a proxy's answer does not either. Over HTTP/2, libcurl 7.88 forgets a
         // status that comes together with a reset of its stream, which leaves the request in doubt.

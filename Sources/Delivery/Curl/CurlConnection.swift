@@ -58,7 +58,7 @@ final class CurlConnection {
         guard !isClosed else { return }
         isClosed = true
         for call in calls.values { curl_multi_remove_handle(multi, call.easy) }
-        // Handles whose connections libcurl keeps must go before the multi handle does.
+        // Handles with connections that libcurl keeps must go before the multi handle does.
         calls = [:]
         freeCalls = []
         curl_multi_cleanup(multi)
@@ -84,8 +84,8 @@ final class CurlConnection {
         return true
     }
 
-    /// Gives up a request whose answer does not come. If nothing was answered since it was submitted, the connection may be dead, whatever
-    /// TCP believes: other requests take another one.
+    /// Gives up a request because its answer does not come. If nothing was answered since it was submitted, the connection may be dead,
+    /// whatever TCP believes: other requests take another one.
     func abandon(request: Int, _ events: inout [TransportEvent]) {
         guard let call = calls.removeValue(forKey: request) else { return }
         curl_multi_remove_handle(multi, call.easy)
@@ -221,9 +221,9 @@ final class CurlConnection {
 
 /// What libcurl wants to hear of a socket, and whether it hears now that the socket can be written to.
 ///
-/// libcurl 7.88 asks for that also while the peer's HTTP/2 windows are full, and then does nothing: its thread would turn without end. So
-/// after a few times without effect, a socket rests for some milliseconds, or until there is something to read, as an update of a window
-/// is.
+/// libcurl 7.88 wants that even while the peer's HTTP/2 windows are full, and then does nothing: its thread would loop without end. So
+/// after a few times without effect, a socket rests for some milliseconds, or until there is something to read, such as an update of a
+/// window.
 struct SocketInterest {
     /// What libcurl wants: EPOLLIN, EPOLLOUT.
     private var wanted: UInt32

@@ -50,7 +50,7 @@ struct CurlHeaderList: ~Copyable {
     deinit { curl_slist_free_all(first) }
 }
 
-/// The file with this machine's authorities, as libcurl was built to find it; nil if there is none.
+/// The file with this machine's authorities, as libcurl was built to find it; nil if it finds no file.
 var systemBundle: String? {
     curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
 }

@@ -7,8 +7,8 @@ import PushServices
 
 /// Few large requests, over HTTP/2 or HTTP/1.1: libcurl's multi interface on an epoll loop.
 ///
-/// What the machine knows as a connection is a multi handle with its own sockets, which libcurl opens as requests need them. So a connection
-/// is open at once, and a failure to connect is reported with its first request.
+/// What the machine treats as a connection is a multi handle with its own sockets, which libcurl opens as requests need them. So a
+/// connection is open at once, and a failure to connect is reported with its first request.
 final class CurlTransport: Transport {
     @exclusivity(unchecked) var events: [TransportEvent] = []
     let wakeup: Wakeup
@@ -154,7 +154,8 @@ struct CurlSetup {
     let inFlight: Int
     let timeoutMilliseconds: Int
 
-    /// The machine gives a request up after its own wait, and knows what that means. libcurl's deadline is only there in case it does not.
+    /// The machine gives up a request after its own wait, and handles the consequences. libcurl's deadline only applies if the machine
+    /// fails to do so.
     private static let graceSeconds = 2.0
 
     /// - Parameter host: nil for the endpoint's own.

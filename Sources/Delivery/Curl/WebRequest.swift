@@ -41,7 +41,7 @@ public struct WebRequest: Sendable {
         self.form = form
     }
 
-    /// Asks, and waits for the answer. Blocks the calling thread for at most `timeoutSeconds`.
+    /// Sends the request, and waits for the answer. Blocks the calling thread for at most `timeoutSeconds`.
     public func run() -> Answer {
         withPipeSignalBlocked { () -> Answer in
             do throws(Diagnostic) { return try ask() } catch { return .failed(error.message) }
@@ -95,7 +95,7 @@ public struct WebRequest: Sendable {
     }
 }
 
-/// A question to a service beside its pushes: GET over verified TLS, with the sender's credentials.
+/// A question to a service, apart from its pushes: GET over verified TLS, with the sender's credentials.
 public struct ServiceQuestion: Sendable {
     private static let timeoutMilliseconds = 30_000
 
@@ -104,7 +104,7 @@ public struct ServiceQuestion: Sendable {
     /// - Parameter settings: of a sender to the service: only its server, its credentials and its way there count.
     public init(_ settings: SenderSettings) { self.settings = settings }
 
-    /// Asks once. Blocks the calling thread for at most thirty seconds.
+    /// Sends one request. Blocks the calling thread for at most thirty seconds.
     /// - Throws: a `Diagnostic` that says why there is no answer that can be read; it holds no secret.
     public func ask(_ question: StatisticsFacts.Question) throws(Diagnostic) -> JSONValue {
         let result = withPipeSignalBlocked { Result { () throws(Diagnostic) in try get(question) } }

@@ -9,7 +9,7 @@
 ///    see it;
 /// 2. a check, under the lock, of everything that must hold (`Facts`);
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
-/// 4. the record next to the runs, which knows what was begun even when the run file is an older copy;
+/// 4. the record next to the runs, which holds what was begun, even when the run file is an older copy;
 /// 5. the run file itself, which begins only from the state that was checked;
 /// 6. the record again: from then on an older copy is no longer mistaken for this run. Without this step nothing is sent.
 public struct SendGate: Sendable {
@@ -51,7 +51,7 @@ public struct SendGate: Sendable {
         case isBusy
         /// The file is a copy, was renamed or replaced, or has another name.
         case isMisplaced
-        /// The record next to the runs knows of more than the file does.
+        /// The record next to the runs is ahead of the file.
         case isOutdated
         /// The state does not fit the step.
         case hasOtherState
@@ -100,7 +100,7 @@ public struct SendGate: Sendable {
 
         /// Whether the file is the one that was planned, under its own name and in its own folder.
         public var isInPlace: Bool
-        /// Whether the record next to the runs knows of a later beginning than the file does.
+        /// Whether the record next to the runs has a later beginning than the file.
         public var isOutdated: Bool
         /// How far the run has come.
         public var state: State
@@ -176,10 +176,10 @@ public struct SendGate: Sendable {
     /// A retry does not begin the run itself: the run that it makes passes through its own gate.
     private var afterTime: Action { step == .retry ? .admit : .record }
 
-    /// Tells the gate whether the record next to the runs accepted the beginning. It does not if it knows of more than the facts did.
+    /// Tells the gate whether the record next to the runs accepted the beginning. It does not if it is ahead of the facts.
     public mutating func recorded(_ isTaken: Bool) -> Action { isTaken ? .begin : giveUp(.isOutdated) }
 
-    /// Tells the gate whether the run file accepted the beginning. It does not if its state has changed meanwhile.
+    /// Tells the gate whether the run file accepted the beginning. It does not if its state has changed since.
     public mutating func began(_ isTaken: Bool) -> Action { isTaken ? .confirm : giveUp(.hasOtherState) }
 
     /// Tells the gate whether the record next to the runs is complete. The run keeps the time either way: it began, and may go on.
@@ -215,7 +215,7 @@ public struct SendGate: Sendable {
     private static func refusalByState(of step: Step, _ facts: Facts) -> Refusal? {
         switch (step, facts.state) {
         case (.begin, .planned): facts.hasBegun ? .hasBegun : nil
-        // The record knows more than the file.
+        // The record is ahead of the file.
         case (.goOn, .planned) where facts.hasBegun, (.retry, .planned) where facts.hasBegun: .isOutdated
         case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled): facts.hasBegun ? nil : .neverBegun
         case (.begin, .cancelled) where !facts.hasBegun: .neverBegun

@@ -72,7 +72,7 @@ final class AddressLookup: Sendable {
         }
     }
 
-    /// Returns the result; nil while there is none.
+    /// Returns the result; nil while the lookup runs.
     func take() -> Result? { result.withLock { $0 } }
 
     private static func lookUp(_ host: String, port: Int) -> Result {

@@ -52,7 +52,7 @@ final class Dialer {
     /// The lookup of the server, for a proxy protocol that cannot carry names.
     private let targetLookup: AddressLookup?
     private var addresses: [SocketAddress] = []
-    /// The server's addresses for which the proxy has not been asked yet.
+    /// The server's addresses that have not been tried through the proxy yet.
     private var targets: ArraySlice<IPAddress> = []
     private var phase = Phase.resolving
     private var tunnel: ProxyTunnel?
@@ -74,7 +74,7 @@ final class Dialer {
         targetLookup = takesNames ? nil : AddressLookup(host: route.host, port: route.port, wakeup: wakeup)
     }
 
-    /// Goes on as far as the lookups and the socket allow.
+    /// Continues as far as the lookups and the socket allow.
     func advance() -> Progress {
         switch phase {
         case .resolving: resolve()
@@ -135,7 +135,7 @@ final class Dialer {
         Int64(nanosecondsFromSeconds: route.timeoutSeconds) / 2 / Int64(max(1, addresses.count - 1))
     }
 
-    /// Goes on to the next address because the current one does not answer.
+    /// Continues with the next address because the current one does not answer.
     func attemptTimedOut() -> Progress {
         attemptEndsAt = nil
         guard case .connecting(let rest) = phase else { return .underway }

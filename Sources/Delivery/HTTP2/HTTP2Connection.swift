@@ -87,12 +87,12 @@ final class HTTP2Connection {
 
     // MARK: Dialing
 
-    /// Goes on dialing after a name may have been looked up.
+    /// Continues dialing after a name may have been looked up.
     func resolve(_ events: inout [TransportEvent]) {
         if case .dialing(let dialer) = phase { note(dialer.advance(), &events) }
     }
 
-    /// Goes on to the next address because the current one does not answer.
+    /// Continues with the next address because the current one does not answer.
     func attemptTimedOut(_ events: inout [TransportEvent]) {
         if case .dialing(let dialer) = phase { note(dialer.attemptTimedOut(), &events) }
     }

@@ -1,4 +1,4 @@
-/// What the machine knows about a connection.
+/// The machine's state of a connection.
 struct ConnectionSlot {
     enum State: UInt8 {
         case closed

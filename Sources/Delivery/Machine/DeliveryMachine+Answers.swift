@@ -154,8 +154,8 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// Sends a request again because its stream was refused while its connection goes on. The attempt does not count. A server that refuses
-    /// stream after stream has trouble, unless it has just lowered its limit below what was in flight.
+    /// Sends a request again because its stream was refused while its connection stays open. The attempt does not count. A server that
+    /// refuses stream after stream has trouble, unless it has just lowered its limit below what was in flight.
     mutating func streamRefused(_ request: Int, at now: Moment) {
         let isOverLimit = connections[Int(pushes[request].connection)].isOverLimit
         let connection = takeOff(request)
@@ -176,7 +176,8 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// Handles a stream that the server reset while its connection goes on. The request is in doubt, and is tried again only after a while.
+    /// Handles a stream that the server reset while its connection stays open. The request is in doubt, and is tried again only after a
+    /// while.
     mutating func streamReset(_ request: Int, at now: Moment) {
         let connection = takeOff(request)
         lastServiceReason = OwnReason.streamReset.rawValue
@@ -283,7 +284,8 @@ extension DeliveryMachine {
 
     private func mayTryAgain(_ request: Int) -> Bool { Int(pushes[request].attempts) < max(1, settings.retry.maximumAttempts) }
 
-    /// Settles a request whose retries are used up. If an answer was lost before, the push may have arrived, whatever later refusals say.
+    /// Settles a request after its retries are used up. If an answer was lost before, the push may have arrived, whatever later refusals
+    /// say.
     mutating func giveUp(_ request: Int, at now: Moment) {
         settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
     }

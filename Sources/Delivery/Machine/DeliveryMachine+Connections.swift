@@ -158,7 +158,7 @@ extension DeliveryMachine {
         !fresh.isEmpty || !again.isEmpty || settings.connectsFirst && !hasConnected && !isSourceEnded
     }
 
-    /// Asks for a connection if there is none, or if streams are the limit and another connection may help.
+    /// Requests a connection if it has none, or if streams are the limit and another connection may help.
     mutating func openIfNeeded(at now: Moment) {
         guard ending == nil, credentialPendingSince == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
         // With a pace of one push in many minutes, a connection would only sit idle until the push is due.
@@ -243,7 +243,7 @@ extension DeliveryMachine {
         let ceiling = min(30, settings.retry.firstDelaySeconds * Double(1 << min(fruitlessConnections - 1, 10)))
         reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
         if settings.connectsFirst, !hasConnected {
-            // The loop that asked for help goes on alone.
+            // The loop that requested help continues alone.
             if fruitlessConnections >= settings.fruitlessConnectionLimit { isSourceEnded = true }
         } else if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stopConnecting(.unreachable(destination, attempts: fruitlessConnections, cause: cause), at: now)

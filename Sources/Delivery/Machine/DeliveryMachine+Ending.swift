@@ -10,7 +10,7 @@ extension DeliveryMachine {
     /// Stops the run because of what the service answered.
     mutating func stopForService(_ stop: ServiceStop, at now: Moment) { self.stop(.service(settings.service.name, stop), at: now) }
 
-    /// Ends the run because another thread asked for it.
+    /// Ends the run because another thread requested it.
     /// - Parameter reason: the reason recorded for what is then unsent.
     mutating func interrupt(_ reason: OwnReason = .interrupted, at now: Moment) {
         begin(.interrupted, reason: reason, at: now)
@@ -101,8 +101,8 @@ extension DeliveryMachine {
 
     // MARK: The gate
 
-    /// Notes whether requests may be submitted. While they may not, what is in flight goes on, and nothing counts as the service's trouble.
-    /// Called before `advance`, which decides what to submit.
+    /// Notes whether requests may be submitted. While they may not, what is in flight continues, and nothing counts as the service's
+    /// trouble. Called before `advance`, which decides what to submit.
     mutating func noteGate(isOpen: Bool, at now: Moment) {
         guard isOpen == (gateClosedSince != nil) else { return }
         if let since = gateClosedSince { serviceHealth.excuse(now.nanoseconds - since) }

@@ -29,7 +29,7 @@ enum NameRule: Hashable, Sendable {
 /// Names of requests, for services that recognize repeats. A request is named before it leaves, and what its name stands for is committed
 /// first. It keeps the name as long as it keeps its targets. A lost answer is then no reason to give it up: it goes again under its name.
 extension DeliveryMachine {
-    /// Submits requests as long as there is room, and asks for the names of those that have none: for no more at a time than could leave.
+    /// Submits requests as long as there is room, and requests names for those without one, but for no more at a time than could leave.
     mutating func submitNamed(at now: Moment) {
         while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
@@ -51,7 +51,7 @@ extension DeliveryMachine {
         }
     }
 
-    // MARK: Beside a pace
+    // MARK: With a pace
 
     /// Whether more pushes may join a request that would be closed to them by a name. It leaves no earlier for being named early.
     private func mayGrow(_ request: Int) -> Bool {

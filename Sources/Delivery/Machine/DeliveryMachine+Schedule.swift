@@ -51,7 +51,7 @@ extension DeliveryMachine {
     }
 
     /// Suspends timeouts after a stall. A loop that was held up (recording fell behind, or the machine slept) must read what arrived
-    /// meanwhile before it may judge that answers are missing.
+    /// in that time before it may judge that answers are missing.
     private mutating func noteStall(at now: Moment) {
         if let lastAdvance, now.nanoseconds - lastAdvance > 1_000_000_000 { timeoutsResumeAt = now.nanoseconds + 1_000_000_000 }
         lastAdvance = now.nanoseconds

@@ -60,7 +60,8 @@ extension DeliveryMachine {
         actions.append(.forgetText(name: name.text))
     }
 
-    /// Divides a request whose text the service does not take by itself into such as hold it: their answers show what is wrong.
+    /// Divides a request, when the service does not take its text by itself, into requests that hold the text: their answers show what is
+    /// wrong.
     /// - Parameter question: as in the action.
     mutating func textRefused(of request: Int, question: Int, at now: Moment) {
         guard unnamed[request] == question else { return }

@@ -92,7 +92,7 @@ struct DeliveryMachine: ~Copyable {
     var settlements: [Settlement] = []
     /// Slots that are free again, so that their bytes are no longer needed. Cleared by the driver.
     var released: [Int32] = []
-    /// How the run ended; nil while it goes on.
+    /// How the run ended; nil while it continues.
     var end: SendEnd?
 
     // Pushes, and the requests that carry them.
@@ -130,7 +130,7 @@ struct DeliveryMachine: ~Copyable {
     var unnamed: [Int: Int] = [:]
     var lastQuestion = 0
     var namingLead = NamingLead()
-    /// Since when names are asked for in vain: monotonic nanoseconds.
+    /// Since when requests for names have failed: monotonic nanoseconds.
     var namesMissingSince: Int64?
     var nameTrouble = ""
 
@@ -190,7 +190,8 @@ struct DeliveryMachine: ~Copyable {
         earlierTally = AnswerTally(earlier.judged)
     }
 
-    /// Whether the driver should add more pushes: enough to keep all streams busy, but never so many that memory grows with the audience.
+    /// Whether the driver should add more pushes: enough to keep all streams busy, but few enough that memory does not grow with the
+    /// audience.
     var wantsPushes: Bool {
         guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
         return isExpired || untriedPushes < settings.readyTarget(connections: connections.count, mostAhead: mostAhead)

@@ -81,7 +81,7 @@ struct MachineSettings: Sendable {
         jitterSeed = .random(in: .min ... .max)
         self.earlier = earlier
         connectsFirst = isHelper
-        // A helper has no canary: the first loop asks for help only once its canary is over.
+        // A helper has no canary: the first loop requests help only once its canary is over.
         if isHelper {
             canaryPushes = 0
             self.earlier.canary = 0

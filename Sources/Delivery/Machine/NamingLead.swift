@@ -1,5 +1,5 @@
-/// How long before a request may leave its name is asked for, beside a pace: so long that the name is there in time, and no longer, because a
-/// name closes the request to further pushes.
+/// With a pace: how long before a request may leave its name is requested. This is long enough for the name to be there in time, and no
+/// longer, because a name closes the request to further pushes.
 struct NamingLead {
     private static let least = 30e6, most = 2e9
     /// What a longest time counts after each further one: of ten names the one that is fetched first takes longer than the others.
@@ -13,7 +13,7 @@ struct NamingLead {
 
     mutating func asked(_ question: Int, at nanoseconds: Int64) { if timed == nil { timed = (question, nanoseconds) } }
 
-    /// Notes that a question was answered, or that nobody waits for it any more.
+    /// Notes that a question was answered, or is no longer waited for.
     mutating func answered(_ question: Int, at nanoseconds: Int64) {
         guard let timed, timed.question <= question else { return }
         self.timed = nil

@@ -7,11 +7,11 @@ import PushServices
 /// last third lets a loop that wakes late catch up. With spacing `s` and catching up by at most `c`, any `pace` + 1 pushes in a row span at
 /// least `pace`·`s` − `c` = 1.015 − 0.005 of the interval: more than one.
 ///
-/// A request that another pace held back may be caught up as well, by one space, and by as much of a longer interval as by waking late of a
+/// A request that another pace held back may also be caught up, by one space, and by as much of a longer interval as by waking late of a
 /// second: of a pace by the minute 0.3 s. The interval is kept, and a second has one push more at most.
 ///
 /// Where a pace counts targets, those of a request leave at one moment, followed by the spaces of all of them. Even spacing does not tell
-/// how many of them a second has then, so it is counted as well (`PaceWindow`). A request that waits until the second has room for all its
+/// how many of them a second has then, so it is also counted (`PaceWindow`). A request that waits until the second has room for all its
 /// targets may have fallen behind by the spaces of these: that much may be caught up. Where the service refuses what comes faster, the
 /// targets of a whole request but one are left out of every second, as one request that arrives late would fill another second beyond it.
 ///
@@ -19,10 +19,11 @@ import PushServices
 /// and again with the first one after a rest that is as long as the ramp.
 ///
 /// Where machines divide the pace, each uses a part of it: whole pushes in an interval (`setPart`). Spaces are wider by what the part is
-/// smaller, and what has left within the last interval is counted as well: no push leaves that would be one more than the part that is in
+/// smaller, and what has left within the last interval is also counted: no push leaves that would be one more than the part that is in
 /// force then. So of any interval, whatever parts were in force in it, no more leaves here than the part with which its last push left; and
-/// of one that ends later than now, no more than the larger of today's part and what has left in the interval before now (`used`), as
-/// long as no larger part is given. Who gives parts so that these numbers never add up to more than the pace keeps it, in any interval.
+/// of one that ends later than now, no more than the larger of today's part and what has left in the interval before now (`used`), as long
+/// as no larger part is given. If parts are given so that these numbers never add up to more than the pace, the pace is kept in any
+/// interval.
 struct Pacer {
     private static let stretch = 1.015
     private static let catchUpShare = 0.005

@@ -1,4 +1,4 @@
-/// What the machine knows about a push that it holds. Slots are in one array and are reused, so nothing is allocated per push.
+/// The machine's state of a push that it holds. Slots are in one array and are reused, so nothing is allocated per push.
 ///
 /// The slot of its first push names a request; the others are linked behind it. From its first attempt on, a request loses the pushes that
 /// are settled and may be divided, but gains none. So all its pushes share one history, which only the first slot holds.
@@ -14,7 +14,7 @@ struct PushSlot {
         case unnamed
         /// On a connection.
         case inFlight
-        /// Behind the first push of its request, whose slot holds the place and the history of them all.
+        /// Behind the first push of its request: the slot of that push holds the place and the history of them all.
         case member
     }
 

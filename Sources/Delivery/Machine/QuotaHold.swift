@@ -25,9 +25,9 @@ struct QuotaHold {
     /// - Parameter firstSeconds: the first wait, where the service does not say how long.
     init(firstSeconds: Double) { self.firstSeconds = firstSeconds }
 
-    /// Notes that a push was refused for the quota. Those that left before the hold began only prolong it, if the service asks for it.
+    /// Notes that a push was refused for the quota. Those that left before the hold began only prolong it, if the service requests it.
     /// - Parameters:
-    ///   - retryAfterSeconds: what the service asks for; nil if it does not say.
+    ///   - retryAfterSeconds: the wait that the service requests; nil without one.
     ///   - submittedAt: when the push left, in monotonic nanoseconds.
     mutating func refused(submittedAt: Int64, retryAfterSeconds: Double?, random: inout SplitMix, at nanoseconds: Int64) {
         since = since ?? nanoseconds

@@ -4,7 +4,7 @@ import PushServices
 extension RetryPolicy {
     /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full jitter.
     /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
-    /// - Parameter retryAfterSeconds: the wait that the server asks for. The result is never shorter.
+    /// - Parameter retryAfterSeconds: the wait that the server requests. The result is never shorter.
     func delayNanoseconds(afterAttempts attempts: Int, retryAfterSeconds: Double?, random: inout SplitMix) -> Int64 {
         let doublings = Double(min(max(attempts - 1, 0), 60))
         var ceiling = max(0, firstDelaySeconds)

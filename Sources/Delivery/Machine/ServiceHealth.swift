@@ -63,7 +63,7 @@ struct ServiceHealth {
         outageSince = outageSince.map { $0 + nanoseconds }
     }
 
-    /// Returns whether a push whose attempts are used up may fail, and counts it if so.
+    /// Returns whether a push may fail after its attempts are used up, and counts it if so.
     /// - Parameter firstSubmitted: when its first attempt began, in monotonic nanoseconds.
     mutating func mayFail(firstSubmitted: Int64, at nanoseconds: Int64) -> Bool {
         let hasCompany = takenAt.map { $0 < firstSubmitted && failuresInARow >= Self.toleratedFailures } ?? true

@@ -256,7 +256,7 @@ struct SOCKS5: ProxyDialogue {
         return .say(request + bigEndian(destination.port))
     }
 
-    /// Reads the answer up to its end: the address that the proxy connects from, whose value does not matter but whose length does.
+    /// Reads the answer up to its end: the address that the proxy connects from. Its value does not matter, but its length does.
     private func readAnswer() -> ProxyStep {
         if reply[0] != 5 { return Self.garbage }
         guard reply.count >= 2 else { return .listen }

@@ -12,7 +12,7 @@ struct FetchSchedule {
 
     private let header: String, prefix: String
     private let renewEarlySeconds: Double
-    /// The server is not asked for another token sooner than this after the last one.
+    /// Another token is not requested sooner than this after the last one.
     private let shortestRenewal: Int64
     private(set) var token: ServiceToken?
     /// When the token is replaced because its end is near.
@@ -63,7 +63,7 @@ struct FetchSchedule {
         (isRefused, isConfirmed, isFetching, failure, failuresInARow, retryAt) = (false, false, false, nil, 0, .min)
     }
 
-    /// Notes that no token came. The next attempt waits 1, 2, 4 … 60 s, or longer if the server asks for it.
+    /// Notes that no token came. The next attempt waits 1, 2, 4 … 60 s, or longer if the server requests it.
     mutating func failed(_ failure: TokenFetchFailure, at now: Int64) {
         isFetching = false
         self.failure = failure

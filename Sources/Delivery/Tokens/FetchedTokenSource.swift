@@ -14,17 +14,17 @@ public final class FetchedTokenSource: Sendable {
     private let thread = Mutex<WorkerThread<Void>?>(nil)
     private let noun: String
 
-    /// A source without a token yet; asks nothing before `start`.
+    /// A source without a token yet; sends nothing before `start`.
     /// - Parameters:
     ///   - exchange: the service's facts.
-    ///   - identity: who asks.
-    ///   - server: the endpoint of the pushes, if it gives out the tokens: at a path of its own (without `:PORT` if it is 443), which is the
-    ///     claim `aud` of an assertion as well, and `certificateAuthorityFile`, if there is one, is the only authority to trust. The file is
-    ///     read here. nil if the service has a server of its own for tokens: the token comes from `AssertionFacts.address`, and the
+    ///   - identity: the identity of the sender.
+    ///   - server: the endpoint of the pushes, if it gives out the tokens: at a path of its own (without `:PORT` if it is 443), which is
+    ///     also the claim `aud` of an assertion, and `certificateAuthorityFile`, if there is one, is the only authority to trust. The file
+    ///     is read here. nil if the service has a server of its own for tokens: the token comes from `AssertionFacts.address`, and the
     ///     system's authorities are trusted.
     ///   - proxy: as `SenderSettings.proxy`; nil for none, whatever the environment says.
     ///   - file: where the key comes from, for messages; nil for no file.
-    ///   - clock: dates what the server is asked.
+    ///   - clock: dates the requests.
     /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address, or no more files can be opened.
     public convenience init(
         exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil,
@@ -42,7 +42,7 @@ public final class FetchedTokenSource: Sendable {
 
     /// - Parameters:
     ///   - address: for messages.
-    ///   - fetch: asks once; returns early when it is cancelled.
+    ///   - fetch: sends one request; returns early when it is cancelled.
     ///   - clock: nanoseconds; counts while the machine sleeps.
     init(
         _ exchange: TokenExchange, at address: String, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetch,
@@ -89,7 +89,7 @@ public final class FetchedTokenSource: Sendable {
         /// One that may pass, such as a network that is down, is no error: then the senders wait for the token, as they wait for a later one,
         /// and as long as for any outage.
         case isWaitedOut
-        /// The senders wait for the token, or stop for want of one: for a run whose other services can be sent to.
+        /// The senders wait for the token, or stop without one: for a run with other services that can be sent to.
         case isLeftToSenders
     }
 
@@ -133,12 +133,12 @@ extension FetchedTokenSource: TokenSource {
     func detach(_ wakeup: Wakeup) { desk.detach(wakeup) }
 }
 
-/// What the thread of a source shares with all who use the source. The thread does not hold the source itself, so that the source ends with
-/// its last user, and the thread with the source.
+/// What the thread of a source shares with all users of the source. The thread does not hold the source itself, so that the source ends
+/// with its last user, and the thread with the source.
 private final class FetchDesk: Sendable {
     private struct State {
         var schedule: FetchSchedule
-        /// Rung when there is a token, or will be none.
+        /// Notified when a token arrives, or when none will come.
         var listeners: [Wakeup] = []
     }
 
@@ -173,7 +173,7 @@ private final class FetchDesk: Sendable {
         }
     }
 
-    /// Asks for a token now.
+    /// Requests a token now.
     private func fetch() {
         let askedAt = clock()
         shared.withLock { $0.schedule.begin() }
@@ -215,7 +215,7 @@ private final class FetchDesk: Sendable {
 
     func detach(_ wakeup: Wakeup) { shared.withLock { $0.listeners.removeAll { $0 === wakeup } } }
 
-    /// Asks the schedule something, and rings the thread if a fetch is due.
+    /// Uses the schedule, and wakes the thread if a fetch is due.
     private func look<Answer: Sendable>(at now: Int64, _ body: (inout FetchSchedule) -> Answer) -> Answer {
         let (answer, due) = shared.withLock { (body(&$0.schedule), $0.schedule.nextFetch) }
         if let due, due <= now { cancellation.wakeup.wake() }

@@ -7,13 +7,13 @@ struct ServiceToken: Hashable, Sendable {
     var header = "authorization"
     /// The header's value: `bearer …`. A secret.
     var value: String
-    /// When it was minted, or asked for: monotonic nanoseconds, counting while the machine sleeps.
+    /// When it was minted, or requested: monotonic nanoseconds, counting while the machine sleeps.
     var mintedAt: Int64
     /// From then on nothing leaves with it, by the same clock. Never, for a token that is replaced by its age alone.
     var usableUntil = Int64.max
 }
 
-/// What a sender has for the header that says who sends.
+/// What a sender has for the header that identifies the sender.
 enum TokenState: Hashable, Sendable {
     /// The token to use now.
     case ready(ServiceToken)

@@ -9,7 +9,7 @@ struct GivenToken: Hashable, Sendable {
     var seconds: Double
 }
 
-/// What became of a request for a token.
+/// The result of a request for a token.
 enum TokenFetch: Hashable, Sendable {
     case given(GivenToken)
     case failed(TokenFetchFailure)
@@ -29,7 +29,7 @@ struct TokenAnswer {
     var serverTime: Timestamp?
     var retryAfterSeconds: Double?
 
-    /// Reads the token, or why there is none.
+    /// Reads the token, or why the server gave none.
     /// - Parameters:
     ///   - facts: how the service writes its answers; nil for as RFC 6749 says (section 5.1).
     ///   - secret: what no message may repeat.

@@ -39,7 +39,7 @@ enum TokenFetchFailure: Hashable, Sendable {
         return refusal
     }
 
-    /// Whether the cause is one that passes without anybody's doing: the network, or a server in trouble.
+    /// Whether the cause may pass by itself: the network, or a server in trouble.
     var mayPass: Bool {
         switch self {
         case .noConnection, .timedOut, .noAnswer: true
@@ -48,7 +48,7 @@ enum TokenFetchFailure: Hashable, Sendable {
         }
     }
 
-    /// How long the server asks to wait; nil if it does not.
+    /// The wait that the server requests; nil without one.
     var retryAfterSeconds: Double? { if case .refused(let refusal) = self { refusal.retryAfterSeconds } else { nil } }
 
     /// What happened, without a full stop.
@@ -87,9 +87,9 @@ struct TokenRefusal: Hashable, Sendable {
     private static let passing: Set<String> = ["server_error", "temporarily_unavailable", "slow_down"]
 
     var status: Int
-    /// The field `error`; blank if there is none.
+    /// The field `error`; blank without one.
     var error = ""
-    /// The field `error_description`; blank if there is none.
+    /// The field `error_description`; blank without one.
     var details = ""
     var retryAfterSeconds: Double?
     /// The server's clock minus this machine's; nil if the server does not tell the time.

@@ -21,7 +21,7 @@ final class FetchCancellation: Sendable {
     }
 }
 
-/// Asks a server for a token, with libcurl: always over verified TLS, without following redirects.
+/// Fetches a token from a server, with libcurl: always over verified TLS, without following redirects.
 struct TokenFetcher: Sendable {
     static let connectSeconds = 10.0
     static let totalSeconds = 15.0
@@ -33,10 +33,10 @@ struct TokenFetcher: Sendable {
     /// The proxy; nil for none, whatever the environment says.
     let proxy: ProxyAddress?
     let question: TokenQuestion
-    /// Dates what is asked.
+    /// Dates the requests.
     let clock: CommonClock
 
-    /// Asks once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
     func fetch(until cancellation: FetchCancellation) -> TokenFetch {
         withPipeSignalBlocked { () -> TokenFetch in
             do throws(Diagnostic) { return try ask(until: cancellation) } catch { return .failed(.impossible(error.message)) }
@@ -109,7 +109,7 @@ struct TokenFetcher: Sendable {
     }
 }
 
-/// Who asks for tokens.
+/// The identity that requests tokens.
 public enum TokenIdentity: Sendable {
     /// The key of an account, which signs assertions.
     case key(AssertionKey)

@@ -24,7 +24,7 @@ extension SplitMix {
         return low + Int64(below(Int((high - low) / unit) + 1)) * unit
     }
 
-    /// True in this many of a thousand cases; draws nothing if there are none.
+    /// True in this many of a thousand cases; draws nothing for 0.
     mutating func happens(_ perMille: Int) -> Bool { perMille > 0 && below(1000) < perMille }
 
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }

@@ -1,6 +1,6 @@
 import Base
 
-/// What the model knows about a recipient, from both ends of the wire.
+/// What the model records of a recipient, from both ends of the wire.
 struct Fate {
     enum State {
         /// Not on the wire in this life.

@@ -13,9 +13,9 @@ struct Nature {
     var queuedBatches: Int
     var settings: MachineSettings
     var service = SimulatedService()
-    /// The number of texts, for a service whose requests carry one text.
+    /// The number of texts, for a service with one text in a request.
     var texts = 1
-    /// A pace of devices beside that of the settings; nil for none.
+    /// A pace of devices in addition to that of the settings; nil for none.
     var devicePace: Pace?
     var deadlineAfter: Int64?
     var loops: Int
@@ -233,7 +233,7 @@ struct Nature {
         service.batching.hasOwnTexts ? UInt8(truncatingIfNeeded: recipient) : UInt8(recipient % texts)
     }
 
-    /// A service whose requests carry several pushes, and enough pushes to fill them.
+    /// A service with several pushes in a request, and enough pushes to fill them.
     private mutating func sendTogether(_ random: inout SplitMix) {
         if pushes < 15, random.oneIn(2) { pushes = random.between(15, 60) }
         if refusedBySettings > 0 { refusedBySettings = random.between(pushes / 5 + 1, pushes) }

@@ -34,7 +34,7 @@ struct ServerAnswer {
     var reason = ""
     var meaning: Meaning
     var retryAfterSeconds: Double?
-    /// Whose apns-id the answer carries.
+    /// Where the apns-id in the answer comes from.
     var id = ServiceAnswer.Identity.missing
     var isCutOff = false
     var encounter: Encounter

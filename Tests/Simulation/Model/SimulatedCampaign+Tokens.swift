@@ -63,7 +63,7 @@ extension SimulatedCampaign {
         account.isMember[recipient] ? account.reported(recipient) : earlier.last?.reported(recipient)
     }
 
-    // MARK: Checks, by what the model knows of the tokens
+    // MARK: Checks against the model's record of the tokens
 
     /// Answers, counted by the true state of the tokens.
     private struct Answers {

@@ -209,7 +209,7 @@ final class SimulatedCampaign {
         scheduleWorld()
     }
 
-    /// The recipients of the next life; nil if there is none.
+    /// The recipients of the next life; nil after the last.
     private func nextLife() -> [Int]? {
         // Of those some may not have been handed over.
         let repeated = repeats.reduce(0) { $0 + $1.recipients.count } + pasts.values.count(where: \.isInDoubt)

@@ -9,7 +9,7 @@ struct StopCauses {
     /// A connection was impossible for a permanent reason.
     var hopeless = false
     var tokenRefused = false
-    /// A push was refused as all others would be, and only another loop knows of one that was accepted.
+    /// A push was refused as all others would be, and only another loop saw one that was accepted.
     var mayBeLikeAll = false
     /// No token came for as long as any outage may last.
     var hasAwaitedTokenInVain = false
@@ -355,7 +355,7 @@ extension SimulatedLoop {
             answeredForGood -= 1
             let answer = ServerAnswer.all[index]
             let expected = answer.outcome ?? .rejected
-            // What ends the run is not held against all who share a request.
+            // What ends the run is not held against all pushes that share a request.
             let isGivenBack =
                 answer.concernsAll && settings.service.batching.largestTargets > 1 && machine.ending != nil
                 && outcome == (fate.isInDoubt ? .unknown : .unsent)

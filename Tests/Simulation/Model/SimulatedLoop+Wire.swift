@@ -161,7 +161,7 @@ extension SimulatedLoop {
         for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { lose(push) }
     }
 
-    /// No answer will come; only the server knows the result.
+    /// No answer will come; only the server has the result.
     private func lose(_ push: Int) {
         wires[push].forEachRecipient {
             campaign.fates[$0].lose()

@@ -61,7 +61,7 @@ final class SimulatedLoop {
     /// The server was seen to leave each connection after the same number of requests.
     var knewBudget = false
     var idleTurns = 0
-    /// What the model knows about the quota: when the last hold began, and its shortest end; monotonic nanoseconds.
+    /// What the model records of the quota: when the last hold began, and its shortest end; monotonic nanoseconds.
     var holdBegan = Int64.min, heldUntil = Int64.min
     /// No push has shown yet that the hold is over.
     var isHoldUnproven = false
@@ -108,7 +108,7 @@ final class SimulatedLoop {
         turn()
     }
 
-    /// The real loop checked from time to time, and the machine knows this.
+    /// The real loop checked from time to time, and the machine relies on this.
     private func passIdleTurns() {
         let now = campaign.clock.monotonic
         if let last = machine.lastAdvance, now - last > Self.longestSleep { machine.lastAdvance = now - Self.longestSleep }

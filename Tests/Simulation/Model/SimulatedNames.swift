@@ -116,7 +116,7 @@ extension SimulatedCampaign {
                 nameCount += 1
                 return "name\(nameCount)"
             }
-            // By the server's clock, which goes on whatever this machine's clock shows.
+            // By the server's clock, which continues whatever this machine's clock shows.
             for name in names { givenNames[name] = clock.now }
             desk?.given(names, askedAt: askedAt)
         }
@@ -183,7 +183,7 @@ extension SimulatedCampaign {
     }
 }
 
-/// Names, as a loop asks for them and as they may be used.
+/// Names, as a loop requests them and as they may be used.
 extension SimulatedLoop {
     func askForName(of request: Int, _ question: Int) {
         campaign.tally.note(.requestNamed)

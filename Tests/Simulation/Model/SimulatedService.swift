@@ -1,7 +1,7 @@
 import Base
 import PushServices
 
-/// The service of a campaign: APNs, or one that speaks as APNs does and whose requests carry several pushes.
+/// The service of a campaign: APNs, or one that speaks as APNs does, but with several pushes in a request.
 struct SimulatedService: PushService {
     /// What it says about the targets of a request.
     enum Answering: CaseIterable {

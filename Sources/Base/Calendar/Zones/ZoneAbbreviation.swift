@@ -26,7 +26,7 @@ public enum ZoneAbbreviation {
         return !rest.isEmpty && rest.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ":") }
     }
 
-    /// A place whose clock is ahead of UTC by an offset, in winter: `+08:00`, `UTC+8`, the reversed `Etc/GMT-8`, or as the variable TZ has
+    /// A place with a clock ahead of UTC by an offset, in winter: `+08:00`, `UTC+8`, the reversed `Etc/GMT-8`, or as the variable TZ has
     /// it, `CST-8`. nil for other texts, and for offsets without a place.
     public static func place(ofOffset text: String) -> String? {
         let small = text.lowercased()

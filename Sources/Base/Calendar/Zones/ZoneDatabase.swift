@@ -115,7 +115,7 @@ extension String {
     fileprivate func replacingSpaces() -> String { String(map { $0 == " " ? "_" : $0 }) }
 }
 
-/// Large cities that are not zones of the tz database, which names one city for each area whose clocks agree.
+/// Large cities that are not zones of the tz database, which names one city for each area of equal clocks.
 enum ZoneCity {
     /// Zones by city, in lower-case letters with `_` for spaces.
     static let zones: [String: String] = {

@@ -14,8 +14,8 @@ extension ZoneDatabase {
     /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be read.
     public var displayZone: ZoneRules { (try? machineZone) ?? .utc }
 
-    /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its first call about the time, also one that asks for UTC
-    /// (`tzset_internal`), and would wait there for ever. Call it when a process begins.
+    /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its first call about the time, even for UTC
+    /// (`tzset_internal`), and would block for ever. Call it when a process begins.
     public func refusePipe() throws(Diagnostic) { try refusePipe(EnvironmentVariables["TZ"]) }
 
     func refusePipe(_ variable: String?, usualFile: String = "/etc/localtime") throws(Diagnostic) {

@@ -7,7 +7,7 @@ public struct ZoneRules: Hashable, Sendable {
     private let firstOffset: Int
     private let footer: PosixZone?
 
-    /// The most seconds by which a zone may differ from UTC, in either direction: RFC 9636, section 3.2, asks for more than -25 and less
+    /// The most seconds by which a zone may differ from UTC, in either direction: RFC 9636, section 3.2, requires more than -25 and less
     /// than 26 hours.
     static let largestOffset = 26 * 3600
 

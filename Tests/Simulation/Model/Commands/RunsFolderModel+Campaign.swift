@@ -36,7 +36,7 @@ extension RunsFolderModel {
         }
     }
 
-    /// When the first of a chain began, as the record knows.
+    /// When the first of a chain began, according to the record.
     func beginning(of root: Int) -> Int? { record.filter { self.root(of: $0.key) == root }.map(\.value.firstBegun).min() }
 
     /// Each time of a schedule is sent once, so other times do not count; nor, for a plan of a time, do runs without one.
@@ -45,8 +45,8 @@ extension RunsFolderModel {
         return theirs.map { $0 != own } ?? isFresh
     }
 
-    /// For a run whose file is gone, or older than the record, it is unknown which devices it reached. In a first life that was never
-    /// confirmed it reached none.
+    /// If a run's file is gone, or older than the record, it is unknown which devices it reached. In a first life that was never confirmed
+    /// it reached none.
     private func isAsked(_ number: Int, by root: Int) -> Bool {
         guard let entry = record[number], entry.previousLife != 0, let first = plans[root] else { return false }
         return entry.begun > first.moment || first.beside.contains(number)

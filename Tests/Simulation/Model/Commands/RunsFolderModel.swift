@@ -180,7 +180,7 @@ struct RunsFolderModel {
         return begunRetries(of: parent).filter { $0 != plan }
     }
 
-    /// For a sibling whose file is gone, it is unknown which devices it reached.
+    /// If a sibling's file is gone, it is unknown which devices it reached.
     private func hasDisjointRecipients(_ sibling: Int, _ plan: Int) -> Bool {
         guard files[.own(sibling)] != nil, let own = plans[plan]?.recipients else { return false }
         return plans[sibling]?.recipients.isDisjoint(with: own) ?? false

@@ -112,7 +112,7 @@ struct SimulatedCommand {
     /// As `RetryPlanner`: devices that were not sent to, except those that other retries took over.
     private mutating func plan(_ folder: inout RunsFolderModel) {
         guard let file = folder.files[path], let plan = folder.plans[file.plan] else { return }
-        // For a retry whose file is gone, it is unknown which devices it reached.
+        // If a retry's file is gone, it is unknown which devices it reached.
         let standing = Set(folder.standingRetries(of: file.plan).map(\.plan))
         guard standing.isSuperset(of: folder.begunRetries(of: file.plan)) else { return }
         let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }

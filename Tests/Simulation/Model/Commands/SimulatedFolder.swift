@@ -196,7 +196,7 @@ struct SimulatedFolder {
         }
     }
 
-    /// A plan knows what was sent before it was made, and nothing about what others sent later.
+    /// A plan has what was sent before it was made, and nothing of what others sent later.
     private mutating func checkPlaces(_ device: Int, _ plan: RunsFolderModel.Plan, _ command: SimulatedCommand) {
         guard let number = folder.files[command.path]?.plan, let lock = folder.locks[command.path] else { return }
         let root = folder.root(of: number), isFresh = command.step == .begin && plan.retryOf == nil
