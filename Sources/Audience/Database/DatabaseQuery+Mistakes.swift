@@ -10,8 +10,8 @@ extension DatabaseQuery {
 
     /// Explains what the server refuses in the query, at its place in the file.
     /// - Parameters:
-    ///   - text: the query, as it stands in the statement.
-    ///   - start: where it stands there, in Unicode scalars.
+    ///   - text: the query, as it is in the statement.
+    ///   - start: where it is there, in Unicode scalars.
     func refusing<Value>(in text: String, from start: Int, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError {
             guard let state = error.sqlState, !error.isConnectionLost else { throw error }

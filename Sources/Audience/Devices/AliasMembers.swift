@@ -59,7 +59,8 @@ struct AliasMembers {
     /// Of the remaining devices, every one that an alias selects.
     var devices: some Sequence<Int> { members.lazy.map(\.device) }
 
-    /// Calls `body` with each alias, a device of which it selects a row, when that row says the device was active, and the device's token.
+    /// Calls `body` with each alias, a device with a row that the alias selects, when that row says the device was active, and the device's
+    /// token.
     func forEach(_ body: (Int, Int, ActivityMoment, ArraySlice<UInt8>) throws -> Void) rethrows {
         for member in members { try body(Int(member.alias), member.device, member.moment, token(member)) }
     }

@@ -20,7 +20,7 @@ struct DeviceTable: ~Copyable {
     private var classes = Blocks<UInt8>()
     /// Devices that have a slot: some row of them was selected.
     private(set) var slots = 0
-    /// Devices of which a row without a date that `exclude` names is not the newest.
+    /// Devices with a row that `exclude` names and that has no date and is not the newest.
     private var undatedExclusions = BitSet()
 
     /// A device's class is below this.

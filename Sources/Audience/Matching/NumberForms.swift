@@ -6,7 +6,8 @@ struct NumberForms: Sendable {
     private var rows = 0
     /// The first different ones.
     private var cells: [String] = []
-    /// Whether some cell is a whole number below a thousand, which stands in a column of groups without a point, and in one of three decimals with it.
+    /// Whether some cell is a whole number below a thousand, which has no point in a column of groups, and has one in a column of three
+    /// decimals.
     private var hasSmall = false
     /// Whether some cell shows that points separate decimals here, or that thousands are written without one.
     private var hasOther = false

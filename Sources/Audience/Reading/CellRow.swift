@@ -126,7 +126,7 @@ struct CellRow {
     /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written, without brackets.
     @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
         if let fields, cell < cells.count - 1 {
-            // Most cells of a delimited row stand there as they are meant: nothing to remove at either end.
+            // Most cells of a delimited row are written as they are meant: there is nothing to remove at either end.
             let (start, end) = fields.bounds(of: cell)
             if start < end, fields.base[start] > UInt8(ascii: "\""), fields.base[end - 1] > UInt8(ascii: " ") {
                 return UnsafeBufferPointer(start: UnsafePointer(fields.base) + start, count: end - start)
@@ -139,7 +139,7 @@ struct CellRow {
     /// Whether a cell is a JSON array. `forEachElement` gives its elements.
     @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form.rawValue >= Cell.Form.array.rawValue }
 
-    /// The text of a cell; list elements stand with `separator` between them.
+    /// The text of a cell; list elements have `separator` between them.
     func text(_ cell: Int, separator: [UInt8]) -> String {
         guard isArray(cell) else { return String(decoding: bytes(cell), as: UTF8.self) }
         var text: [UInt8] = []
@@ -147,7 +147,7 @@ struct CellRow {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the text of a cell; list elements stand with `separator` between them.
+    /// Appends the text of a cell; list elements have `separator` between them.
     func appendText(_ cell: Int, separator: [UInt8], to text: inout [UInt8]) {
         guard isArray(cell) else { return text.append(contentsOf: bytes(cell)) }
         var isFirst = true

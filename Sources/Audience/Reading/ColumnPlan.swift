@@ -162,7 +162,7 @@ struct ColumnResolver {
             remedy: disguised([name.value]) ?? nearest.map { Self.remedy(meaning: $0, by: name.value) } ?? "Its columns are \(list).")
     }
 
-    /// What to do about a column that has another name: a text names columns without quotes, so not all names can stand in it.
+    /// What to do about a column that has another name: a text names columns without quotes, so not all names can be in it.
     private static func remedy(meaning column: String, by name: String) -> String {
         let isNameable = column.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil || "_.-".unicodeScalars.contains($0)
@@ -182,7 +182,7 @@ struct ColumnResolver {
     /// Whether the first line is a device, not a header.
     var lacksHeader: Bool { targetsInHeader != nil }
 
-    /// The form of the target that stands where the header should name columns.
+    /// The form of the target that is found where the header should name columns.
     private var targetsInHeader: TargetForm? {
         column(of: .token) == nil ? header.lazy.compactMap(TargetRedaction.form).first : nil
     }

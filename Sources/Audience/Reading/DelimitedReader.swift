@@ -74,7 +74,7 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     /// Reads a block of an export with a known header.
     /// - Parameters:
-    ///   - state: what is to be expected at the block's first byte.
+    ///   - state: what to expect at the block's first byte.
     ///   - targets: what targets look like.
     static func ofBlock(
         _ block: BlockBytes, expecting state: ReadingState, of export: ExportFile, separator: UInt8, targets: TargetForm

@@ -169,7 +169,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
-            // Without a date the row may lose to another one, and then it is said that the device was to be left out.
+            // Without a date the row may lose to another one, and then the report says that the device should have been left out.
             let isNamed = reason == .excluded || lastActive == ActivityMoment.never && (selector.isExcluded || isIDListed)
             let exclusions = isNamed ? exclusions(row, columns, fingerprint) : []
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))

@@ -61,7 +61,7 @@ struct RowTracer {
 
     /// - Parameters:
     ///   - asksJudge: whether the check's result matters.
-    ///   - isWanted: whether a row is to be traced.
+    ///   - isWanted: whether to trace a row.
     ///   - tick: called often.
     /// - Returns: the rows in reading order, and how many cannot be read.
     /// - Throws: `Diagnostic` for a file that cannot be read, and for more than `mostRows` rows.
