@@ -84,7 +84,7 @@ public enum OptOutWords {
 }
 
 extension ColumnTest {
-    /// The values of which a cell must have one; empty for other tests.
+    /// A cell must have one of these values; empty for other tests.
     var equals: [String] {
         switch self {
         case .oneOf(let values): values

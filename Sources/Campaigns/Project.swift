@@ -140,10 +140,10 @@ public enum Environment: Sendable {
 public struct CredentialReference: Sendable {
     /// The key of its form below the app: `key`.
     public var form: String
-    /// What stands below it, by the keys of the form's fields. What the app leaves out is missing.
+    /// What is below it, by the keys of the form's fields. What the app leaves out is missing.
     public var values: [String: SourceText]
 
-    /// What stands in a field; nil if the form has no such field, or the app leaves it out.
+    /// What is in a field; nil if the form has no such field, or the app leaves it out.
     public subscript(field: AccountField?) -> SourceText? { field.flatMap { values[$0.key] } }
 }
 

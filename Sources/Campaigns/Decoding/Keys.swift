@@ -39,7 +39,7 @@ struct KeyGroup: Sendable {
     /// Whether two groups are the same but for what services have.
     func isSame(as other: KeyGroup) -> Bool { name == other.name && Set(valid + unlisted) == Set(other.valid + other.unlisted) }
 
-    /// Whether a key may stand there.
+    /// Whether a key is allowed there.
     func holds(_ key: String) -> Bool { valid.contains(key) || unlisted.contains(key) }
 
     /// `in 'audience'`
@@ -53,7 +53,7 @@ struct KeyGroup: Sendable {
 struct FileKeys: Sendable {
     var groups: [KeyGroup]
 
-    /// Whether other keys stand below a key.
+    /// Whether other keys are below a key.
     func takesGroup(_ key: String) -> Bool {
         groups.contains { $0.name == key }
             || ["languages", "data", "where", "variants", "payload", "apps", "databases", "cells"].contains(key)

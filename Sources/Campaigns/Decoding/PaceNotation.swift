@@ -50,7 +50,7 @@ enum PaceNotation {
         return Pace(pushes: pushes, intervalSeconds: interval)
     }
 
-    /// A pace that stands with a service's own keys, from its notation. Where it counts calls, mistakes say so.
+    /// A pace that is with a service's own keys, from its notation. Where it counts calls, mistakes say so.
     static func pace(_ text: String, of service: any PushService) throws(Mistake) -> Pace {
         do { return try pace(text) } catch {
             guard service.batching.isPacedByCalls else { throw error }
@@ -59,7 +59,7 @@ enum PaceNotation {
         }
     }
 
-    /// The example of a pace that stands with a service's own keys.
+    /// The example of a pace with a service's own keys.
     static func example(of service: any PushService) -> String {
         service.batching.isPacedByCalls ? service.usualPace.map { "pace: \($0.pace)" } ?? "pace: 600/min" : "pace: 9000/s"
     }

@@ -8,14 +8,14 @@ struct Section {
     let findings: Findings
     /// In the order of the file.
     let entries: [YAMLEntry]
-    /// Keys that stand there and count as absent.
+    /// Keys that are there and count as absent.
     var withheld: Set<String> = []
     /// What to do other than writing the missing value, after a semicolon; blank for nothing.
     var otherThanValue = ""
     private let values: [String: YAMLEntry]
     /// Keys that misspelt ones probably mean: they are not also reported as missing.
     private let meant: Set<String>
-    /// Whether a key was reported that means none of the group's: it may be meant for a missing one, which is then not reported, too.
+    /// Whether a key was reported that is not like any of the group's: it may be meant for a missing one, which is then not reported, too.
     let hasStrangeKey: Bool
 
     /// Opens a group and reports its unknown keys; nil, and reported, when the node is not a group.

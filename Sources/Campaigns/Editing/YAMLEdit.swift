@@ -21,7 +21,7 @@ public struct YAMLEdit: Sendable {
         self.text = text
     }
 
-    /// What stands at a path of keys: nil if there is nothing.
+    /// What is at a path of keys: nil if there is nothing.
     /// - Throws: `Mistake` if it is something that no form can show, such as a group of keys.
     public func value(at path: [String]) throws(Mistake) -> Value? {
         var node = try tree()

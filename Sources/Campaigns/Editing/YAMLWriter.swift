@@ -137,7 +137,7 @@ struct YAMLWriter {
 
     private func isLineEnd(_ scalar: Unicode.Scalar) -> Bool { scalar == "\n" || scalar == "\r" }
 
-    /// Whether a value without characters stands directly behind the colon of its key.
+    /// Whether a value without characters is directly after the colon of its key.
     private func isBehindColon(_ node: YAMLTree) -> Bool {
         node.extent.isEmpty && node.extent.lowerBound > 0 && scalars[node.extent.lowerBound - 1] == ":"
     }

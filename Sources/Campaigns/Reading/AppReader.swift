@@ -21,8 +21,8 @@ struct AppReader {
         section.node(key).flatMap { Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings) }
     }
 
-    /// The service that an entry of `apps` names; the standard one for none. For a wrong name it is the one that is meant, nil if that is
-    /// not clear; the name is reported when the app is read.
+    /// The service that an entry of `apps` names; the standard one if it names no service. For a wrong name it is the service that is
+    /// meant, nil if that is not clear; the name is reported when the app is read.
     static func service(of app: YAMLNode) -> (any PushService)? {
         guard case .mapping(let entries) = app.content,
             let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value
@@ -144,7 +144,7 @@ struct AppReader {
         }
     }
 
-    /// The secret stands in one place.
+    /// The secret is in one place.
     private func checkAlternatives(of form: CredentialForm, in section: Section) {
         let present = form.alternatives.filter(section.has)
         if present.count > 1 { return cannotCombine(present, in: section) }

@@ -85,7 +85,7 @@ struct ConditionReader {
         texts.forEach(warnOfRounding)
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
-            // A column takes one condition: none of several can be written without the list.
+            // A column takes one condition: several can only be written as a list.
             let isOneOfSeveral = texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
             section.findings.warning(
                 .conditionInList, message: "in a list, \(quoted(text.value)) is a plain value, not a condition", at: text.position,

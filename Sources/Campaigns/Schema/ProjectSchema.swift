@@ -88,7 +88,7 @@ public struct ProjectSchema {
             rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: accounts))
     }
 
-    /// The pace that stands with the keys of one of several services.
+    /// The pace next to the keys of one of several services.
     private func pace(of service: any PushService) -> JSONValue {
         guard service.batching.isPacedByCalls else { return pace("Never faster than this, whatever a campaign asks for.") }
         return pace("Never more calls than this, each for up to \(TextFormat.devices(service.batching.largestTargets)).")

@@ -34,7 +34,7 @@ struct KeySlip {
         column = start + 1
     }
 
-    /// Whether only volley.yaml has the key: what stands behind it may be a secret.
+    /// Whether only volley.yaml has the key: what follows it may be a secret.
     private static func isOfProject(_ key: String) -> Bool {
         ProviderReader.keys.groups.contains { $0.holds(key) } && !CampaignKeys.file.groups.contains { $0.holds(key) }
     }
