@@ -130,7 +130,7 @@ public struct MessageCatalog: Sendable {
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
     }
 
-    /// The parts of its payloads of which a service takes only so much, each once.
+    /// The parts of its payloads that a service limits, each once.
     public var limitedParts: [PayloadPart] {
         var seen: Set<PayloadPart> = []
         return messages.flatMap(\.template.limitedParts).filter { seen.insert($0).inserted }

@@ -75,7 +75,7 @@ struct MessageSources {
             }
     }
 
-    /// Without what the service does not have, of which a warning tells where another service of the app has it. A push that would not be one
+    /// Without what the service does not have. A warning reports it where another service of the app has it. A push that would not be one
     /// without it stays as it is: that is a mistake.
     private func carried(_ content: MessageContent) -> MessageContent {
         content.without(ContentKey.removable.union([.wakeApp]).subtracting([.title, .body]).subtracting(service.rules.contentKeys))

@@ -59,7 +59,7 @@ public final class PayloadTemplate: Sendable {
         return writer.columns
     }
 
-    /// The parts of which the service takes only so much.
+    /// The parts that the service limits.
     var limitedParts: [PayloadPart] { compiled.outputs.compactMap(\.limit?.part) }
 
     /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).

@@ -47,7 +47,7 @@ extension PayloadWriter {
         append(raw: "\"")
     }
 
-    /// A value of which there may be only so much. If it is always the same, too much of it is a mistake.
+    /// A value with a limit. If it is always the same, too much of it is a mistake.
     mutating func compileLimited(_ node: PayloadNode, _ limit: PayloadLimit) {
         emit(.init(kind: .mark))
         let (steps, start) = (compiled.steps.count, compiled.constants.count)

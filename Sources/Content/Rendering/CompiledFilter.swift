@@ -6,7 +6,7 @@ struct CompiledFilter: BitwiseCopyable {
         /// `text` for a blank cell.
         case fallback
         case upcase, downcase, capitalize, strip
-        /// To `number` characters, of which the ellipsis in `text` has `other`.
+        /// To `number` characters, including the ellipsis in `text`, which has `other` characters.
         case truncate
         /// In the named style `number`.
         case namedDate

@@ -1,7 +1,7 @@
 import Base
 
-/// Finds conditions that cannot be intended: two comparisons of one column of which a cell can never satisfy both, or always satisfies one;
-/// and `and` next to `or`, which people read in different orders.
+/// Finds conditions that cannot be intended: two comparisons of one column when a cell can never satisfy both, or always satisfies one; and
+/// `and` next to `or`, which people read in different orders.
 enum ConditionSense {
     /// - Parameters:
     ///   - places: of the tests, as indices of scalars.

@@ -54,7 +54,7 @@ private struct SlipMatcher {
             end: firstEnd(of: ["}}", "} }", "%}", "% }"], from: next))
     }
 
-    /// What encloses the tags of other systems. Of two that begin alike, the longer comes first.
+    /// What encloses the tags of other systems. Of two with the same beginning, the longer comes first.
     private static let signs = [
         ("${", "}", "'${ }' is not a template"), ("[[", "]]", "double brackets are not a template"),
         ("%%", "%%", "'%% %%' is not a template"), ("*|", "|*", "'*| |*' is not a template"),
