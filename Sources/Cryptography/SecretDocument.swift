@@ -1,9 +1,9 @@
 public import Base
 import Glibc
 
-/// A JSON document with a private key, as a service gives it out for an account. It stands in a file, or in an environment variable.
+/// A JSON document with a private key, as a service gives it out for an account. It is in a file, or in an environment variable.
 public struct SecretDocument: Sendable {
-    /// Where it stands.
+    /// Where it is.
     public enum Place: Hashable, Sendable {
         /// In the file of this path.
         case file(String)
@@ -87,7 +87,7 @@ public struct SecretDocument: Sendable {
         }
     }
 
-    /// What stands in the place of the document; nil for JSON, which may be damaged.
+    /// What is there instead of the document; nil for JSON, which may be damaged.
     private func foreign(_ bytes: [UInt8], start: UInt8?) -> String? {
         let labels = bytes.withUnsafeBytes { PEMLabels($0) }
         if labels.hasPrivateKey { return "a private key alone" }
