@@ -13,8 +13,8 @@ public struct ServicePace: Hashable, Sendable {
     public let pace: Pace
     /// After how many seconds the rate reaches the pace; 0 for at once.
     public let rampSeconds: Double
-    /// Whether the service refuses what comes faster, unless the app bought more. Then only a pace that stands with the service's own keys may
-    /// be faster.
+    /// Whether the service refuses what comes faster, unless the app bought more. Then only a pace next to the service's own keys may be
+    /// faster.
     public let isLimit: Bool
 
     /// A pace that is reached after a while.

@@ -11,7 +11,7 @@ public struct ShownPush: Sendable {
     /// Own keys with their values as JSON; texts are without quotes.
     public var ownKeys: [(name: String, value: String)] = []
 
-    /// A push of which only the texts are known, as they are in the campaign.
+    /// A push with only its texts known, as they are in the campaign.
     public init(title: String = "", subtitle: String = "", body: String = "") {
         self.title = title
         self.subtitle = subtitle

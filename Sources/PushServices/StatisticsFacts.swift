@@ -45,7 +45,7 @@ public struct StatisticsFacts: Sendable {
     public let days: Int
     /// What it counts, in the order in which a report shows it.
     public let counts: [Count]
-    /// The question about some subjects, at least one. `environment`: nil where another server stands for the service's own.
+    /// The question about some subjects, at least one. `environment`: nil where another server replaces the service's own.
     public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
     /// What an answer says of the subjects of the question, each by the keys of `counts`. What the service does not have is missing, and
     /// other subjects are left out. nil if this is not an answer of the service, or if the answer says that it has no statistics.

@@ -7,7 +7,7 @@ extension APNs {
 
     static let answers = AnswerTable(rows)
 
-    /// A row of which `doctor` learns that something else answers, unless it says otherwise: its push reaches no device.
+    /// A row that tells `doctor` that something else answers, unless it says otherwise: its push reaches no device.
     private static func row(
         _ statuses: ClosedRange<Int>, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil,
         probe: ProbeMeaning = .notTheService, mayBeClock: Bool = false

@@ -159,7 +159,8 @@ public struct CredentialForm: Sendable {
     public let origin: String
     /// The keys below it.
     public let fields: [AccountField]
-    /// The keys of fields of which an app has exactly one: the places where the secret may stand. Empty if there is one place only.
+    /// The keys of fields that exclude one another: the places where the secret may be. An app has exactly one of them. Empty if there is
+    /// one place only.
     public let alternatives: [String]
     /// What other tools call it and its parts.
     public let otherNames: [String]

@@ -14,7 +14,7 @@ public struct TokenExchange: Sendable {
     public let noun: String
     /// What identifies the sender to the server.
     public let proof: Proof
-    /// The header of requests that carries the token, in lower-case letters, and what stands before it there.
+    /// The header of requests that carries the token, in lower-case letters, and what precedes it there.
     public let header: String
     /// See `header`.
     public let prefix: String

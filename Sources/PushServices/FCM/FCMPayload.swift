@@ -82,7 +82,7 @@ struct FCMPayload: ContentFindings {
     }
 
     /// Source: Google, "Message", data: `from`, `message_type`, and what begins with `google` or `gcm`, is reserved. On iPhones `data`
-    /// stands next to `aps`.
+    /// is next to `aps`.
     mutating func checkDataName(_ name: SourceText) {
         let isReserved = ["from", "message_type"].contains(name.value) || ["google", "gcm"].contains(where: name.value.hasPrefix)
         if isReserved {

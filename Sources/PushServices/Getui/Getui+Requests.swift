@@ -48,7 +48,7 @@ struct GetuiMessage: Sendable {
     /// How long a message lives that names no time: two hours. Source: as above.
     static let usualSeconds: Int64 = 7200
 
-    /// What stands between the request's id and the target, and the members for the two systems, as JSON.
+    /// What is between the request's id and the target, and the members for the two systems, as JSON.
     private let label: [UInt8], apnsCollapse: [UInt8], androidCollapse: [UInt8]
     private let expiration: Int64?
 

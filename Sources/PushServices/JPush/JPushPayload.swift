@@ -7,8 +7,8 @@ struct JPushPayload: ContentFindings {
     static let service = JPush().displayName
 
     static let notificationKey = "notification"
-    /// Source: docs.jiguang.cn, "Push API v3", limits: `ios` may have 2,000 bytes, `android` and `message` together 4,000, of which the
-    /// priority that a run adds needs 14.
+    /// Source: docs.jiguang.cn, "Push API v3", limits: `ios` may have 2,000 bytes, `android` and `message` together 4,000, including 14 for
+    /// the priority that a run adds.
     static let mostIOSBytes = 2000, mostOtherBytes = 4000 - 20
     /// What of the latter Volley leaves for a message in the app, if there is one.
     private static let mostMessageBytes = 2000

@@ -1,7 +1,7 @@
 import Base
 
 extension ContentNode {
-    /// What stands where something else must stand, for messages: "a list", "the text 'x'".
+    /// What is found where something else must be, for messages: "a list", "the text 'x'".
     var found: String {
         switch self {
         case .null: "nothing"

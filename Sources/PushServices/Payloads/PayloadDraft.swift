@@ -18,11 +18,11 @@ public indirect enum PayloadNode: Sendable {
     case list([PayloadNode])
     /// The JSON of a value as a text, for services that carry an app's own data in one.
     case encoded(PayloadNode)
-    /// A value of which the service takes only so much. A device for which there is more gets no push.
+    /// A value that the service limits. A device that exceeds the limit gets no push.
     case limited(PayloadNode, PayloadLimit)
 }
 
-/// A part of a payload of which a service takes only so much.
+/// A part of a payload that a service limits.
 public struct PayloadPart: Hashable, Sendable {
     /// What is counted.
     public enum Unit: String, Hashable, Sendable {
@@ -75,11 +75,11 @@ public struct ContentLoss: Sendable {
     public let reason: String
     /// What follows, for a sentence: "iPhones get the push without it".
     public let effect: String
-    /// Where it stands.
+    /// Where it is.
     public let place: SourcePosition
     /// What to do to have it: a sentence without its full stop.
     public let remedy: String
-    /// Whether devices of another system get it from the same service. Then it is a warning wherever it stands, which can only be allowed.
+    /// Whether devices of another system get it from the same service. Then it is a warning wherever it is, which can only be allowed.
     public var isPartial = false
 }
 

@@ -141,7 +141,7 @@ extension TargetForm {
     /// Digits between the blanks of `NSData.description`.
     private static let digitsOfGroup = 8
 
-    /// Whether a byte may stand in a decorated target: in a blank, a quote or bracket, or `0x`.
+    /// Whether a byte may be in a decorated target: in a blank, a quote or bracket, or `0x`.
     private static func mayDecorate(_ byte: UInt8) -> Bool { byte <= 0x20 || byte >= 0x80 || "<>'\"xX".utf8.contains(byte) }
 
     /// The same of a target that is written as its service gives it out.

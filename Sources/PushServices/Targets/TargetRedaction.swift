@@ -18,7 +18,7 @@ public enum TargetRedaction {
         let (bytes, targets) = (Array(text.utf8), Hex.runs(in: text))
         if targets.isEmpty { return text.count < 20 ? text : Target.redact(text) }
         var (shown, start) = ("", 0)
-        // What stands between hex digits may be a target of another service.
+        // What is between hex digits may be a target of another service.
         for target in targets {
             shown += SecretText.withoutTokens(String(decoding: bytes[start..<target.lowerBound], as: UTF8.self))
             shown += Target.redact(String(decoding: bytes[target], as: UTF8.self))
@@ -42,7 +42,7 @@ extension TargetForm {
         fewestHidden.map { text.utf8.count >= $0 } ?? false && text.utf8.allSatisfy(isNearCharacter) && !isForeign(text.utf8)
     }
 
-    /// Whether a byte stands in a target, or in one that a person or a program changed.
+    /// Whether a byte is in a target, or in one that a person or a program changed.
     private func isNearCharacter(_ byte: UInt8) -> Bool {
         if case .hex = notation { return isCharacter(byte) }
         return isCharacter(byte) || ASCIISet.lettersAndDigits.contains(byte)
