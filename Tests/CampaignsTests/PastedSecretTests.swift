@@ -13,7 +13,7 @@ struct PastedSecretTests {
     private static let word = "correcthorsebatterystaple"
     private static let capitals = "THELONGPASSPHRASE"
 
-    /// A whole file, with SECRET where the secret stands.
+    /// A whole file, with SECRET in the place of the secret.
     private static func app(_ lines: String, service: String = "apns") -> String {
         let account =
             switch service {

@@ -163,7 +163,7 @@ struct Proposal: CustomStringConvertible {
 
     var description: String { key.map { "\($0): \(text)" } ?? text }
 
-    /// The proposals of a message: alternatives, each of which must do.
+    /// The proposals of a message: alternatives that must each work.
     static func all(in mistake: Diagnostic) -> [Proposal] {
         guard let remedy = mistake.remedy else { return [] }
         return (entries(remedy) + names(remedy) + rules(remedy) + (entries(remedy).isEmpty ? words(remedy) : [])).filter {
