@@ -45,7 +45,7 @@ struct JPushAccountTests {
         }
         for wrong in ["", "123456789", "1a0018970a8d-000001", String(repeating: "a", count: 31)] { #expect(form.target(wrong) == nil) }
         #expect(form.target(JPush().probe.target) != nil)
-        // Ids and other names look alike.
+        // Ids look like other names.
         #expect(!form.recognizes("autumnfestival2026"))
     }
 
