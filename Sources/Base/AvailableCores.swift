@@ -39,7 +39,7 @@ enum CPUQuota {
             let isSecond = parts[1].isEmpty
             guard isSecond || parts[1].split(separator: ",").contains("cpu") else { continue }
             let root = isSecond ? "/sys/fs/cgroup" : "/sys/fs/cgroup/\(parts[1])"
-            // In a container the path may be that outside, of which only the root is visible.
+            // In a container the path may be the one outside. Only its root is visible inside.
             var path = parts[2] == "/" ? "" : String(parts[2])
             while true {
                 if let limit = isSecond ? second(text("\(root)\(path)/cpu.max")) : first(root + path, text) { limits.append(limit) }

@@ -1,5 +1,5 @@
-/// The right side of a comparison, in `where` and in templates, prepared for comparison with many cells. Its kind decides of which kind the
-/// cells must be: the rule is the same in both places.
+/// The right side of a comparison, in `where` and in templates, prepared for comparison with many cells. Its kind decides which kind the
+/// cells must have: the rule is the same in both places.
 public struct ComparisonValue: Sendable {
     /// The kinds of values.
     public enum Kind: String, Hashable, Sendable {

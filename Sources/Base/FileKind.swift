@@ -52,7 +52,7 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// The error for something other than a file where a file is to be read.
+    /// The error for something other than a file where a file is expected.
     /// - Parameters:
     ///   - wanted: what the file should be: `a file`, `a key file`.
     ///   - remedy: nil for the one that helps with most files. For a record there is only one.

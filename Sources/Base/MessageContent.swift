@@ -34,7 +34,7 @@ public struct MessageContent: Hashable, Sendable {
     public var services: [ServiceContent] = []
     /// What only one service has, by its own names, which it checks itself; empty but in the content of a service.
     public var own: [ContentMember] = []
-    /// What devices of a service do without, whatever stands above; empty but in the content of a service.
+    /// What devices of a service do without, whatever the other levels set; empty except in the content of a service.
     public var removed: Set<ContentKey> = []
 
     /// Empty content.

@@ -1,5 +1,5 @@
 /// What a comparison of `where` or of a template may compare with: a number, a version or a date, as `ComparisonValue` tells them apart.
-/// Anything else, or anything ambiguous, is a mistake: the comparison would hold for all devices or for none.
+/// Anything else, or anything ambiguous, is a mistake: the comparison would hold for all devices or for no device.
 public struct OperandRule {
     /// Where a comparison is written, which decides its form.
     public enum Notation {

@@ -67,8 +67,8 @@ public final class StreamOutput {
         case .descriptor(let number):
             guard let kind = FileKind(descriptor: number) else { throw .system(errno) }
             isSocket = kind == .socket
-            // Opened anew, as O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened anew is used
-            // as it is, and so is a file, because others move its end.
+            // Opened again, because O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened again
+            // is used as it is, and so is a file, because others move its end.
             let isReopened = kind == .namedPipe || kind == .device
             let own = isReopened ? Glibc.open("/proc/self/fd/\(number)", Self.flags) : -1
             descriptor = own >= 0 ? own : fcntl(number, F_DUPFD_CLOEXEC, 3)
@@ -102,7 +102,7 @@ public final class StreamOutput {
             bytes.withUnsafeBytes { bytes -> Int32 in
                 var rest = bytes[...]
                 while !rest.isEmpty {
-                    // A descriptor that could not be opened anew may block: a piece fits whenever poll(2) finds room.
+                    // A descriptor that could not be opened again may block: a piece fits whenever poll(2) finds room.
                     let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceBytes))
                     guard Self.isReady(descriptor, withinSeconds: seconds) else { return EAGAIN }
                     let count =

@@ -1,7 +1,6 @@
 /// The ASCII form of a host name with other letters. Source: RFC 3492, RFC 5891.
 public enum Punycode {
-    /// `xn--mller-kva.de` for `müller.de`; nil for a host with letters that have several spellings, of which one would have to be chosen
-    /// first.
+    /// `xn--mller-kva.de` for `müller.de`; nil for a host with letters that have several spellings: one would have to be chosen first.
     /// - Parameter host: labels separated by full stops.
     public static func host(_ host: some StringProtocol) -> String? {
         let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map { label(Array($0.unicodeScalars)) }

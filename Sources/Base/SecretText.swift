@@ -11,7 +11,7 @@ public enum SecretText {
         return withoutKeys(withoutPasswords(withoutAddresses(text)))
     }
 
-    /// What is left of a text that certainly stands where secrets belong.
+    /// What is left of a text that is certainly in a place for secrets.
     public static func short(_ text: String) -> String { Target.redact(text) }
 
     // MARK: - Addresses
@@ -96,7 +96,7 @@ public enum SecretText {
         return changes >= 2 && changes * 7 >= kinds.count || words >= 6 && words * 3 > kinds.count
     }
 
-    /// Whether a text that stands where a path belongs is rather the key itself, or a path and a password.
+    /// Whether a text in the place of a path is the key itself, or a path and a password.
     public static func isNoPath(_ text: String) -> Bool {
         if text.contains("-----BEGIN") || text.drop(while: \.isWhitespace).first == "{" || text.contains("://") { return true }
         if withoutPasswords(text) != text { return true }
@@ -147,7 +147,7 @@ public enum SecretText {
         return copied == 0 ? text : String(decoding: shown + bytes[copied...], as: UTF8.self)
     }
 
-    /// Whether slashes enclose it, as in `/volumes/5f4d…/_data`: a path without it would lead nowhere. A token stands at the end of one.
+    /// Whether slashes enclose it, as in `/volumes/5f4d…/_data`: a path without it would lead nowhere. A token is at the end of a path.
     private static func isFolder(_ run: Range<Int>, in bytes: [UInt8]) -> Bool {
         run.lowerBound > 0 && run.upperBound < bytes.count && bytes[run.lowerBound - 1] == UInt8(ascii: "/")
             && bytes[run.upperBound] == UInt8(ascii: "/")

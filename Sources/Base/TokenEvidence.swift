@@ -18,9 +18,9 @@ public struct TokenEvidence: Hashable, Sendable {
     /// Devices with a final answer: all of the above but `leftOut`, and those that were rejected or failed.
     public var answers = 0
 
-    /// The number of accepted pushes needed for each device that was refused ambiguously or has no answer. With one for each, an export of
-    /// which half is test devices would get the other half suppressed when it is sent to the test devices' environment. A dead token that
-    /// is not suppressed costs one refused push per campaign; a good one that is suppressed gets nothing any more.
+    /// The number of accepted pushes needed for each device that was refused ambiguously or has no answer. With one for each, an export
+    /// with half of its devices for tests would get the other half suppressed when it is sent to the test devices' environment. A dead
+    /// token that is not suppressed costs one refused push per campaign; a good one that is suppressed gets nothing any more.
     public static let acceptedForEachOther = 4
 
     /// No answers yet.

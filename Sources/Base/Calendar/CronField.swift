@@ -119,7 +119,7 @@ struct CronField: Sendable {
             "Write a number from \(values.lowerBound) to \(values.upperBound)\(example), a list (1,3), a range (1-5), a step (*/2), or * for any."
     }
 
-    /// For minutes, hours, days and months, a range can say where the steps begin. A week begins anew each time, so no field can mean every
+    /// For minutes, hours, days and months, a range can say where the steps begin. Each week begins again, so no field can mean every
     /// second week.
     private func remedy(forStep step: Substring, from first: Substring) -> String {
         guard values.upperBound == 7 else { return "Write \(first)-\(lastWritten)/\(step), or */\(step)." }

@@ -45,7 +45,7 @@ struct CallSchedule {
     /// A quota is for a day at most.
     private static let longestRetryAfterSeconds = 26.0 * 3600
 
-    /// What is to be done next.
+    /// What to do next.
     enum Step: Hashable {
         /// Commit these, and call `committed`. Until then they are not offered again.
         case commit([CallAnswer])

@@ -150,7 +150,7 @@ struct CurlSetup {
     let signer: RequestSigner?
     /// Dates the signatures.
     let clock: CommonClock
-    /// The most requests at a time, and thus the most sockets.
+    /// The most requests at a time, and so the most sockets.
     let inFlight: Int
     let timeoutMilliseconds: Int
 

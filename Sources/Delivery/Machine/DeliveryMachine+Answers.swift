@@ -232,7 +232,7 @@ extension DeliveryMachine {
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
         if isPastDeadline { return giveUp(request, at: now) }
         guard ending == nil else { return settleUnsent(request, at: now) }
-        // If a request may not fail although its attempts are used up, it is kept: the service takes none of the others either.
+        // If a request may not fail although its attempts are used up, it is kept: the service does not take the others either.
         if isTooLate || !mayTryAgain(request), pushes[request].mayBeDelivered || isAllowedToFail(request, at: now) {
             return giveUp(request, at: now)
         }

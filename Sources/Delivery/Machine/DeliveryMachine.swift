@@ -220,7 +220,7 @@ struct DeliveryMachine: ~Copyable {
         return pushes.count - 1
     }
 
-    /// Settles all pushes of a request alike and frees their slots. A push is settled only here, and only once.
+    /// Gives all pushes of a request the same outcome and frees their slots. A push is settled only here, and only once.
     mutating func settle(_ request: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
         let state = pushes[request].state
         precondition(state != .free, "a push settles exactly once")

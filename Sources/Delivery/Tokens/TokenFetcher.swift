@@ -113,7 +113,7 @@ struct TokenFetcher: Sendable {
 public enum TokenIdentity: Sendable {
     /// The key of an account, which signs assertions.
     case key(AssertionKey)
-    /// A secret, of which a digest is made.
+    /// A secret, for making a digest.
     case secret(AppSecret)
 }
 

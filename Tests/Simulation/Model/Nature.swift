@@ -85,7 +85,7 @@ struct Nature {
     var killAfterTicks: Int?
     var secondKillAfterTicks: Int?
     var resumesAfterStop: Bool
-    /// The outcomes of which a retry is made once the run is over; nil for none.
+    /// The outcomes that are retried once the run is over; nil for none.
     var retriedOutcomes: Set<Outcome>?
     var wallSteps: Int
     var sleeps: Int
@@ -244,7 +244,7 @@ struct Nature {
             largestTargets: largest, hasOwnTexts: random.oneIn(2), paceUnit: random.oneIn(2) ? .requests : .targets)
         service.answering = SimulatedService.Answering.allCases[random.below(3)]
         texts = random.oneIn(3) ? 1 : random.between(2, 5)
-        // Suppression depends on the status of an answer, which is for the whole request here: none of its targets is known to be gone.
+        // Suppression depends on the status of an answer, which is for the whole request here: no target is known to be gone.
         finalAnswers = ServerAnswer.ofTargets
         // With many targets, a few refusals are enough.
         if random.oneIn(2) { final = min(final, 60) }

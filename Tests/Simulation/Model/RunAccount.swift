@@ -25,7 +25,7 @@ struct RunAccount {
     private(set) var calls: [NamedCall] = []
     private var lastCall = 0
     private var claimedAt: [Timestamp?]
-    /// Recipients of calls that are to be sent again under their names.
+    /// Recipients of calls that must be sent again under their names.
     private var repeated: Set<Int> = []
     /// Claims and records of this life.
     private(set) var claimedCount = 0

@@ -176,7 +176,7 @@ extension SimulatedLoop {
         if campaign.fates[recipient].accepted > 1 { campaign.tally.note(.duplicateAccepted) }
     }
 
-    /// Remembers a named request of which at least one push was accepted.
+    /// Remembers a named request with at least one accepted push.
     private func remember(_ push: Int, _ answer: Int, _ targets: [Int] = []) {
         guard case .fetched(let names) = nature.service.repeatProtection else { return }
         let isAccepted = targets.isEmpty ? campaign.truths[wires[push].recipient].answer == nil : targets.contains(ServerAnswer.accepted)

@@ -13,7 +13,7 @@ struct SimulatedService: PushService {
         case each
     }
 
-    /// The reason of an answer that refuses a request because of its targets, at least one of which is bad.
+    /// The reason of an answer that refuses a request because at least one of its targets is bad.
     static let badTarget = "BadTarget"
     /// The reason of an answer that refuses a message, perhaps as it would refuse all others.
     static let badMessage = "BadMessage"

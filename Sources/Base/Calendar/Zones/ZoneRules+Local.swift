@@ -4,8 +4,8 @@ import Glibc
 ///
 /// Where the C library takes UTC for what it cannot read, this throws: the date would be the wrong one for hours of each day.
 extension ZoneDatabase {
-    /// What the variable TZ says or, without it, /etc/localtime. A blank TZ is UTC, and so is a missing /etc/localtime. It is read anew
-    /// each time: /etc/localtime changes with `timedatectl`, and zones with the package tzdata.
+    /// What the variable TZ says or, without it, /etc/localtime. A blank TZ is UTC, and so is a missing /etc/localtime. It is read each
+    /// time: /etc/localtime changes with `timedatectl`, and zones with the package tzdata.
     /// - Throws: a `Mistake` that shows what cannot be read.
     public var machineZone: ZoneRules {
         get throws(Mistake) { try machineZone(EnvironmentVariables["TZ"]) }
