@@ -9,7 +9,7 @@ public struct AccountID: Hashable, Sendable {
     public init(_ number: Int64) { self.number = number }
 }
 
-/// An account that cannot be read: one of its values, or of its roles, is damaged. It signs in nobody.
+/// An account that cannot be read: one of its values, or of its roles, is damaged. It cannot be used to sign in.
 public struct DamagedAccount: Hashable, Sendable {
     /// Which.
     public let id: AccountID
@@ -17,7 +17,7 @@ public struct DamagedAccount: Hashable, Sendable {
     public let name: AccountName?
 }
 
-/// A person who may use the console. Holds no secret.
+/// A user of the console. Holds no secret.
 public struct Account: Hashable, Sendable {
     /// Whether the person may sign in.
     public enum State: String, Hashable, Sendable {
@@ -36,7 +36,7 @@ public struct Account: Hashable, Sendable {
     public var state: State
     /// What the account may do once it is active.
     public var grants: Set<RoleGrant>
-    /// Whether signing in takes a code besides the password.
+    /// Whether signing in takes a code in addition to the password.
     public var hasSecondFactor: Bool
     /// The provider of identities by which the person signs in; nil for a person with a password. Such an account has no password and no second
     /// factor, and its roles are what the provider says at each sign-in.
@@ -47,18 +47,20 @@ public struct Account: Hashable, Sendable {
     /// What the person may do now: nothing while the account is disabled.
     public var rights: Rights { Rights(state == .active ? grants : []) }
 
-    /// Whether this is one of those of whom one must always be left: a provider may fail, or forget who administers.
+    /// Whether this is one of the accounts of which one must always remain: a provider may fail, or lose the roles
+    /// of administrators.
     var administersEverything: Bool { issuer == nil && rights.allows(.manageUsers, app: nil) }
 }
 
-/// Who changes something, and from where.
+/// The author of a change, and where it came from.
 public struct Actor: Hashable, Sendable {
-    /// The account; nil for a person at the terminal, who can read and write the file anyway and therefore may do everything.
+    /// The account; nil for a person at the terminal, where everything is allowed: that person can read and write the
+    /// file anyway.
     public let account: AccountID?
     /// Where the request came from; nil for the terminal, and where nothing is known.
     public let address: IPAddress?
 
-    /// A person who is signed in.
+    /// A signed-in person.
     public init(_ account: AccountID, address: IPAddress?) { (self.account, self.address) = (account, address) }
 
     private init() { (account, address) = (nil, nil) }
@@ -83,7 +85,7 @@ public struct AccountName: Hashable, Sendable, CustomStringConvertible {
 
     /// The name that a text is; nil for what no account can be called. White space around it does not count.
     init?(reading text: String) {
-        // Looks at no more than it must of a text that may be as long as anybody likes.
+        // Reads no more than necessary of a text that may have any length.
         guard text.utf8.count <= Self.longest * 2 else { return nil }
         let trimmed = text.utf8.drop { $0 == 0x20 }
         guard let end = trimmed.lastIndex(where: { $0 != 0x20 }) else { return nil }
@@ -145,11 +147,11 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case noSuchAccount
     /// The account is disabled.
     case disabled(AccountName)
-    /// Nobody would be left who administers all apps.
+    /// No account would be left that administers all apps.
     case lastAdministrator
     /// An administrator of all apps exists already, so there is no first one to invite.
     case alreadyAdministered
-    /// Whoever asked may not do this.
+    /// The account may not do this.
     case notPermitted
     /// The person may hold the account, too, so they cannot confirm it.
     case tied

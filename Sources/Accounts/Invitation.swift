@@ -21,7 +21,7 @@ public struct Invitation: Hashable, Sendable {
 
     /// How long a link works. Source: the issue of the console.
     public static let daysOfUse: Int64 = 7
-    /// How long the link of the first administrator works: whoever gets it owns the console.
+    /// How long the link of the first administrator works: the person that gets it owns the console.
     public static let hoursOfFirst: Int64 = 24
 
     /// Whether it works, as far as time is concerned. A clock that was set back to before it was made makes it useless.

@@ -12,8 +12,8 @@ public enum ChildProgram {
 
     private static let ofManager = [ServiceManager.socketVariable, ServiceManager.watchdogVariable, "WATCHDOG_PID"]
 
-    /// The same, so that a program that asks for it (`volley_end_with_parent`) ends when this process does, however that comes about. The thread
-    /// that starts it must live as long.
+    /// The same, so that a program that requests it (`volley_end_with_parent`) ends with this process, for any reason.
+    /// The thread that starts it must live as long.
     public static var environmentOfSupervised: [String] {
         environment.filter { !$0.hasPrefix("VOLLEY_SUPERVISOR=") } + ["VOLLEY_SUPERVISOR=\(getpid())"]
     }

@@ -4,7 +4,7 @@ import PostgresRuns
 import Runs
 
 /// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of them has it, and the record of each
-/// machine keeps what that machine knows.
+/// machine keeps that machine's own state.
 extension ScheduleDaemon {
     /// Whether times may be found due. Not while the store is away, nor when it has just come up: another machine may have them.
     func mayFindTimes(at now: Timestamp) throws -> Bool {
@@ -46,8 +46,8 @@ extension ScheduleDaemon {
         }
     }
 
-    /// Writes what this machine knows of times into the store again: others may have declared this service dead meanwhile, and the store may have forgotten what
-    /// it knew.
+    /// Writes this machine's state of times into the store again: others may have declared this service dead in the
+    /// meantime, and the store may have lost its own state.
     /// - Returns: why the store could not be asked.
     /// - Throws: an error of this machine's own record, without which nothing may be sent.
     private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws -> Diagnostic? {

@@ -65,7 +65,7 @@ extension ScheduleDaemon {
         }
     }
 
-    /// It is not watched: it only waits for services, and nobody waits for it.
+    /// It is not watched: it only waits for services, and nothing waits for it.
     func startAsker() throws(Diagnostic) -> WorkerThread<Void> {
         let (catalog, choice, context) = (work.catalog, work.choice, work.attendance.context)
         return try WorkerThread("ask") { [observer, cancellation] in
@@ -78,10 +78,10 @@ extension ScheduleDaemon {
     }
 }
 
-/// Asks services what became of the pushes of the last week's runs: an hour after a run ended, and then once a day. What they say is kept in
-/// the runs, where reports find it.
+/// Queries services for statistics of the last week's runs: an hour after a run ended, and then once a day. The answers
+/// are kept in the runs, where reports find them.
 struct StatisticsRounds {
-    /// For so many days after it began, a run is asked about: after a week a phone that was off does not get a push any more.
+    /// How long after its beginning a run is queried: after a week a phone that was off does not get a push any more.
     static let days = 7
     static let secondsAfterEnd = 3600.0
     static let secondsBetween = 86_400.0
@@ -111,7 +111,7 @@ struct StatisticsRounds {
         return lastAsked.map { now >= $0.adding(seconds: secondsBetween) } ?? (now >= endedAt.adding(seconds: secondsAfterEnd))
     }
 
-    /// Looks at all runs, and asks about those that are due.
+    /// Looks at all runs, and queries those that are due.
     mutating func look(at now: Timestamp, until cancellation: Cancellation) {
         guard let listing = try? catalog.list() else { return }
         for mistake in listing.broken where damaged.insert(mistake.file ?? "").inserted { observer(.damaged(mistake)) }

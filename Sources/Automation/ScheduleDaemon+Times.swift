@@ -137,7 +137,7 @@ extension ScheduleDaemon {
         return taken
     }
 
-    /// Leaves a time to the person who has sent, resumed or cancelled it.
+    /// Leaves a time to the person that has sent, resumed or cancelled it.
     private func leave(_ key: ScheduledRun.Key) throws {
         scheduler.taken(key)
         // Other machines must not take it over.
@@ -145,8 +145,8 @@ extension ScheduleDaemon {
         observer(.taken(key))
     }
 
-    /// Reports that another program holds the record. Nothing is decided meanwhile, and runs continue to be sent. Waiting gives no sign of
-    /// life, so the watchdog notices a long wait.
+    /// Reports that another program holds the record. Until it is free, nothing is decided, and runs continue to be
+    /// sent. Waiting gives no sign of life, so the watchdog notices a long wait.
     func waitsForRecord() -> Bool {
         observer(.recordBusy(path: store.place))
         return !cancellation.isRequested

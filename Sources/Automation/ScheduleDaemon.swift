@@ -9,9 +9,10 @@ import Sending
 import Synchronization
 import Workspace
 
-/// The work of `volley schedule`: reads the files, the orders and the clock, asks the `Scheduler` and the `OrderDesk` what to do, and does it. One
-/// thread plans, one plan after the other, as each plan uses all cores. Every run that is sent has a thread. A further thread reads run files and does
-/// small orders, so that a process that holds one delays nothing else.
+/// The work of `volley schedule`: reads the files, the orders and the clock, lets the `Scheduler` and the `OrderDesk`
+/// decide what to do, and does it. One thread plans, one plan after the other, as each plan uses all cores. Every run
+/// that is sent has a thread. A further thread reads run files and does small orders, so that a process that holds one
+/// delays nothing else.
 public final class ScheduleDaemon {
     /// A result from one of the threads.
     enum Event: Sendable {
@@ -68,7 +69,7 @@ public final class ScheduleDaemon {
     let service: ScheduleService?
     /// Times that were claimed in the store since this machine's record was written there last.
     var claimed: Set<ScheduledRun.Key> = []
-    /// Runs that are not sent for times that were claimed, until the store knows.
+    /// Claimed times whose runs will not be sent, until the store has that state.
     var givenUp: [String: SharedFiring.State] = [:]
     var storeAbsence = StoreAbsence()
     /// Whether the store has come up so recently that no time may be found due.
@@ -296,7 +297,7 @@ extension ScheduleDaemon {
             case .withdrawApproval: scheduler.withdrawApproval(of: key, at: now.time)
             default: scheduler.leaveOut(key, by: order.by, at: now.time)
             }
-        // What another process has sent by hand meanwhile cannot be left out.
+        // What another process has sent by hand in the meantime cannot be left out.
         let refusal = try change.refusal ?? (perform(change.actions).contains(key) ? .timeHasCome(run: nil) : nil)
         tell(orders.ended(order.nonce, as: refusal.map { .refused($0) } ?? .done(OrderResult(run: nil)), at: now))
         guard case .skip = order.kind, refusal == nil, let campaign = scheduler.campaigns[key.campaign] else { return }

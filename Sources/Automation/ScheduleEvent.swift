@@ -15,7 +15,7 @@ public enum ScheduleEvent: Sendable {
     case recordLost(any Error)
     /// Another program holds its record.
     case recordBusy(path: String)
-    /// The record is not in its place, or is again. Meanwhile no time is found due, and no order taken.
+    /// The record is not in its place, or is again. While it is missing, no time becomes due, and no order is taken.
     case recordAway(Diagnostic), recordBack
     /// A file of `monitoring` cannot be written.
     case monitoringFailed(Diagnostic)
@@ -41,7 +41,7 @@ public enum ScheduleEvent: Sendable {
     case planFailed(ScheduledRun.Key, words: String)
     case postponed(ScheduledRun.Key, ScheduleProblem)
     case sendFailed(ScheduledRun.Key, Diagnostic)
-    /// A scheduled run ended. The problem is nil if there is none.
+    /// A scheduled run ended. The problem is nil if it went well.
     case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
     /// A run that a process before this one was sending is paused; it waits for a person.
     case paused(ScheduledRun.Key, run: String)
@@ -51,15 +51,15 @@ public enum ScheduleEvent: Sendable {
     case elsewhere(ScheduledRun.Key, machine: String, run: String)
     /// Another machine had claimed the time and is gone: this one plans it anew.
     case takenOver(ScheduledRun.Key, from: String)
-    /// The store that machines share cannot be asked, or can be again. Meanwhile no time is found due.
-    /// Told when that begins, and every ten minutes, with the seconds since it began.
+    /// The store that machines share cannot be reached, or can be again. In between, no time becomes
+    /// due. Reported when that begins, and every ten minutes, with the seconds since it began.
     case storeAway(Diagnostic, seconds: Int), storeBack(seconds: Int)
     /// The store has just come up, and may not know yet what other machines have sent. For half a minute no time is found due.
     case storeQuiet
     case planNotCancelled(ScheduledRun, any Error)
     /// The file of an ended run cannot be closed.
     case fileNotClosed(RunPlan, any Error)
-    /// A service did not say what became of a run's pushes.
+    /// A service gave no statistics for a run's pushes.
     case statisticsMissing(RunPlan, Diagnostic)
     /// A file of the folder of runs is damaged; each is named once. Everything that does not concern it continues.
     case damaged(Diagnostic)
@@ -76,15 +76,15 @@ public enum ScheduleEvent: Sendable {
     case noticeDelivery(NoticeDeliveryEvent)
 }
 
-/// What happens to the orders beside the runs.
+/// What happens to the orders next to the runs.
 public enum OrderEvent: Sendable {
     /// This process has the order, and does it.
     case taken(Order)
     /// The end of an order is on record.
     case ended(Order, OrderState)
-    /// An order was done, but something beside it went wrong, in words.
+    /// An order was carried out, but a side effect went wrong, in words.
     case warning(RunPlan, String)
-    /// The record of orders cannot be used. No order is begun until it can; everything else goes on.
+    /// The record of orders cannot be used. No order is begun until it can; everything else continues.
     case unusable(Diagnostic)
 }
 

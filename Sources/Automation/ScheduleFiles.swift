@@ -132,7 +132,7 @@ public struct ScheduleFiles: Sendable {
                 "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
                 at: context.campaign.name.position,
                 remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent.")
-            // Who reads this in the console may have no right to see the other ones.
+            // The reader in the console may have no right to see the other ones.
             mistake.plainMessage = "another campaign with times has the name '\(campaign.name)', too"
             reading.mistakes[campaign.file] = Diagnostics(mistake)
         }

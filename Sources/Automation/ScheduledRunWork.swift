@@ -112,7 +112,7 @@ struct ScheduledRunWork: Sendable {
         if let flaw = approval.flaw(for: run.plan) ?? rights(order).map({ .notPermitted($0) }) {
             return .void(.approvalVoid(by: approval.name, flaw))
         }
-        // Nobody else may have the file open when its parts are merged into one.
+        // No other process may have the file open when its parts are merged into one.
         run.close()
         let plan = try catalog.open(run.plan.id, readOnly: false)
         defer { plan.close() }
@@ -175,7 +175,7 @@ struct ScheduledRunWork: Sendable {
                 if !plan.isTest { notices.notify(of: event, occurrence: job.key?.occurrence) }
                 attendance.observer(.run(event, plan))
             }, cancellation: attendance.cancellation)
-        // The service may be started again: machines that help go on meanwhile.
+        // The service may be started again: machines that help continue in the meantime.
         sending.endsTeamRuns = false
         return sending
     }

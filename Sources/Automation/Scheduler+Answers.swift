@@ -6,7 +6,7 @@ import Sending
 
 /// The results of actions.
 extension Scheduler {
-    /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept meanwhile.
+    /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept since.
     mutating func planned(_ key: ScheduledRun.Key, _ consent: Consent, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
@@ -100,7 +100,7 @@ extension Scheduler {
         return end(scheduledRun, as: state, problem, at: now)
     }
 
-    /// Another process has claimed the time of a scheduled run for a person, who has sent, resumed or cancelled it.
+    /// Another process has claimed the time of a scheduled run because a person has sent, resumed or cancelled it.
     mutating func taken(_ key: ScheduledRun.Key) {
         open[key] = nil
         failures[key] = nil

@@ -43,7 +43,8 @@ extension Scheduler {
     private mutating func dueTimes(of name: String, at now: Timestamp) -> [Action] {
         guard let campaign = campaigns[name], var record = records[name] else { return [] }
         if record.decidedThrough.epochSeconds - now.epochSeconds > Self.longestStepSeconds {
-            // The clock had been wrong. What fired or was skipped meanwhile is known by name, and does not fire again.
+            // The clock had been wrong. Times that fired or were skipped in the meantime are recorded by name, and do
+            // not fire again.
             record.decidedThrough = now
             (records[name], next[name]) = (record, nil)
             return [.save([], [record])]

@@ -224,7 +224,7 @@ extension Schedule {
             separator: " | ")
     }
 
-    /// The first occurrence that begins after a moment; nil if there is none.
+    /// The first occurrence that begins after a moment; nil without one.
     func next(after moment: Timestamp) -> Occurrence? { nextOccurrence(from: Timestamp(epochMilliseconds: moment.epochMilliseconds + 1)) }
 }
 
@@ -310,7 +310,7 @@ extension Scheduler {
         comingTime(key, at: now).refusal ?? (decided[key] == nil ? nil : .noSuchTime)
     }
 
-    /// A time of a campaign's schedule that is not due yet, or why there is none of that name.
+    /// A time of a campaign's schedule that is not due yet, or why no time has the name.
     func comingTime(_ key: ScheduledRun.Key, at now: Timestamp) -> (time: Occurrence?, refusal: OrderRefusal?) {
         guard let campaign = campaigns[key.campaign], let local = LocalTime(key.occurrence) else { return (nil, .noSuchTime) }
         let begins = campaign.schedule.occurrence(at: local).begins

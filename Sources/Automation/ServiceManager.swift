@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// The manager of services (systemd) that started this process, if one did. It is told when the process is ready, that it is alive, and that it
-/// ends. Where there is none, nothing happens. Source: sd_notify(3), and its protocol in "Standalone Implementations".
+/// ends. Without a manager, nothing happens. Source: sd_notify(3), and its protocol in "Standalone Implementations".
 public struct ServiceManager: Sendable {
     /// The variables that name the manager's socket, and the silence after which it ends the process.
     static let socketVariable = "NOTIFY_SOCKET", watchdogVariable = "WATCHDOG_USEC"
@@ -21,7 +21,7 @@ public struct ServiceManager: Sendable {
     /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
     public let secondsPerSign: Double?
 
-    /// Why the manager is not told what it should be, in sentences; nil if all is well, or there is none.
+    /// Why the manager cannot be notified, in sentences; nil if it can, or without a manager.
     public let flaw: String?
 
     /// Reads the process's environment.

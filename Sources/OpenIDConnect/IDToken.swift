@@ -71,7 +71,7 @@ struct IDToken {
         return claims
     }
 
-    /// When the person last showed who they are to the provider; nil where the token does not say so.
+    /// When the person last signed in at the provider; nil if the token does not say.
     static func authenticatedAt(_ claims: JSONValue, at now: Timestamp) -> Timestamp? {
         guard let seconds = seconds(claims["auth_time"]), seconds <= now.epochSeconds + leewaySeconds else { return nil }
         return min(Timestamp(epochSeconds: seconds), now)

@@ -23,7 +23,7 @@ struct JSONWebKeys: Sendable {
         }
     }
 
-    /// No provider has nearly so many.
+    /// No provider has nearly this number.
     private static let most = 100
 
     private let keys: [(id: String?, key: Key)]

@@ -8,7 +8,7 @@ public struct OpenIDAttempt: Hashable, Sendable {
     /// What it is for.
     public enum Purpose: Hashable, Sendable {
         case signIn
-        /// A person who is signed in shows once more who they are.
+        /// A signed-in person proves their identity again.
         /// - Parameter session: the hash of that session's secret.
         case proof(session: String)
     }
@@ -30,14 +30,14 @@ public struct OpenIDAttempt: Hashable, Sendable {
     var challenge: String { Base64URL.text(SHA256.digest(of: Array(verifier.utf8))) }
 }
 
-/// Begins sign-ins, and takes each back once. Nothing is stored of one that was begun, so that nobody can fill the memory: the browser keeps
-/// it, sealed, in a cookie. Those that came back are remembered until they have lapsed.
+/// Begins sign-ins, and accepts each one's return once. A begun sign-in is not stored, so that a flood cannot fill the
+/// memory: the browser keeps it, sealed, in a cookie. Returned ones are remembered until they have lapsed.
 public final class OpenIDAttempts: Sendable {
     /// A sign-in must come back within this time.
     public static let seconds: Int64 = 10 * 60
     /// The most bytes of a way on that is remembered; a longer one is forgotten. Browsers keep cookies of 4096 bytes.
     private static let mostWayBytes = 2000
-    /// At most so many that came back are remembered, the latest ones: a provider takes each code once anyway.
+    /// At most this number of returned sign-ins is remembered, the latest ones: a provider takes each code once anyway.
     private static let mostUsed = 20_000
 
     private struct Used {

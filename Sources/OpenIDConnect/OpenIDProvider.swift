@@ -10,7 +10,7 @@ public struct OpenIDSettings: Sendable {
     public var clientID: String
     /// nil for a client without one.
     public var clientSecret: String?
-    /// What is asked for besides `openid`.
+    /// The scopes to request in addition to `openid`.
     public var scopes: [String]
     /// The claim that roles follow from.
     public var rolesClaim: String
@@ -34,8 +34,9 @@ public struct OpenIDSettings: Sendable {
     }
 }
 
-/// Signs people in by a provider: OpenID Connect Core 1.0 with the authorization code flow, PKCE (RFC 7636), and what RFC 9700 demands besides.
-/// Calls ask the provider, and block for some seconds at most. What they learn of it is kept for an hour.
+/// Signs people in through a provider: OpenID Connect Core 1.0 with the authorization code flow, PKCE (RFC 7636), and
+/// the further requirements of RFC 9700. Calls send requests to the provider, and block for some seconds at most. The
+/// provider's documents are kept for an hour.
 public final class OpenIDProvider: Sendable {
     /// How long a description and keys are used.
     private static let keptSeconds: Int64 = 3600
@@ -92,7 +93,7 @@ public final class OpenIDProvider: Sendable {
         return endpoint + (endpoint.contains("?") ? "&" : "?") + WebForm.text(fields)
     }
 
-    /// Who signed in.
+    /// The person that signed in.
     /// - Parameters:
     ///   - answer: the query with which the browser came back.
     ///   - redirect: the same as for `address`.
@@ -181,7 +182,7 @@ public final class OpenIDProvider: Sendable {
     private func document(_ settings: OpenIDSettings, at now: Timestamp) throws -> ProviderDocument {
         let knowledge = known.withLock(\.self)
         if let kept = knowledge.document, kept.isNew(Self.keptSeconds, at: now) { return kept.value }
-        // A flood of requests here is none there.
+        // A flood of requests here does not become one there.
         if let failure = knowledge.failure, failure.isNew(Self.failurePauseSeconds, at: now) { throw failure.value }
         do {
             let json = try ask(WebRequest(url: ProviderDocument.address(of: settings.issuer)), .discovery, settings)
@@ -240,14 +241,15 @@ enum WebForm {
     }
 }
 
-/// Who signed in, as a provider says it. Texts are as they came: of any length below that of an answer, with any characters.
+/// The person that signed in, as the provider describes them. Texts are unchanged: they have any characters, and any
+/// length that fits into an answer.
 public struct OpenIDIdentity: Hashable, Sendable {
     /// The provider.
     public let issuer: String
-    /// Whom the provider means, for ever: 1 to 255 bytes. A name or an address may be another's tomorrow (OpenID Connect Core 1.0, section
-    /// 5.7).
+    /// The permanent identifier of the person at the provider: 1 to 255 bytes. A name or an address may belong to
+    /// another person tomorrow (OpenID Connect Core 1.0, section 5.7).
     public let subject: String
-    /// When the person last showed the provider who they are; nil where it does not say so.
+    /// When the person last signed in at the provider; nil if it does not say.
     public let authenticatedAt: Timestamp?
     /// What the person is called there, for example an email address; nil for nothing.
     public let name: String?
@@ -259,7 +261,7 @@ public struct OpenIDIdentity: Hashable, Sendable {
 
 /// Claims by their names.
 enum Claim {
-    /// A claim: `groups`; where there is none of that name, a part of one: `realm_access.roles`.
+    /// A claim: `groups`; if no claim has the name, a part of one: `realm_access.roles`.
     static func value(_ name: String, in claims: JSONValue) -> JSONValue? {
         if let value = claims[name] { return value }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

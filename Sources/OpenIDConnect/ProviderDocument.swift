@@ -2,7 +2,7 @@ import Base
 
 /// What a provider says of itself, as far as Volley needs it (OpenID Connect Discovery 1.0, section 3).
 struct ProviderDocument: Sendable {
-    /// How Volley shows a token endpoint who it is (OpenID Connect Core 1.0, section 9).
+    /// How Volley authenticates to a token endpoint (OpenID Connect Core 1.0, section 9).
     enum ClientAuthentication: Sendable {
         case basic, post
         /// The provider takes both.

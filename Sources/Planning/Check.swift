@@ -6,7 +6,7 @@ import Runs
 
 /// What is wrong with a campaign, as far as can be known without reading the rows of an export.
 public struct CheckResult: Sendable {
-    /// Mistakes, in the order of the file; empty if there are none.
+    /// Mistakes, in the order of the file; empty if the file is correct.
     public var errors: [Diagnostic]
     /// nil when nothing could be checked.
     public var lint: Lint?

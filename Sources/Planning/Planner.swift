@@ -131,7 +131,7 @@ struct Planner {
             attendance.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
-        // A file that changed meanwhile must not give a mix of old and new.
+        // A file that changes during planning must not give a mix of old and new.
         try withExtendedLifetime(opened) { try query.sources.checkUnchanged() }
         let earlier = try compares ? earlierRuns(catalog) : nil
         defer { earlier?.close() }
@@ -170,7 +170,7 @@ struct Planner {
         var recent: RecentSendings?
         /// Where the devices come from, in words.
         var sources: [String]
-        /// The warning that the store of several machines cannot be asked; nil if it was, or there is none.
+        /// The warning that the store of several machines cannot be reached; nil if it was, or without a store.
         var storeAway: Diagnostic?
 
         /// Names the query where errors and warnings name the file of its rows.
@@ -183,7 +183,7 @@ struct Planner {
         }
     }
 
-    /// Reads lists, and asks the database if the devices come from one.
+    /// Reads lists, and queries the database if the devices come from one.
     private func openAudience(_ clocks: SendTimes?, in catalog: RunsFolder) throws -> OpenAudience {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
@@ -280,7 +280,8 @@ struct Planner {
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
-    /// A warning about recipients who get English dates, numbers and plural forms, because Volley does not know those of their language.
+    /// A warning about recipients that get English dates, numbers and plural forms, because Volley does not have those
+    /// of their language.
     private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
         let tags = context.messages.unknownLanguages(among: result.languages.keys)
         guard !tags.isEmpty else { return [] }

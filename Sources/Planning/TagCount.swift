@@ -7,7 +7,7 @@ import Workspace
 /// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere
 /// in the campaign do not matter.
 /// - Parameters:
-///   - most: how many tags, the most frequent; those that the campaign names come besides.
+///   - most: how many tags, the most frequent first; those that the campaign names are added.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
 public func tagCounts(
     _ campaign: CampaignFile, most: Int, _ attendance: PlanningAttendance, at now: Timestamp

@@ -54,7 +54,7 @@ struct TestPlanner {
             [.ask(.nameProject)])
     }
 
-    /// Services of several that reach no test device: nobody sees what their devices get.
+    /// Services of several that reach no test device: the person that tests does not see what their devices get.
     private var untestedServices: [Diagnostic] {
         context.app.services.indices.filter { number in !context.app.testDevices.contains { $0.service == number } }.map { number in
             let service = context.app.services[number].service
@@ -94,7 +94,7 @@ struct TestPlanner {
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
         return all.indices.map { message in
-            // Samples of other services serve as well: their cells are the same.
+            // Samples of other services can be used, too: their cells are the same.
             let message = message % context.messages.messagesOfService
             let same = numbers.firstIndex(of: message)
             let sameLanguage = numbers.firstIndex { $0.map { all[$0].language == all[message].language } ?? false }

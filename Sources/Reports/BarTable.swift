@@ -6,7 +6,7 @@ struct BarTable {
         var name: String
         var number: Int
         var ink: TextStyle.Ink?
-        /// A few words beside the bar, left out when the terminal is too narrow.
+        /// A few words next to the bar, left out when the terminal is too narrow.
         var note = ""
         /// What it means and what to do, below the row.
         var explanation = ""
@@ -28,7 +28,7 @@ struct BarTable {
         let largest = rows.map(\.number).max() ?? 0
         let fixed = 2 + names + 2 + numbers + 2 + (whole == nil ? 0 : 9)
         let notes = rows.map(\.note.count).max() ?? 0
-        // Notes are shown only when a bar of ten columns fits beside them.
+        // Notes are shown only when a bar of ten columns fits next to them.
         let hasNotes = notes > 0 && fixed + 10 + 2 + notes <= style.width
         let columns = max(4, min(24, style.width - fixed - (hasNotes ? notes + 2 : 0)))
         return rows.flatMap { row in

@@ -1,7 +1,7 @@
 public import Base
 public import Runs
 
-/// What people ordered in the console, and what became of it, for `volley orders`.
+/// What people ordered in the console, and the results, for `volley orders`.
 public struct OrderList: Sendable {
     private let orders: [PlacedOrder]
     private let damaged: [Diagnostic]
@@ -64,7 +64,7 @@ public struct OrderList: Sendable {
             ])
     }
 
-    /// Two lines or more for each order: who asked for what and when, and what became of it.
+    /// Two lines or more for each order: its author, its kind and time, and its result.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         var lines: [String] = hasOlder ? ["Older orders are left out; --last shows more.", ""] : []

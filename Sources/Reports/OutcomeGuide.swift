@@ -4,7 +4,7 @@ import Runs
 
 /// Outcomes and skip reasons in a few words.
 struct OutcomeGuide {
-    /// Who took the pushes, at least one.
+    /// The services that took the pushes, at least one.
     let services: [any PushService]
     /// The state of the run.
     let state: RunState
@@ -14,10 +14,10 @@ struct OutcomeGuide {
     let isHeld: Bool
     /// Whether other machines may have sent more than its file has.
     let isNotFetched: Bool
-    /// Who reads it.
+    /// The readers.
     let face: Face
 
-    /// - Parameter services: who took the pushes, at least one.
+    /// - Parameter services: the services that took the pushes, at least one.
     init(
         services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, isNotFetched: Bool = false,
         face: Face = .terminal
@@ -26,7 +26,7 @@ struct OutcomeGuide {
         self.isNotFetched = isNotFetched
     }
 
-    /// - Parameter service: who took the pushes.
+    /// - Parameter service: the service that took the pushes.
     init(service: any PushService, state: RunState, doubtsTokens: Bool, isHeld: Bool = false) {
         self.init(services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld)
     }
@@ -40,10 +40,10 @@ struct OutcomeGuide {
         return services.allSatisfy { $0.target.noun == noun } ? noun : shortNoun
     }
 
-    /// What a target is called beside a device.
+    /// The word for a target that is not a device.
     var shortNoun: String { services.shortTargetNoun }
 
-    /// Who they are, for readers who do not know them.
+    /// A description of them, for readers that are new to them.
     var introduction: String {
         services.count == 1 ? services[0].introduction : "the device's service (\(services.map(\.introduction).joined(separator: "; or ")))"
     }
@@ -51,7 +51,8 @@ struct OutcomeGuide {
     /// The reasons with which devices are called gone.
     private var goneReasons: [String] { services.flatMap(\.goneReasons) }
 
-    /// What becomes of pushes without an answer at services that recognize them; blank if there is none, or the run is over.
+    /// What services that recognize repeated pushes do with pushes without an answer; blank if there is no such
+    /// service, or the run is over.
     private var whatResumingDoes: String {
         let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
         guard !names.isEmpty, !isHeld, state == .stopped || state == .cancelled else { return "" }
@@ -61,7 +62,7 @@ struct OutcomeGuide {
 
     private var isUnderway: Bool { !isHeld && (state == .running || state == .paused) }
 
-    /// In a few words beside a figure.
+    /// In a few words, next to a figure.
     func note(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "\(name) took it over"
@@ -101,7 +102,7 @@ struct OutcomeGuide {
         }
     }
 
-    /// What it means, in a sentence or two, for readers who do not know the service.
+    /// What it means, in a sentence or two, for readers that are new to the service.
     func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
         case .unsent where isHeld:
@@ -154,7 +155,7 @@ struct OutcomeGuide {
         }
     }
 
-    /// In a few words beside a figure.
+    /// In a few words, next to a figure.
     static func note(skipped name: String, target: TargetForm) -> String {
         switch SkipReason(rawValue: name) {
         case .badRow: "the row cannot be read"

@@ -4,12 +4,14 @@ import Runs
 extension Report {
     /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
     /// A run of several services has `services`: those with devices, each with its own figures and, if it stopped by itself, `stopped_because`.
-    /// `held` is there when the run was put back from a backup before it had ended: no command goes on with it, `backup_at` says as of when its figures are, and
-    /// `may_have_been_sent` to how many of those that are unsent in them.
-    /// `statistics` is there when a service was asked what became of the pushes.
-    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
-    /// runs in order. `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in
-    /// which the other forms show them, each only where there is something to tell; a summary has none of them.
+    /// `held` is there when the run was put back from a backup before it had ended: no command continues it,
+    /// `backup_at` says as of when its figures are, and `may_have_been_sent` to how many of those that are unsent in
+    /// them. `statistics` is there when a service was queried about the pushes. `stopped_because` is there only when
+    /// the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes`
+    /// when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its runs in order.
+    /// `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and
+    /// `earlier_runs` follow in the order in which the other forms show them, each only where there is something to
+    /// tell; a summary has none of them.
     public var json: JSONValue {
         // Only where there is something to say: the document of a run that went well stays as short as before.
         let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []
@@ -171,13 +173,13 @@ extension Report {
     /// What devices without a language are called.
     static let unknownLanguage = "unknown"
 
-    /// By the device's language, the largest first; empty when the export knows none, or they were not counted.
+    /// By the device's language, the largest first; empty when the export has none, or they were not counted.
     var languages: [ReportGroup] {
         guard let groups = figures.groups, groups.contains(where: { !$0.language.isEmpty }) else { return [] }
         return Self.sums(groups, by: Self.language)
     }
 
-    /// By variant, the largest first; empty when there are none, or they were not counted.
+    /// By variant, the largest first; empty when the campaign has none, or they were not counted.
     var variants: [ReportGroup] {
         guard let groups = figures.groups, groups.contains(where: { !$0.variant.isEmpty }) else { return [] }
         return Self.sums(groups, by: \.variant)

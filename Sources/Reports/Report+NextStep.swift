@@ -88,7 +88,8 @@ extension Report {
         }
     }
 
-    /// What the store of several machines has forgotten, or may have, so that the run stopped, or was cancelled without anybody knowing all that it did.
+    /// What the store of several machines has lost, or may have lost, so that the run stopped, or was cancelled while
+    /// part of its work is unknown.
     var forgetting: LedgerStop? {
         guard [.stopped, .cancelled].contains(status.state), case .ledger(let stop)? = status.cause, stop.isForgetting else { return nil }
         return stop
@@ -108,7 +109,7 @@ extension Report {
         )
     }
 
-    /// What follows if nobody may get the push twice.
+    /// The next step if no device may get the push twice.
     var conclusionOfForgetting: String { "a new plan has to leave out those who were reached, also after what was forgotten" }
 
     private var stepAlone: NextStep {
@@ -159,7 +160,7 @@ extension Report {
                 + "\(service.recipients(again)) again:", command: "volley cancel \(plan.id)")
     }
 
-    /// A new plan of the campaign, without those who have its push or may have it.
+    /// A new plan of the campaign, without the recipients that have its push or may have it.
     /// - Parameter cause: what has to be done first.
     func newPlan(after cause: String) -> NextStep {
         let reached = count(.accepted) + count(.unknown)
@@ -184,7 +185,7 @@ extension Report {
         return plan.repeats ? " (at once, whatever its times say)" : " (at once, as each time goes out only once; or write a later time)"
     }
 
-    /// Whom a new plan has to leave out, as far as that is known.
+    /// The recipients that a new plan has to leave out, as far as they are known.
     private var listOfReached: NextStep {
         NextStep(
             words: "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for \(exclusion):",

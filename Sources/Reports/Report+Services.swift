@@ -6,7 +6,7 @@ public import Runs
 struct ServiceReport: Sendable {
     /// Its facts.
     let service: any PushService
-    /// Its name as in run files; also for one that this Volley no longer knows.
+    /// Its name as in run files; also for a service that this Volley no longer supports.
     let name: String
     /// nil when the plan's settings cannot be read.
     let settings: ServiceSettings?
@@ -95,7 +95,7 @@ extension Report {
     /// Whether it stopped in some of its services, while others may have been sent to until their end.
     var hasStoppedServices: Bool { stops.ofRun?.isEmpty == false }
 
-    /// Those who took the pushes, in words: one name, or all of them.
+    /// The services that took the pushes, in words: one name, or all of them.
     var takers: String {
         let names = services.map(\.displayName)
         return names.isEmpty ? service.displayName : Self.listed(names, by: "and")
@@ -107,7 +107,7 @@ extension Report {
         return names.isEmpty ? takers : Self.listed(names, by: "and")
     }
 
-    /// What targets are called beside devices: a word of all its services.
+    /// The word for targets that are not devices: one that fits all its services.
     var shortNoun: String { guide.shortNoun }
 
     /// `a`, `a and b`, `a, b and c`

@@ -131,7 +131,7 @@ extension Report {
         return table(facts, style)
     }
 
-    /// Who knows how many devices were reached, where a service chose them.
+    /// The service that has the number of reached devices, where a service chose them.
     var whoKnows: String {
         "\(service.displayName) chooses the devices, and it alone knows how many they are"
             + (service.statistics == nil || isSimulated ? "" : "; `volley report \(plan.id) --refresh` asks it")
@@ -276,7 +276,7 @@ extension Report {
         return BarTable(rows: rows, whole: plan.audience)
     }
 
-    /// What a reason means and what to do, as far as Volley knows.
+    /// What a reason means and what to do, if Volley has an explanation.
     static func explanation(of reason: String, by service: any PushService, for face: Face = .terminal) -> String {
         if let known = ReasonText.explanation(of: reason, by: service, for: face) { return known }
         if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }

@@ -17,7 +17,7 @@ public struct Report: Sendable {
     private let evidence: [RunEvidence]
     /// Which services stopped.
     let stops: ServiceStops
-    /// The reasons of recipients of whom nothing is recorded, by the numbers of the services.
+    /// The reasons of recipients without a record, by the numbers of the services.
     private let unrecorded: [UnrecordedReasons?]
     /// What services said of the pushes after they took them.
     let statistics: [ServiceStatistics]
@@ -37,14 +37,14 @@ public struct Report: Sendable {
     let chain: [ChainLink]
     /// Earlier runs of the campaign, the newest first.
     let earlier: [EarlierRun]
-    /// Who reads it.
+    /// The readers.
     public var face = Face.terminal
 
     /// Gathers the figures of a run.
     /// - Parameters:
     ///   - chain: the runs that retry it, or that it retries.
     ///   - earlier: earlier runs of the campaign for comparison, the newest first; runs that cannot be read are left out.
-    ///   - record: what the record beside the runs says; nil reads it.
+    ///   - record: what the record next to the runs says; nil reads it.
     ///   - isSummary: leaves out languages and variants, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
     public init(
@@ -114,7 +114,7 @@ public struct Report: Sendable {
         }
     }
 
-    /// Who took the pushes.
+    /// The services that took the pushes.
     var service: any PushService { plan.service }
 
     /// What outcomes mean in this run.
@@ -136,7 +136,7 @@ public struct Report: Sendable {
     /// The same for a run that reached its end, where nothing more will come.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
 
-    /// How many of a run that is over were missed, and why; nil when nobody was.
+    /// How many devices a finished run missed, and why; nil when it missed none.
     public var missedPushes: MissedPushes? {
         status.state == .finished ? figures.missedPushes(of: plan.audience) : nil
     }
@@ -147,7 +147,7 @@ public struct Report: Sendable {
         return isNotFetched ? missedPushes.map { .missed($0) } : figures.problem(of: plan.audience)
     }
 
-    /// The same in a sentence that comes before all else.
+    /// The same in a sentence that comes first.
     public var missedSentence: String? { missedPushes?.sentence }
 
     /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
@@ -188,7 +188,8 @@ public struct Report: Sendable {
         }
     }
 
-    /// Reasons, most frequent first, then by name. They add up to the outcomes of all who were not accepted.
+    /// Reasons, most frequent first, then by name. They add up to the outcomes of all recipients that were
+    /// not accepted.
     var reasons: [(name: String, recipients: Int)] { Self.sorted(reasonCounts) }
 
     /// Recipients by reason.
@@ -283,7 +284,8 @@ struct TestPush: Sendable {
     }
 }
 
-/// A run that was put back from a backup: of a held one, the figures are those of the backup, and no command goes on with it.
+/// A run that was put back from a backup: of a held one, the figures are those of the backup, and no command continues
+/// it.
 extension Report {
     /// Whether it had not ended when the backup was made.
     var isHeld: Bool { restored?.isHeld ?? false }

@@ -91,7 +91,7 @@ private struct LineWriter {
     private let lineEnd: [UInt8]
     /// The services' names; empty when there is one only.
     private let services: [[UInt8]]
-    /// The reasons of recipients of whom nothing is recorded, by the numbers of the services.
+    /// The reasons of recipients without a record, by the numbers of the services.
     private let unrecorded: [UnrecordedReasons?]
     private let isNotFetched: Bool
     var bytes: [UInt8] = []

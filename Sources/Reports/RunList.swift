@@ -11,7 +11,7 @@ public struct RunList: Sendable {
 
     /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was removed since it was listed is left out. Leaves the runs closed.
     /// - Parameters:
-    ///   - record: what the record beside the runs says; nil reads it for each of them.
+    ///   - record: what the record next to the runs says; nil reads it for each of them.
     ///   - unfinished: plans that are being made, or that an ended process left behind.
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: errors other than `Diagnostic`.

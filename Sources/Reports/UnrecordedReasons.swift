@@ -1,8 +1,8 @@
 import Base
 import Runs
 
-/// The reasons of recipients of whom nothing is recorded: they follow from how far the run came. With them the reasons of a report add up to
-/// the outcomes of all who were not accepted.
+/// The reasons of recipients without a record: they follow from how far the run came. With them the reasons of a report
+/// add up to the outcomes of all recipients that were not accepted.
 struct UnrecordedReasons: Hashable, Sendable {
     /// Of those that were claimed: their push may have been sent.
     let claimed: OwnReason

@@ -23,7 +23,7 @@ package struct AppCredentials {
 
     /// Reads the credential that the settings name, and no other file.
     /// - Parameter service: takes it; nil for the one that the settings name.
-    /// - Throws: `Diagnostic`: it cannot be used, or there is none.
+    /// - Throws: `Diagnostic`: it does not exist or cannot be used.
     package init(_ settings: RunSettings, of service: (any PushService)? = nil, now: Timestamp) throws(Diagnostic) {
         let service = service ?? settings.service
         guard let credential = settings.firstService.credential, let form = service.account.credential(credential.form) else {
@@ -107,7 +107,7 @@ extension FrozenCredential {
         return PlainSecret(at: place, noun: form.noun)
     }
 
-    /// What stands beside it in volley.yaml, by keys.
+    /// The settings next to it in volley.yaml, by keys.
     package func names(beside form: CredentialForm) -> [String: String] {
         let keys = form.fieldsBeside.map(\.key)
         return values.filter { keys.contains($0.key) }

@@ -5,8 +5,8 @@ import PushServices
 import Runs
 
 /// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
-/// volley.yaml), and what in them is closed: a person who may write campaigns must not read keys, runs or other files of the machine with
-/// them. What a path leads to decides, once links are followed; names decide nothing.
+/// volley.yaml), and what in them is closed: a person that may write campaigns must not use them to read keys, runs or
+/// other files of the machine. What a path leads to decides, once links are followed; names decide nothing.
 public struct ConsoleRoots: Sendable {
     /// Why a campaign may not name a file.
     public enum Objection: Hashable, Sendable {

@@ -11,7 +11,7 @@ package struct FrequencyHistory {
     package let lists: Set<String>
     package let caps: [FrequencyCap]
     package let now: Timestamp
-    /// Whom other machines have sent to; nil where nobody shares a store.
+    /// The recipients of other machines; nil without a shared store.
     package var elsewhere: SharedReached?
 
     package init(app: String, lists: Set<String>, caps: [FrequencyCap], now: Timestamp) {
@@ -47,7 +47,7 @@ package struct FrequencyHistory {
         let since = run.sendingSince ?? .max
         let capped = try CappedDevices(caps, hash: elsewhere?.hash ?? .random()) { add in
             isAnyElsewhere = try addElsewhere(catalog, add)
-            // Where another machine has sent, all runs of this folder count beside it.
+            // Where another machine has sent, all runs of this folder count, too.
             try addRuns(isAnyElsewhere && others.isEmpty ? runs(in: catalog).filter { $0.plan.id != run.plan.id } : others, add) { other in
                 // A run that no process sends now, such as a paused one, was promised to its devices before.
                 other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
@@ -129,7 +129,7 @@ package struct FrequencyHistory {
     }
 }
 
-/// Whom the runs of other machines have sent to, as the store has it: for frequency caps.
+/// The recipients of the runs of other machines, from the store: for frequency caps.
 package struct SharedReached: Sendable {
     private let store: Store
     /// By which devices are on record there.
@@ -160,7 +160,7 @@ package struct SharedReached: Sendable {
         guard let longest = caps.map(\.seconds).max(), settings.pushType != .background, !run.plan.isTest else { return }
         var minutes: [Int: [Int: [UInt64]]] = [:]
         try run.forEachReached(closing: OwnReason.final) { token, moment, _, service in
-            // Who is still to be sent to is shared once that was done.
+            // The remaining recipients are shared after this is done.
             guard let moment else { return }
             minutes[service, default: [:]][Int(moment.epochSeconds / 60), default: []].append(hash.token(token))
         }
@@ -174,7 +174,8 @@ package struct SharedReached: Sendable {
 }
 
 extension Project {
-    /// Whom the runs of other machines have sent to; nil if volley.yaml names no store, or the settings are for the simulator alone.
+    /// The recipients of the runs of other machines; nil if volley.yaml names no store, or the settings are for the
+    /// simulator alone.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func sharedReached(_ settings: RunSettings) throws -> SharedReached? {
         guard settings.services.contains(where: { !$0.environment.isSimulator }) else { return nil }

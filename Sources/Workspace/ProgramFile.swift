@@ -82,7 +82,8 @@ public struct ProgramFile {
         return flaw("\(user) may not execute this program", rightToStart(path, canRead: canRead, owner: owner, user: user))
     }
 
-    /// How a user gets the right to start a program: that of reading it as well, without which an interpreter cannot open it.
+    /// How a user gets the right to start a program. It includes the right to read it, without which an interpreter
+    /// cannot open it.
     /// - Parameter owner: nil where it belongs to the user itself.
     static func rightToStart(_ path: String, canRead: Bool, owner: String?, user: String) -> String {
         let file = FilePaths.inShell(path)

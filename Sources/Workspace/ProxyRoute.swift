@@ -6,7 +6,7 @@ public import Runs
 /// The proxy on the way from this machine to the server, if any. Like credentials it belongs to the machine: it is chosen when pushes are
 /// sent, and is not part of a plan.
 public struct ProxyRoute: Sendable {
-    /// The proxy and who named it; nil if connections are direct.
+    /// The proxy and the setting that names it; nil if connections are direct.
     public var proxy: ProxyChoice?
     /// The proxy on the way to the server that gives out tokens: the environment may make an exception for one of the two servers alone.
     public var tokenProxy: ProxyChoice?

@@ -90,7 +90,7 @@ public struct RecentSendings: Sendable {
         }
     }
 
-    /// Says that runs cannot be read; nil if there is none.
+    /// Says that runs cannot be read; nil if all can be read.
     /// - Parameter campaign: whose own runs do not count, as they are spoken of elsewhere; nil for none.
     public static func words(unread: Set<String>, besidesThoseOf campaign: String? = nil) -> String? {
         let unread = unread.filter { campaign == nil || RunID.campaign(of: $0[...]).map(String.init) != campaign }

@@ -110,8 +110,9 @@ extension RunSettings {
 }
 
 extension App {
-    /// Whether the app's pace is that of its only service. Otherwise it counts the devices of all services together, beside their own paces.
-    /// A limit that does not count devices stays: a pace of devices does not say how many calls the app bought.
+    /// Whether the app's pace is that of its only service. Otherwise it counts the devices of all services together, in
+    /// addition to their own paces. A limit that does not count devices stays: a pace of devices does not say how many
+    /// calls the app bought.
     public var hasPaceOfItsService: Bool {
         guard services.count == 1, let service = services.first?.service else { return false }
         return !service.batching.isPacedByCalls || !(service.usualPace?.isLimit ?? false)

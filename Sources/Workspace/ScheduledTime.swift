@@ -8,13 +8,14 @@ public struct ScheduledTime: Sendable {
     private let occurrence: LocalTime
     package let catalog: RunsFolder
     package let scheduledRun: ScheduledRun
-    /// Whether `volley schedule` itself asks. It records the state of its times by itself.
+    /// Whether the caller is `volley schedule` itself. It records the state of its times by itself.
     package let isScheduler: Bool
 
     /// The time as the record of what was sent has it.
     package let onRecord: SendingHistory.Time
 
-    /// The time of a run (for a retry, that of the run it retries) as the record of what was sent has it; nil when there is none.
+    /// The time of a run (for a retry, that of the run it retries) as the record of what was sent has it; nil without
+    /// one.
     package static func onRecord(_ run: RunFile, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
@@ -206,7 +207,7 @@ public struct ScheduledTime: Sendable {
         }
     }
 
-    /// Also asks the record: since then the file may have lost the fact that the run began, and its recipients.
+    /// Also reads the record: since then the file may have lost the fact that the run began, and its recipients.
     private static func hasNeverBegun(_ run: RunFile) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }

@@ -3,7 +3,8 @@ package import Campaigns
 package import PostgresRuns
 package import Runs
 
-/// The time of a schedule that a run is sent for, as the store of several machines knows it: no other run is sent for it on any of them.
+/// The time of a schedule that a run is sent for, as the store of several machines has it: no other run is sent for it
+/// on any of them.
 package struct SharedTime {
     /// What is to be claimed.
     package let firing: SharedFiring
@@ -22,14 +23,15 @@ package struct SharedTime {
         (self.store, self.cancellation) = (store, cancellation)
     }
 
-    /// - Throws: `Diagnostic`: another run has the time; `StoreRefusal.quiet`: work should end before the store knows.
+    /// - Throws: `Diagnostic`: another run has the time; `StoreRefusal.quiet`: work should end before the store has
+    ///   answered.
     package func check() throws { if let holder = try onceKnown({ try store.holder(of: firing) }) { throw holder.isTaken } }
 
     /// Notes that the run is about to be sent.
     /// - Throws: as `check`.
     package func begin() throws { if let holder = try onceKnown({ try store.claim(firing) }) { throw holder.isTaken } }
 
-    /// Asks a store that has just come up again and again, until other machines have said there what they have sent.
+    /// Queries a store that has just come up repeatedly, until other machines have said there what they have sent.
     private func onceKnown(_ body: () throws -> SharedFiring?) throws -> SharedFiring? {
         while true {
             do { return try body() } catch StoreRefusal.quiet {

@@ -1,7 +1,7 @@
 public import Base
 
-/// What a person did, with the values that belong to it. Which app, campaign, run or account it was done to stands beside it, in `Activity`.
-/// No value is a secret or a device token.
+/// What a person did, with the values that belong to it. `Activity` holds the app, campaign, run or account that was
+/// changed. No value is a secret or a device token.
 public enum ActivityKind: Hashable, Sendable {
     /// Why signing in failed.
     public enum SignInFailure: String, Hashable, Sendable {
@@ -42,7 +42,7 @@ public enum ActivityKind: Hashable, Sendable {
     // Campaigns and runs. A digest is the one that the person was shown.
     case campaignSaved(digest: String)
     case campaignArchived
-    // What is asked of `volley schedule`: what came of it stands with the orders.
+    // A request to `volley schedule`. Its result is recorded with the orders.
     case testSent(digest: String)
     case approvalAsked(digest: String)
     case approved(digest: String)
@@ -95,7 +95,7 @@ public enum ActivityKind: Hashable, Sendable {
 
 /// One thing that a person did: a line of the list that is only added to.
 public struct Activity: Hashable, Sendable {
-    /// Whoever did it.
+    /// The person that did it.
     public struct Person: Hashable, Sendable {
         /// The account, also if it was removed since; nil for a person at the terminal, and for signing in without an account.
         public let account: AccountID?
@@ -110,7 +110,7 @@ public struct Activity: Hashable, Sendable {
     public let number: Int64
     /// When, by the clock of the machine.
     public let at: Timestamp
-    /// Who.
+    /// The person.
     public let person: Person
     /// What.
     public let kind: ActivityKind

@@ -36,7 +36,7 @@ public enum PasswordRules {
     public static let leastCharacters = 12
     /// Bytes of UTF-8, so that hashing takes the same time for all.
     public static let mostBytes = 256
-    /// What must be left of a password besides names and common words.
+    /// What must remain of a password without names and common words.
     private static let leastOwnCharacters = 6
 
     /// Why a new password is refused; nil if it is accepted.

@@ -94,7 +94,7 @@ extension RoleGrant {
 /// What an administrator may do to accounts. An administrator of some apps must not become one of others: not by giving roles, and not by
 /// taking over an account that has them with a link that resets its password. Source: OWASP ASVS 4.0.3, 4.1.3 and 4.1.5 (least privilege).
 struct Administration {
-    /// The rights of whoever asks; nil for the terminal, which may do everything.
+    /// The rights of the caller; nil for the terminal, where everything is allowed.
     let rights: Rights?
 
     /// Whether the roles of an account may be changed so: only those for apps that the person administers differ.
@@ -114,7 +114,7 @@ struct Administration {
         return rights.allowsSomewhere(.manageUsers) && grants.allSatisfy { rights.allows(.manageUsers, in: $0.scope) }
     }
 
-    /// Whether the accounts that are left have an active administrator of all apps among them who signs in with a password.
+    /// Whether the accounts that are left have an active administrator of all apps that signs in with a password.
     /// - Parameter accounts: all accounts, after the change.
     static func isKept(by accounts: [Account]) -> Bool { accounts.contains(where: \.administersEverything) }
 }
@@ -147,7 +147,7 @@ public enum Right: String, CaseIterable, Hashable, Sendable {
     case manageSuppression = "manage_suppression"
     /// Invite people, change their roles, disable their accounts, reset their passwords.
     case manageUsers = "manage_users"
-    /// See the state of the machine, and who did what.
+    /// See the state of the machine, and the log of activities.
     case seeSystem = "see_system"
 
     /// Whether the person must have shown password and second factor within the last five minutes (`Session.isFresh`): what this right
@@ -161,8 +161,9 @@ public enum Right: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// What a person is to an app. Roles add up: who writes campaigns and approves those of others is editor and approver. That nobody approves
-/// what they wrote or asked for is not a matter of roles; it holds for administrators, too.
+/// What a person is to an app. Roles add up: a person with both roles writes campaigns and approves those of others.
+/// Roles do not decide that people cannot approve what they wrote or requested: that rule holds for administrators,
+/// too.
 public enum Role: String, CaseIterable, Hashable, Sendable {
     /// Looks, and changes nothing.
     case viewer

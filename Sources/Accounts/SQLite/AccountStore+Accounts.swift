@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// Accounts and their roles. Whoever asks needs `Right.manageUsers` for all apps that a change concerns.
+/// Accounts and their roles. The caller needs `Right.manageUsers` for all apps that a change concerns.
 extension AccountStore {
     /// All accounts that can be read, by name.
     public func accounts() throws -> [Account] { try read(AccountRecords.all).accounts }
@@ -15,7 +15,7 @@ extension AccountStore {
     /// An account; nil if it was removed, or never made.
     public func account(_ id: AccountID) throws -> Account? { try read { try AccountRecords.find(id, $0) } }
 
-    /// The account with a name; nil if nobody has the name.
+    /// The account with a name; nil if no account has the name.
     public func account(named name: AccountName) throws -> Account? { try read { try AccountRecords.find(name, $0) } }
 
     /// Replaces the roles of an account, and ends its sessions.
@@ -81,7 +81,7 @@ extension AccountStore {
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
     public func remove(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
-            // Before: whoever removes themselves has no name afterwards.
+            // Before the change: people that remove themselves have no name afterwards.
             try ActivityRecords.add(.removed, to: account.name, by: actor, at: now, db)
             try db.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.number])
             try AccountRecords.checkAdministratorIsLeft(account, db)
@@ -99,7 +99,7 @@ extension AccountStore {
         }
     }
 
-    /// Does something to an account that whoever asks administers wholly.
+    /// Changes an account that the caller fully administers.
     func control(_ id: AccountID, by actor: Actor, _ body: (Account, Database) throws -> Void) throws {
         try write { db in
             let account = try AccountRecords.require(id, db)
@@ -116,7 +116,7 @@ enum AccountRecords {
         FROM account LEFT JOIN provider_identity ON provider_identity.account = account.id
         """
 
-    /// All that can be read, by name, and those that cannot: these are nobody's administrators, and sign in nobody.
+    /// All readable accounts, by name, and the damaged ones: these administer nothing and cannot be used to sign in.
     static func all(_ db: Database) throws -> (accounts: [Account], damaged: [DamagedAccount]) {
         let found = try AccountRow.readable(AccountRow.all(db, columns + " ORDER BY name")) { try account($0, db) }
         return (found.values, try found.damaged.map { DamagedAccount(id: AccountID(try $0.value(0)), name: try? $0.name(1)) })
@@ -148,7 +148,7 @@ enum AccountRecords {
     /// Accounts with this have no password.
     private static let noPassword = ""
 
-    /// nil for an account without one, and where there is none.
+    /// nil for an account without one, and if the account does not exist.
     static func password(of id: AccountID, _ db: Database) throws -> PasswordHash? {
         try AccountRow.one(db, "SELECT password FROM account WHERE id = ?", [id.number]).flatMap { row in
             let text = try row.value(0, String.self)
@@ -189,7 +189,7 @@ enum AccountRecords {
         try db.execute(sql: "DELETE FROM session WHERE account = ?", arguments: [id.number])
     }
 
-    /// What whoever asks may do to accounts, by their roles at this moment.
+    /// What the caller may do to accounts, by the caller's roles at this moment.
     /// - Throws: `AccountError.notPermitted`: their account is disabled, or gone.
     static func administration(of actor: Actor, _ db: Database) throws -> Administration {
         guard let id = actor.account else { return Administration(rights: nil) }
@@ -197,7 +197,7 @@ enum AccountRecords {
         return Administration(rights: account.rights)
     }
 
-    /// - Throws: `AccountError.lastAdministrator`: nobody administers all apps any more, though somebody did.
+    /// - Throws: `AccountError.lastAdministrator`: the change would remove the last administrator of all apps.
     static func checkAdministratorIsLeft(_ before: Account, _ db: Database) throws {
         guard before.administersEverything, try !Administration.isKept(by: all(db).accounts) else { return }
         throw AccountError.lastAdministrator

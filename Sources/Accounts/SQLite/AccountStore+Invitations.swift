@@ -20,7 +20,7 @@ extension AccountStore {
     ) throws -> InvitationLink {
         try write { db in
             guard try AccountRecords.administration(of: actor, db).mayChange([], to: grants) else { throw AccountError.notPermitted }
-            // Whoever may not give roles for an app may not take back a link that gives them, either.
+            // A person that may not give roles for an app may not revoke a link that gives them, either.
             for earlier in try Self.open(named: name, at: now, db) where try !Self.mayWithdraw(earlier, actor, db) {
                 throw AccountError.notPermitted
             }
@@ -65,11 +65,12 @@ extension AccountStore {
     }
 
     /// Makes an invitation useless.
-    /// - Throws: `AccountError.invitationNotValid`: it is not there; `.notPermitted`: whoever asks could not have made it.
+    /// - Throws: `AccountError.invitationNotValid`: it does not exist; `.notPermitted`: the caller could not have made
+    ///   it.
     public func withdrawInvitation(_ id: Int64, by actor: Actor, at now: Timestamp) throws {
         try write { db in
             guard let row = try AccountRow.one(db, Self.columns + " WHERE id = ?", [id]) else { throw AccountError.invitationNotValid }
-            // Nobody knows for which apps a damaged one gives roles.
+            // The apps of a damaged invitation are not known.
             let invitation = try AccountRow.readable([row], Self.invitation).values.first
             let isPermitted =
                 try invitation.map { try Self.mayWithdraw($0, actor, db) }
@@ -82,7 +83,7 @@ extension AccountStore {
     }
 
     /// Uses an invitation up: makes the account, or replaces its password and ends its sessions.
-    /// - Throws: `AccountError.invitationNotValid`, also if whoever invited may not do so any more; `.nameTaken`.
+    /// - Throws: `AccountError.invitationNotValid`, also if its author may no longer invite; `.nameTaken`.
     func accept(_ token: SecretToken, _ password: PasswordHash, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
         try write { db in
             guard let (invitation, inviter) = try Self.usable(token, at: now, db) else { throw AccountError.invitationNotValid }
@@ -118,7 +119,8 @@ extension AccountStore {
         return Invitation(id: try row.value(0), purpose: purpose, madeAt: try row.moment(5), lapsesAt: try row.moment(6))
     }
 
-    /// The invitation of a link, and who made it, if it works now: whoever made it may still do so, and the account is active.
+    /// The invitation of a link, and its author, if it works now: the author may still invite, and the author's account
+    /// is active.
     private static func usable(_ token: SecretToken, at now: Timestamp, _ db: Database) throws -> (Invitation, Actor)? {
         guard let row = try AccountRow.one(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]) else { return nil }
         let invitation = try invitation(row)

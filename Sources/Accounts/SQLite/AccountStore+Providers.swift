@@ -1,11 +1,11 @@
 public import Base
 import GRDB
 
-/// A person as a provider of identities knows them, with the roles that follow from what it says.
+/// A person as a provider of identities describes them, with the roles that follow from the claims.
 public struct ProviderPerson: Hashable, Sendable {
     /// The provider.
     public var issuer: String
-    /// Whom it means, for ever.
+    /// The permanent identifier of the person.
     public var subject: String
     /// What the person is called there, as a wish for the name of the account; nil for nothing.
     public var name: String?
@@ -13,7 +13,7 @@ public struct ProviderPerson: Hashable, Sendable {
     public var displayName: String?
     /// What the person may do.
     public var grants: Set<RoleGrant>
-    /// When the person last showed the provider who they are; nil where nobody knows.
+    /// When the person last signed in at the provider; nil if the provider does not say.
     public var provedAt: Timestamp?
 
     /// Creates a person.
@@ -27,7 +27,7 @@ public struct ProviderPerson: Hashable, Sendable {
     }
 }
 
-/// What became of a sign-in by a provider.
+/// The result of a sign-in through a provider.
 public enum ProviderEntry: Hashable, Sendable {
     /// - Parameter token: of a new session.
     case signedIn(SecretToken)
@@ -37,10 +37,10 @@ public enum ProviderEntry: Hashable, Sendable {
     case disabled
 }
 
-/// Accounts of people who sign in by a provider: one for each whom it means, never one with a password.
+/// Accounts of people that sign in through a provider: one for each identifier, never one with a password.
 extension AccountStore {
-    /// Signs in whoever the provider says it is: makes the account at the first time, and takes over name and roles each time. When the roles
-    /// changed, all earlier sessions end.
+    /// Signs in the person that the provider names. Makes the account on the first sign-in, and takes over name and
+    /// roles on each. When the roles changed, all earlier sessions end.
     public func enter(_ person: ProviderPerson, from address: IPAddress?, agent: String, at now: Timestamp) throws -> ProviderEntry {
         let origin = SessionRecords.Origin(address: address, agent: agent)
         return try write { db in
@@ -71,8 +71,8 @@ extension AccountStore {
         }
     }
 
-    /// Gives a session whose person has just shown the provider who they are another token.
-    /// - Returns: nil if it has ended, or is of somebody else than the provider means.
+    /// Gives a session another token once its person has signed in at the provider again.
+    /// - Returns: nil if it has ended, or belongs to another person than the provider names.
     public func prove(_ token: SecretToken, issuer: String, subject: String, at now: Timestamp) throws -> SecretToken? {
         try write { db in
             guard let session = try SessionRecords.find(token, db), session.isAlive(at: now), session.stage == .signedIn,
@@ -86,7 +86,7 @@ extension AccountStore {
     private static func begin(
         _ id: AccountID, _ origin: SessionRecords.Origin, _ provedAt: Timestamp?, at now: Timestamp, _ db: Database
     ) throws -> SecretToken {
-        // Who has been signed in there for hours has not just shown who they are.
+        // A person that signed in there hours ago has not just proved their identity.
         let provedAt = min(provedAt ?? now.adding(seconds: -Double(Session.freshSeconds)), now)
         let token = try SessionRecords.start(id, .signedIn, from: origin, provedAt: provedAt, at: now, db)
         try ActivityRecords.add(.signedIn, to: nil, by: Actor(id, address: origin.address), at: now, db)
@@ -105,8 +105,8 @@ extension AccountStore {
         return id
     }
 
-    /// A name that no account has and nobody is invited under: the one wished for, or one with a number after it. What an account is called
-    /// gives nobody anything.
+    /// A name that neither an account nor an invitation has: the desired one, or that name with a number. The name of
+    /// an account gives no rights.
     private static func freeName(like wish: String, at now: Timestamp, _ db: Database) throws -> AccountName {
         let first = AccountName(reading: wish)?.text ?? "person"
         var number = 1

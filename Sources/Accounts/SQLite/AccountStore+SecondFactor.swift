@@ -21,7 +21,7 @@ extension AccountStore {
     /// Sets it up once the person's app shows the right code. Other sessions of the account end.
     /// - Parameters:
     ///   - code: six digits.
-    ///   - session: the one that goes on.
+    ///   - session: the one that continues.
     /// - Returns: the codes for the case that the app is lost. They are given out only here.
     /// - Throws: `AccountError.noSuchAccount`, `.wrongCode`; `.secondFactor`: it was not begun, or is set up already.
     public func confirmSecondFactor(_ code: String, in session: Session, from address: IPAddress?, at now: Timestamp) throws
@@ -40,8 +40,8 @@ extension AccountStore {
         }
     }
 
-    /// Removes the second factor: one's own, or that of a person who lost everything and whose account one administers. Used codes stay
-    /// known. Another's sessions end.
+    /// Removes the second factor: the caller's own, or that of an account that the caller administers. Used codes stay
+    /// recorded. The sessions of another account end.
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`; `.secondFactor(isOn: false)`.
     public func removeSecondFactor(of id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try write { db in
@@ -60,7 +60,7 @@ extension AccountStore {
     /// How many recovery codes an account has left, 0 to 10.
     public func recoveryCodesLeft(of id: AccountID) throws -> Int { try read { try SecondFactorRecords.recoveryCodesLeft(of: id, $0) } }
 
-    /// What became of a code.
+    /// The result of checking a code.
     enum CodeResult {
         /// The session is signed in, under another token.
         case right(SecretToken)
@@ -92,7 +92,7 @@ extension AccountStore {
     }
 
     /// Gives a session whose person has just shown the password another token.
-    /// - Returns: nil if it has ended, or takes a code as well.
+    /// - Returns: nil if it has ended, or also needs a code.
     func prove(_ token: SecretToken, _ password: PasswordHash, at now: Timestamp) throws -> SecretToken? {
         try write { db in
             guard let session = try SessionRecords.find(token, db), session.isAlive(at: now), session.stage == .signedIn,

@@ -1,10 +1,11 @@
 public import Base
 import GRDB
 
-/// Sessions: who is signed in. They begin in `SignInDesk`.
+/// Sessions of signed-in people. They begin in `SignInDesk`.
 extension AccountStore {
-    /// Who a request comes from, and notes that the session was used; nil if it has ended. One that has ended stays so, whatever the clock
-    /// says later. That it was used, or has ended, need not be written: on a full disk people see their pages, and are signed out the sooner.
+    /// Returns the person that sent a request, and notes that the session was used; nil if it has ended. An ended
+    /// session stays ended, whatever the clock says later. Failing to write the use or the end is no error: on a full
+    /// disk people still see their pages, and are signed out earlier.
     public func signedIn(_ token: SecretToken, at now: Timestamp) throws -> SignedIn? {
         let found = try read { db -> SignedIn? in
             guard let session = try SessionRecords.find(token, db), let account = try AccountRecords.find(session.account, db) else {
@@ -98,7 +99,8 @@ extension AccountStore {
         }
     }
 
-    /// Replaces a password that was right a moment ago, ends all sessions of the account and links that reset its password, and begins one for whoever did it.
+    /// Replaces a password that was right a moment ago, ends all sessions of the account and links that reset its
+    /// password, and begins a new one for the caller.
     /// - Parameter before: the hash that it was checked against.
     /// - Returns: nil if the session ended or the password changed since.
     func changePassword(_ token: SecretToken, from before: PasswordHash, to after: PasswordHash, by actor: Actor, at now: Timestamp) throws
@@ -118,7 +120,8 @@ extension AccountStore {
         }
     }
 
-    /// Notes a failure to sign in to an account that exists; names that do not exist are noted nowhere, so that nobody can fill the disk.
+    /// Notes a failure to sign in to an account that exists; names that do not exist are not noted, so that guesses
+    /// cannot fill the disk.
     func noteFailure(_ failure: ActivityKind.SignInFailure, of id: AccountID, from address: IPAddress?, at now: Timestamp) throws {
         try write { db in
             guard try AccountRecords.find(id, db) != nil else { return }
@@ -129,7 +132,7 @@ extension AccountStore {
 
 /// Sessions as rows, within a transaction.
 enum SessionRecords {
-    /// An account keeps at most so many; the one that was used longest ago ends for a new one.
+    /// An account keeps at most this number; the least recently used one ends for a new one.
     static let mostOfAccount = 50
     /// Wrong codes of the second factor before the password must be shown again.
     static let codeTries = 5
@@ -166,7 +169,7 @@ enum SessionRecords {
         return try AccountRow.readable(rows, session).values
     }
 
-    /// - Parameter provedAt: when the person showed who they are; nil for now.
+    /// - Parameter provedAt: when the person proved their identity; nil for now.
     static func start(
         _ id: AccountID, _ stage: Session.Stage, from origin: Origin, provedAt: Timestamp? = nil, at now: Timestamp, _ db: Database
     ) throws -> SecretToken {
@@ -190,7 +193,7 @@ enum SessionRecords {
         return token
     }
 
-    /// Gives a session that showed who it is another token: the one before it is worth nothing any more. The twelve hours go on.
+    /// Gives a session another token after a fresh sign-in. The old token no longer works. The twelve hours continue.
     /// Source: OWASP ASVS 4.0.3, 3.2.1.
     static func prove(_ session: SessionID, at now: Timestamp, _ db: Database) throws -> SecretToken {
         let token = SecretToken()

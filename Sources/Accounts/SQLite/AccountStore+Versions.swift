@@ -2,10 +2,10 @@ public import Base
 import Cryptography
 import GRDB
 
-/// The versions of campaign files that were saved in the console, and by whom.
+/// The versions of campaign files that were saved in the console, with their authors.
 extension AccountStore {
-    /// Keeps a version, and notes that it was saved. Call it before the file is replaced: whoever approves it must not be its writer, even if the
-    /// process ends in between.
+    /// Keeps a version, and notes that it was saved. Call it before the file is replaced: its writer must not approve
+    /// it, even if the process ends in between.
     /// - Parameters:
     ///   - file: its name in the folder that the console serves.
     ///   - sources: what the file, which is new, was made from. Its writers are writers of this text, too: the versions of which it
@@ -33,7 +33,8 @@ extension AccountStore {
         }
     }
 
-    /// Keeps what a file held before it is replaced, unless the last version is that: somebody changed it beside the console.
+    /// Keeps what a file held before it is replaced, unless the last version is the same: the file was changed outside
+    /// the console.
     public func keep(found text: String, in file: String, app: String?, at now: Timestamp) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
         try write { db in
@@ -69,7 +70,7 @@ extension AccountStore {
     }
 
     /// The versions of a file that can be read, the newest first.
-    /// - Parameter count: at most so many, 1 to 500.
+    /// - Parameter count: the highest number to return, 1 to 500.
     public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] { try allVersions(of: file, count: count).values }
 
     /// The numbers of those of a file that cannot be read, the newest first.
@@ -115,8 +116,8 @@ extension AccountStore {
         }
     }
 
-    /// The names of all who wrote a text: who saved it, under whatever file name, and who saved versions of the file before it, back to one that
-    /// somebody else has agreed to.
+    /// The names of all writers of a text: the people that saved it, under any file name, and those that saved earlier
+    /// versions of the file, back to one that another person approved.
     /// - Parameters:
     ///   - digest: SHA-256 of its bytes, 64 hex digits.
     ///   - file: the name of the file that it was planned from.
@@ -137,9 +138,9 @@ extension AccountStore {
     /// The versions of a file up to a text, back to one that others have agreed to; the newest first.
     private func chain(to digest: String, in file: String, after agreed: Set<String>) throws -> [CampaignVersion] {
         let (all, damaged) = try allVersions(of: file, count: 500)
-        // Its writer might be the one who wants to approve.
+        // The approver might be its writer.
         if !damaged.isEmpty { throw AccountDiagnostics.damaged(path, what: "a version of \(file) cannot be read") }
-        // A text that was changed beside the console since may still hold what was written here.
+        // A text that was later changed outside the console may still contain what was written here.
         let chain = all.drop { version in version.digest != digest && all.contains { $0.digest == digest } }
         return Array(chain.prefix { $0.digest == digest || !agreed.contains($0.digest) })
     }

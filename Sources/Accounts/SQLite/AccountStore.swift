@@ -44,7 +44,8 @@ public final class AccountStore: Sendable {
 
     /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
     public func close() {
-        // GRDB leaves SQLite's files beside it. What stays in them is no loss: the next to open the file finds it.
+        // GRDB leaves SQLite's files next to it. Their content is not lost: the next process that opens the file
+        // finds it.
         try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try? database.close()
     }
@@ -131,7 +132,7 @@ extension AccountStore {
 
     /// Removes from a copy of the file what must not come back with it: sessions, which may have ended since, and invitations, which may have been
     /// used. Everyone signs in again after the copy is put back.
-    /// - Parameter path: the copy; nobody else uses it.
+    /// - Parameter path: the copy; nothing else uses it.
     public static func removeSessions(fromCopy path: String) throws {
         try translating(path) {
             let copy = try DatabaseQueue(path: path)

@@ -22,7 +22,7 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
     /// A new one.
     static func random() -> TOTPSecret { TOTPSecret(bytes: RandomBytes.make(byteCount)) }
 
-    /// In Base32, for those who type it into their app. Show it once, to its owner alone.
+    /// In Base32, to type it into an app. Show it once, only to its owner.
     public var base32: String { Base32.text(bytes) }
 
     /// `otpauth://totp/…`, for a QR code. Show it once, to its owner alone.
@@ -66,8 +66,8 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
     /// The steps whose codes may be accepted at a moment, the oldest first.
     static func window(at now: Timestamp) -> ClosedRange<Int64> { step(at: now) - drift...step(at: now) + drift }
 
-    /// The step that a code belongs to; nil if the code is wrong, or was used. A step works once, and none before one that was used, unless
-    /// the clock was set back meanwhile. Source: RFC 6238 section 5.2.
+    /// The step that a code belongs to; nil if the code is wrong, or was used. A step works once, and steps before a
+    /// used one do not work, unless the clock was set back in between. Source: RFC 6238 section 5.2.
     /// - Parameters:
     ///   - typed: what the person typed; blanks between digits do not count.
     ///   - used: the steps within `window(at:)` that were used.

@@ -43,7 +43,7 @@ public struct Session: Hashable, Sendable {
     public static let freshSeconds: Int64 = 5 * 60
     /// How long a code of the second factor is waited for.
     public static let codeSeconds: Int64 = 5 * 60
-    /// A clock that was set back by more, from the last use that was noted, ends a session: nobody knows how old it is.
+    /// A clock that was set back by more, from the last noted use, ends a session: its age is then unknown.
     public static let clockToleranceSeconds: Int64 = 60
     /// The time of the last use is written at most once in this time, so that a page with many parts writes once.
     static let writingSeconds: Int64 = 60

@@ -31,7 +31,7 @@ public enum SignInResult: Hashable, Sendable {
     case needsCode(SecretToken)
     /// Name, password or code are not right, or the account is disabled: which of these is not told.
     case refused
-    /// So many seconds must pass before the next try; this one was not looked at.
+    /// The number of seconds before the next try; this one was not checked.
     case slowDown(seconds: Int64)
 }
 
@@ -43,7 +43,7 @@ public final class SignInDesk: Sendable {
     private let hasher: PasswordHasher
     private let brake = Mutex(SignInBrake())
 
-    /// A desk that knows of no failures yet.
+    /// A desk without any recorded failures.
     public init(_ store: AccountStore, _ hasher: PasswordHasher = PasswordHasher()) {
         self.store = store
         self.hasher = hasher
@@ -95,7 +95,8 @@ public final class SignInDesk: Sendable {
         }
     }
 
-    /// Has a person who is signed in show password, and code if there is a second factor, once more, for what needs a fresh sign-in.
+    /// Checks the password of a signed-in person once more, and the code if there is a second factor, for actions that
+    /// need a fresh sign-in.
     /// - Parameter code: nil if the account has no second factor; ignored then.
     public func proveAgain(
         _ token: SecretToken, password: String, code: String?, from source: SignInSource, at now: Timestamp
@@ -137,7 +138,7 @@ public final class SignInDesk: Sendable {
         return try store.accept(token, hasher.hash(password, of: name, displayName), from: address, at: now)
     }
 
-    /// Does something once the password of a person who is signed in was right.
+    /// Does something after checking the password of a signed-in person.
     private func withPassword(
         _ password: String, _ token: SecretToken, _ source: SignInSource, _ now: Timestamp,
         _ body: (SignedIn, PasswordHash) throws -> SignInResult

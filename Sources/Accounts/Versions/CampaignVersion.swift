@@ -1,6 +1,6 @@
 public import Base
 
-/// A campaign file as somebody saved it in the console. What is changed beside the console has no version until it is saved here.
+/// A campaign file as it was saved in the console. A change outside the console has no version until it is saved here.
 public struct CampaignVersion: Hashable, Sendable {
     /// Its place among all versions, from 1 on.
     public let number: Int64
@@ -10,7 +10,7 @@ public struct CampaignVersion: Hashable, Sendable {
     public let app: String?
     /// SHA-256 of the text's bytes, 64 hex digits.
     public let digest: String
-    /// Who saved it.
+    /// The person that saved it.
     public let person: Activity.Person
     /// When, by the clock of the machine.
     public let at: Timestamp

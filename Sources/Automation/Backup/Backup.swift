@@ -6,8 +6,9 @@ import Workspace
 
 /// A copy of everything that matters of a project, made while processes send and the console is at work.
 ///
-/// What names runs is copied first, then the runs, then the record of what was sent, and then again the runs that have changed since and that nobody is
-/// sending. So no copy of a run knows less than the copied record says of it, unless it is being sent; and those runs are named.
+/// What names runs is copied first, then the runs, then the record of what was sent, and then again the runs that have
+/// changed since and that no process is sending. So no copy of a run holds less than the copied record says of it,
+/// except for runs that are being sent, which are listed.
 public struct Backup {
     /// What is backed up, and where to.
     public struct Request: Sendable {
@@ -171,13 +172,13 @@ public struct Backup {
         }
     }
 
-    /// Campaigns that the schedule knows and that are not among what is copied.
+    /// Campaigns in the schedule that are not part of the copy.
     private func campaignsElsewhere(than copied: Set<String>) -> Set<String> {
         let known = (try? catalog.schedule.read().campaigns.map(\.file)) ?? []
         return Set(known.filter { FilePaths.exists($0) && !copied.contains(FilePaths.named($0)) })
     }
 
-    /// Sums up the copies of databases, which nobody else has open.
+    /// Sums up the copies of databases, which no other process has open.
     private func addSums(of staged: String, _ manifest: inout BackupManifest) throws {
         let names = FolderTree.files(below: FilePaths.join(staged, name: "runs")).map { "runs/\($0)" }
         let total = names.reduce(0) { $0 + (FileStamp(path: FilePaths.join(staged, name: $1))?.size ?? 0) }

@@ -88,7 +88,7 @@ extension BackupManifest {
     private static let sumBytes = sumStart.utf8.count + 64 + 4
 
     /// Reads the manifest of a backup.
-    /// - Throws: `Diagnostic`: there is none, it is damaged, or a newer Volley wrote it.
+    /// - Throws: `Diagnostic`: it does not exist, is damaged, or was written by a newer Volley.
     public init(of backup: String) throws(Diagnostic) {
         let path = FilePaths.join(backup, name: Self.fileName)
         guard FilePaths.exists(path) else {

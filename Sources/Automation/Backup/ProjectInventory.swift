@@ -196,7 +196,8 @@ struct ProjectInventory {
             || lines(of: bytes).contains { line in ["audience:", "content:", "variants:"].contains { line.hasPrefix($0) } }
     }
 
-    /// The first mistake for which lists may not have been found: one in the audience, or any where there is none.
+    /// The first mistake for which lists may not have been found: one in the audience, or any mistake if the
+    /// audience has none.
     private static func flaw(ofAudience draft: CampaignDraft, _ bytes: [UInt8]) -> Diagnostic? {
         // Without these keys no list is named.
         guard lines(of: bytes).contains(where: { $0.contains("file") || $0.contains("devices") }) else { return nil }
@@ -253,7 +254,7 @@ struct BackupScope {
         secrets = Set(files.compactMap { FileStamp(path: $0).map(Identity.init) })
     }
 
-    /// Whether a file in the folder of runs is none of Volley's own.
+    /// Whether a file in the folder of runs is not one of Volley's own.
     /// - Parameter name: its path below that folder.
     static func isList(_ name: String) -> Bool { RunsInventory.isLeftOut(String(name.prefix { $0 != "/" })) }
 

@@ -6,9 +6,10 @@ public import Runs
 
 /// Puts a backup back: everything, or nothing.
 ///
-/// All files are copied beside the folder of runs and compared with their sums; what follows from the restoring is written there; then the folder of
-/// runs gets its name, and after it the files of the project, volley.yaml as the last. So of two that restore into one place only one puts anything
-/// there, and no `volley schedule` finds campaigns without what was sent of them.
+/// All files are copied next to the folder of runs and compared with their checksums; the consequences of the restore
+/// are written there; then the folder of runs gets its name, and then the files of the project, volley.yaml last. So if
+/// two processes restore into one place, only one puts anything there, and `volley schedule` never finds campaigns
+/// without their record of what was sent.
 public struct Restore {
     /// What is put back, and where.
     public struct Request: Sendable {
@@ -52,7 +53,7 @@ public struct Restore {
     private let manifest: BackupManifest
     private let cancellation: Cancellation
     private let observer: Observer<Backup.Progress>
-    /// Where the files of the project come; nil where there are none.
+    /// The folder for the files of the project; nil if they have no place.
     private let root: String?
     /// The name of the folder below for what lay elsewhere: the project may have one of that name, from a restore before.
     private let elsewhere: String
@@ -103,7 +104,7 @@ public struct Restore {
         try staged.finish()
         // From here on others may work with the runs: nothing is taken back.
         for file in waiting { try name(file) }
-        // Until the names are on the disk as well, the folder of runs says that some may be missing.
+        // Until the names are also on the disk, the folder of runs says that some may be missing.
         for folder in Set(waiting.map { FilePaths.folder(of: $0.place) }) {
             try StagedFolder.synchronize(folder)
             try StagedFolder.synchronize(FilePaths.folder(of: folder))
@@ -120,7 +121,7 @@ public struct Restore {
     private var placeOfRuns: (path: String, namesOther: Bool) {
         guard let root, let file = manifest.project else { return (request.runs ?? request.folder ?? manifest.runs, false) }
         let before = FilePaths.folder(of: file) + "/"
-        // A folder of runs that lies beside the old volley.yaml lies beside the new one.
+        // A folder of runs that was next to the old volley.yaml is next to the new one.
         let isBeside = manifest.runs.hasPrefix(before)
         let named = isBeside ? FilePaths.join(root, name: String(manifest.runs.dropFirst(before.count))) : manifest.runs
         if let runs = request.runs { return (FilePaths.named(runs), FilePaths.named(runs) != named) }
@@ -128,7 +129,7 @@ public struct Restore {
         return (FilePaths.join(root, name: "runs"), true)
     }
 
-    /// What a link leads to may be a folder that nobody thinks of: the person names it.
+    /// A link may lead to a folder that the person did not mean: they have to name it.
     private func refuseLink(_ path: String, option: String) throws(Diagnostic) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
@@ -204,7 +205,8 @@ public struct Restore {
 
     // MARK: - The files of the project
 
-    /// Where a file comes. What lay elsewhere than volley.yaml comes below its folder as well: a list of files must not lead to any place of a machine.
+    /// The place of a file. Files from outside the folder of volley.yaml are also placed below it: a list of files must
+    /// not lead to arbitrary places on a machine.
     private func place(of file: BackupManifest.File, _ root: String) -> String {
         FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : "\(elsewhere)/\(file.parts.rest)")
     }
@@ -256,14 +258,14 @@ public struct Restore {
         return folder.utf8.count > root.utf8.count ? [folder] + folders(of: folder, below: root) : []
     }
 
-    /// A complete file of the project that waits beside its place.
+    /// A complete file of the project, waiting next to its final place.
     private struct Waiting {
         let path: String, place: String
         /// Where it waits: gone once no file waits there any more.
         let stage: StagedFolder
     }
 
-    /// Copies the files of the project that are not there yet beside their places, so that only names are missing.
+    /// Copies the missing files of the project next to their final places, so that only renaming is left.
     private func stageProject(from staged: String) throws -> [Waiting] {
         guard let root else { return [] }
         for folder in Set(projectFiles.map { FilePaths.folder(of: place(of: $0, root)) }) {

@@ -45,7 +45,8 @@ struct RunsCopying {
         }
     }
 
-    /// Looks once more, before the list is written: what has been sent while sums were computed is known only in part as well.
+    /// Looks once more, before the list is written: runs that were sent while checksums were computed are also only
+    /// partly copied.
     mutating func lookAgain() throws {
         let now = try listing()
         for entry in now.entries where entry.kind == .run {

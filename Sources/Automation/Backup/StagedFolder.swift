@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// A folder that appears under its name only when it is complete. Until then it lies beside, under another name; what a killed process left there is
-/// removed by the next one that makes a folder of that kind.
+/// A folder that appears under its name only when it is complete. Until then it has another name in the same place; the
+/// next process that makes a folder of that kind removes what a killed process left there.
 final class StagedFolder {
     /// Where it is until it is complete.
     let path: String
@@ -19,7 +19,7 @@ final class StagedFolder {
 
     /// - Parameters:
     ///   - name: the folder's path; the folder above it is made if it is missing.
-    ///   - kind: abandoned folders of this kind beside it are removed: `backup`.
+    ///   - kind: abandoned folders of this kind next to it are removed: `backup`.
     init(_ name: String, kind: String) throws(Diagnostic) {
         self.name = name
         let above = FilePaths.folder(of: name)
@@ -89,7 +89,7 @@ final class StagedFolder {
             name = other
         }
         do { try Self.synchronize(FilePaths.folder(of: name)) } catch {
-            // Nobody is told that it is there unless it stays there after a power cut.
+            // It is reported only once it would survive a power cut.
             if rename(name, path) == 0 { throw error }
             throw Diagnostic("all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
         }

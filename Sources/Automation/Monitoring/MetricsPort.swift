@@ -64,7 +64,7 @@ private struct MetricsLoop {
     let cancellation: Cancellation
     /// -1 while the port is closed because the system broke it.
     var listener: Int32
-    /// The end of a pause; nil while there is none.
+    /// The end of a pause; nil without a pause.
     private var resumesAt: ContinuousClock.Instant?
     /// In the order in which they were accepted.
     private var connections: [MetricsConnection] = []

@@ -9,7 +9,7 @@ import Workspace
 
 /// What Prometheus is told. Source: https://prometheus.io/docs/instrumenting/exposition_formats/.
 extension ScheduleMonitoring {
-    /// The metrics, for a file or for those who fetch them.
+    /// The metrics, for a file or for scrapers.
     func metrics(_ status: Status, at now: Timestamp) -> String {
         var text = MetricsText()
         text.gauge("volley_up", "Whether volley schedule is at work: 1 if it is, 0 after it ended.", [([], status.isUp ? 1 : 0)])
@@ -64,7 +64,7 @@ extension ScheduleMonitoring {
                 samples.append((labels(scheduledRun.key.campaign, status) + [("outcome", outcome.name)], Double(count)))
             }
             guard let known else { continue }
-            // A person who cancels a run means its devices to get nothing.
+            // A person that cancels a run wants its devices to get nothing.
             let count = scheduledRun.state == .cancelled ? 0 : known.missed
             missed.append((labels(scheduledRun.key.campaign, status), Double(count)))
         }

@@ -42,7 +42,7 @@ final class ScheduleMonitoring {
     private var hasFailed: Set<String> = []
     var figures: [String: RunFigures?] = [:]
     var suppressed = SuppressedCounts()
-    /// The last metrics, for those who fetch them.
+    /// The last metrics, for scrapers.
     private let latest: LatestMetrics
 
     /// - Parameters:
@@ -157,7 +157,8 @@ final class ScheduleMonitoring {
 }
 
 extension ScheduledRun {
-    /// Whether it ended without sending to every device, and no person wanted it so. Who sent it, at its time or by hand, makes no difference.
+    /// Whether it ended without sending to every device, and not because a person wanted it. It makes no difference
+    /// whether it was sent at its time or by hand.
     fileprivate var isProblem: Bool {
         switch state {
         case .stopped: true
@@ -182,13 +183,13 @@ extension ScheduledRun {
     }
 }
 
-/// The metrics as they were last written, for those who fetch them from another thread.
+/// The metrics as they were last written, for scrapers, which read them on another thread.
 public final class LatestMetrics: Sendable {
     /// Without this they need not be made.
     let isWanted: Bool
     private let latest = Mutex("")
 
-    /// - Parameter isWanted: whether anybody fetches them.
+    /// - Parameter isWanted: whether a scraper fetches them.
     public init(isWanted: Bool = false) { self.isWanted = isWanted }
 
     /// The text, in Prometheus' format; blank before the first.

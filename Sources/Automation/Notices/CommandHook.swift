@@ -241,6 +241,6 @@ private struct LineCutter {
         return lines
     }
 
-    /// The text after the last line break; nil if there is none.
+    /// The text after the last line break; nil without one.
     var rest: String? { line.isEmpty ? nil : String(decoding: line, as: UTF8.self) }
 }

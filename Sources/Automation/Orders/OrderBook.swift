@@ -1,8 +1,9 @@
 import Base
 import Runs
 
-/// The orders beside the runs, as the main loop of `volley schedule` works on them: opens their file when there is one, asks the desk, and records what it
-/// decides. A file that cannot be used stops nothing else: no order is begun, what was begun goes on, and its end is recorded as soon as possible.
+/// The orders next to the runs, as the main loop of `volley schedule` works on them: opens their file when it exists,
+/// lets the desk decide, and records its decisions. A file that cannot be used stops nothing else: no order is begun,
+/// begun orders continue, and their end is recorded as soon as possible.
 final class OrderBook {
     /// What the main loop has to do.
     struct Steps {
@@ -26,7 +27,7 @@ final class OrderBook {
 
     /// - Parameters:
     ///   - life: random, so that no other process has it.
-    ///   - openTable: opens the record of orders; nil as long as nobody made it.
+    ///   - openTable: opens the record of orders; nil as long as it does not exist.
     init(life: String, openTable: @escaping () throws -> (any OrderTable)?) {
         self.openTable = openTable
         desk = OrderDesk(life: life)

@@ -6,8 +6,8 @@ import Reports
 public import Runs
 import Synchronization
 
-/// Says whether the person who ordered something may still have it done; nil if so. The sender asks before it does an order, on any of its threads: a
-/// right that was taken away after the order was placed counts.
+/// Says why the author of an order may no longer place it; nil if they may. The sender checks before it carries out an
+/// order, on any of its threads, so that a right that was revoked after the order was placed counts.
 public typealias OrderRights = @Sendable (Order) -> OrderRefusal?
 
 extension Order.Kind {
@@ -22,21 +22,22 @@ extension Order.Kind {
     }
 }
 
-/// Rights of orders as accounts have them: the sender asks before it does an order, and the console before it shows a button.
+/// Rights of orders as accounts have them: the sender checks them before it carries out an order, and the console
+/// before it shows a button.
 public final class AccountRights: Sendable {
     private let files: ScheduleFiles
     /// nil until the accounts are needed.
     private let accounts: Mutex<AccountStore?>
 
     /// - Parameters:
-    ///   - accounts: those that the process has open; nil to open those beside the runs when an order comes.
-    ///   - files: those whose times the sender knows; they say where runs and orders are.
+    ///   - accounts: those that the process has open; nil to open those next to the runs when an order comes.
+    ///   - files: those with the times that the sender has; they say where runs and orders are.
     public init(_ accounts: AccountStore?, _ files: ScheduleFiles) {
         self.accounts = Mutex(accounts)
         self.files = files
     }
 
-    /// nil if there are none: then nobody can have ordered anything.
+    /// nil without accounts: then no order can have been placed.
     private func opened() throws -> AccountStore? {
         try accounts.withLock { accounts in
             if accounts == nil, AccountStore.isThere(beside: files.catalog.place) {
@@ -51,7 +52,7 @@ public final class AccountRights: Sendable {
         do {
             let name = try? AccountName(order.by)
             guard let accounts = try opened(), let account = try name.flatMap({ try accounts.account(named: $0) }),
-                // A removed account leaves its name to another person, who asked for nothing.
+                // The name of a removed account may go to another person, and that person ordered nothing.
                 account.madeAt <= order.askedAt, try isAllowed(order.kind, account.rights)
             else { return .notPermitted }
             switch order.kind {
@@ -121,7 +122,7 @@ public final class AccountRights: Sendable {
         public var last: RunPlan?
     }
 
-    /// Looks at a campaign with times; nil if there is none of that name, or its file has mistakes.
+    /// Looks at a campaign with times; nil if no campaign has the name, or its file has mistakes.
     public func sight(ofCampaign name: String) throws -> Sight? {
         let now = Timestamp.now()
         guard let (app, file) = files.read(now: now).place(ofCampaign: name),
@@ -159,7 +160,7 @@ public final class AccountRights: Sendable {
         defer { run.close() }
         let orders = try files.catalog.orders.open()
         defer { orders.close() }
-        // Whoever had the run made asked for its approval: with a plan, or a retry.
+        // The person that had the run made, with a plan or a retry, requested its approval.
         let askers = try orders.askers(ofRun: id)
         let writers = try writers(of: run, since: earlier)
         return try fourEyes(writers: writers, askers: askers, approver: approver)
@@ -171,8 +172,8 @@ public final class AccountRights: Sendable {
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:
-    ///   - writers: the accounts that saved the version which was planned; none if the file was changed outside the console. Then only who asked
-    ///     counts.
+    ///   - writers: the accounts that saved the version which was planned; empty if the file was changed outside the
+    ///     console. Then only the author of the order counts.
     ///   - askers: the accounts that asked for the approval; none for a time of a schedule, and for a plan made at the terminal.
     ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
     ///   - ties: those that count now.

@@ -36,17 +36,17 @@ struct OrderWork: Sendable {
     func checked(_ placed: PlacedOrder, _ body: () throws -> OrderState) -> Answer {
         if let hindrance = hindrance(placed.order) { return .ended(hindrance) }
         do { return .ended(try body()) } catch is CancellationError {
-            // The process must end. Nobody does this order again.
+            // The process must end. This order is not carried out again.
             return .remains(remains(of: placed))
         } catch {
-            // Who ordered it reads this in a browser.
+            // The author of the order reads this in a browser.
             return .ended(.refused(.described(Diagnostics(explaining: error).inConsole)))
         }
     }
 
     // MARK: - Small orders
 
-    /// Does what only changes a run's state, or who agreed to it.
+    /// Carries out an order that only changes a run's state or its approval.
     func change(_ placed: PlacedOrder) -> Answer {
         checked(placed) {
             guard let id = placed.order.kind.run else { return .refused(.noSuchTime) }
@@ -100,7 +100,7 @@ struct OrderWork: Sendable {
             return try planning(file, digest, for: placed) { campaign, id in
                 let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
                 guard isFromShown(run, digest) else { return try withdraw(run) }
-                // A plan for nobody is no matter for an approver.
+                // A plan without recipients needs no approver.
                 if run.plan.audience > 0, try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
                 run.close()
                 return .done(OrderResult(run: id))
@@ -148,7 +148,7 @@ struct OrderWork: Sendable {
         switch placed.order.kind {
         case .send(let run, _), .resume(let run): return state(of: run)
         case .test, .plan, .retry:
-            // An order in hand may have got its run meanwhile.
+            // An order in hand may have got its run in between.
             do {
                 guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made }) else {
                     return .nothing
@@ -193,7 +193,7 @@ extension OrderStore {
 extension OrderWork {
     /// Sends, resumes, retries or tests, to the end of the run.
     /// - Parameters:
-    ///   - notices: get what a run's beginning and end are for others as well; a test is nobody else's business.
+    ///   - notices: get the beginning and the end of a run, which also concern others; a test concerns only its author.
     ///   - begun: called when the run is on record as running.
     func send(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void) -> Answer {
         let order = placed.order
@@ -221,7 +221,7 @@ extension OrderWork {
                 let run = try catalog.open(id, readOnly: false)
                 defer { run.close() }
                 if run.sendingSince != nil {
-                    // It is paused, and the process that paused it goes on.
+                    // It is paused, and the process that paused it continues.
                     try wake(run, in: choice)
                     return .done(OrderResult(run: id))
                 }

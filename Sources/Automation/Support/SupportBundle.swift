@@ -6,8 +6,8 @@ import Reports
 public import Runs
 import Sending
 
-/// A folder with what those who are asked for help need, and nothing that is secret or about a person: no device tokens, aliases, registration ids, keys,
-/// and texts only when they are asked for.
+/// A folder with what support needs, and nothing that is secret or about a person: no device tokens, aliases,
+/// registration ids or keys, and texts only on request.
 ///
 /// It is made of what is known to be harmless, rather than of files from which secrets are taken out: words of errors may quote cells of exports, so
 /// of an error only its kind is in it.
@@ -39,8 +39,8 @@ public struct SupportBundle: Sendable {
     private let cancellation: Cancellation
 
     /// - Parameters:
-    ///   - project: nil if there is none, or it cannot be read.
-    ///   - projectFile: volley.yaml; nil if there is none.
+    ///   - project: nil if it does not exist or cannot be read.
+    ///   - projectFile: volley.yaml; nil without one.
     public init(
         _ request: Request, of project: Project?, projectFile: String?, catalog: RunsFolder, _ cancellation: Cancellation
     ) {

@@ -7,7 +7,8 @@ import Glibc
 import PostgresRuns
 import Runs
 
-/// What a process runs with and may use, for those who are asked for help: versions, formats of files, limits. It holds no secret and no name.
+/// What a process runs with and may use, for support: versions, formats of files, limits. It holds no secret and no
+/// name.
 public struct VersionReport: Hashable, Sendable {
     /// One fact.
     public struct Fact: Hashable, Sendable {
@@ -54,7 +55,7 @@ public struct VersionReport: Hashable, Sendable {
         ].map { Fact(name: $0.0, value: .string($0.1)) }
     }
 
-    /// The version of the compiler, which the library of the language has as well.
+    /// The version of the compiler, which is also that of the language's library.
     private static var swift: String {
         #if compiler(>=6.4)
             "6.4 or newer"

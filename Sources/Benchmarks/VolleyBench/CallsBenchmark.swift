@@ -6,7 +6,7 @@ import Glibc
 import PushServices
 
 /// Volley's sender over libcurl against FCM's simulator, and a loop on libcurl's multi interface in C that does nothing else. nghttp2, over
-/// which pushes to FCM really go, is measured beside them.
+/// which pushes to FCM really go, is measured next to them.
 struct CallsBenchmark {
     let bench: Workbench
     let pushes: Int

@@ -79,14 +79,14 @@ final class ChildProcess {
         close(output)
     }
 
-    /// Reads up to the end of the first JSON document or line that ends with `}`. The process goes on.
+    /// Reads up to the end of the first JSON document or line that ends with `}`. The process continues.
     func readDocument() throws -> String {
         var text = ""
         while !text.hasSuffix("}\n"), let more = try readChunk() { text += more }
         return text
     }
 
-    /// Asks the process to end in good order.
+    /// Tells the process to end in good order.
     func terminate() { kill(pid, SIGTERM) }
 
     /// Waits for the process to end.

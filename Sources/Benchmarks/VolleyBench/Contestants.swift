@@ -112,8 +112,9 @@ struct H2Load {
 
     /// The most paths. h2load prepares every path's headers in memory, and repeats them if there are more pushes.
     private static let mostPaths = 100_000
-    /// How many streams h2load opens if the server's SETTINGS come late, before it knows the limit. The limit is one until the first push
-    /// is accepted, as at APNs. All other streams are then refused, and h2load does not send them again.
+    /// How many streams h2load opens if the server's SETTINGS come late, before it has the limit. The limit is one
+    /// until the first push is accepted, as at APNs. All other streams are then refused, and h2load does not send them
+    /// again.
     private static let streamsBeforeSettings = 100
 
     init(_ bench: Workbench, _ server: MeasuredServer, pushes: Int) throws {

@@ -8,8 +8,8 @@ import HTTP2
 ///
 /// nghttpd cannot be this server: it answers 200 only with `--echo-upload`, which makes a temporary file for every request.
 enum PlainServer {
-    /// Prints where it listens as one line of JSON, writes its authority's certificate and, if there is none yet, a key for provider
-    /// tokens. Then serves until the process ends.
+    /// Prints where it listens as one line of JSON, writes its authority's certificate and, unless it exists, a key for
+    /// provider tokens. Then serves until the process ends.
     static func run(authorityFile: String, keyFile: String, seconds: Int) throws {
         signal(SIGPIPE, SIG_IGN)
         alarm(UInt32(max(1, seconds)))

@@ -179,9 +179,9 @@ struct BenchApp: Sendable {
     let service: any PushService
     /// What a table calls a campaign to it.
     let name: String
-    /// The keys of volley.yaml that name the app at its service, beside `environment`.
+    /// The keys of volley.yaml that name the app at its service, in addition to `environment`.
     let keys: @Sendable (_ keyFile: String) -> [String]
-    /// The keys of content that the service has, beside title, body and link.
+    /// The keys of content that the service has, in addition to title, body and link.
     let content: [String]
     /// Returns the target of a device: spread over what the service gives out, so that no simulated answer depends on their order.
     let target: @Sendable (_ device: Int) -> String

@@ -106,7 +106,7 @@ struct Explainer {
         return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
     }
 
-    // MARK: - Who gets it
+    // MARK: - Audience
 
     /// A cell that is not a token is said even where another step comes first: it may be all that people ask about, and it comes before the
     /// row's tags.

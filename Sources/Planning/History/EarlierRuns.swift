@@ -125,7 +125,7 @@ struct HeldSending {
     /// Devices that had or may have had the push by the backup, and those that may have got it since.
     private let reached: Int, unsent: Int
 
-    /// nil for a run that is not held, or whose devices are none of this campaign's.
+    /// nil for a run that is not held, or that has no devices of this campaign.
     init?(_ run: RunFile, among record: HistorySnapshot, app: String, _ settings: RunSettings) throws {
         guard let restored = RestoredRun(run, among: record), restored.isHeld, run.plan.app == app, !run.plan.isTest,
             try settings.sharesList(with: run.plan.settings.get().listName)

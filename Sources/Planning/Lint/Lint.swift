@@ -33,7 +33,8 @@ public struct Lint: Sendable {
     }
 }
 
-/// Warns about texts that differ from device to device where a service takes one text a call, and so many calls in a while.
+/// Warns about texts that differ from device to device where a service takes one text per call and limits the rate of
+/// calls.
 struct TextLint {
     /// A leg may take so long without a word.
     private static let longestSeconds = 3600.0

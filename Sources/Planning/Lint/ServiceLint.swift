@@ -5,12 +5,13 @@ import Content
 import PushServices
 import Workspace
 
-/// Warnings about the services of an app with several: that one reaches nobody, or that only some of them are rehearsed.
+/// Warnings about the services of an app with several: that one reaches no device, or that only some of them are
+/// rehearsed.
 struct ServiceLint {
     let app: App
 
-    /// Services that go to a simulator beside others that reach people: a rehearsal that is none, or a campaign that half of its audience
-    /// does not get.
+    /// Services that go to a simulator while others reach people: a rehearsal that sends real pushes, or a campaign
+    /// that half of its audience does not get.
     var environments: [Diagnostic] {
         let rehearsed = app.services.filter { if case .simulator = $0.environment { true } else { false } }
         let real = app.services.filter { if case .named(let environment) = $0.environment { environment.reachesPeople } else { false } }

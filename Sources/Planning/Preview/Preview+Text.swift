@@ -229,7 +229,7 @@ struct PreviewGroups: Sendable {
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
 
-    /// Recipients by variant, in the order of the campaign; empty when there are none.
+    /// Recipients by variant, in the order of the campaign; empty without variants.
     var variants: [(name: String, recipients: Int)] { messages.contains { !$0.variant.isEmpty } ? sums(\.variant) : [] }
 
     /// Recipients by the language of the text that they get; empty when there is only one language.

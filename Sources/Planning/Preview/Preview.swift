@@ -2,7 +2,8 @@ import Audience
 public import Base
 import PushServices
 
-/// Which devices would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
+/// The devices that would get a campaign, and its texts: the answer of `preview`, which `send` also shows
+/// before it lets you confirm.
 public struct Preview: Sendable {
     var campaign: String
     var app: String
@@ -20,7 +21,7 @@ public struct Preview: Sendable {
     var samples: [PreviewSample]
     /// Why rows were skipped.
     var notes: [SkipNote]
-    /// The campaign's last run; nil when there is none.
+    /// The campaign's last run; nil without one.
     var comparison: RunComparison?
     /// How many of its devices got another push lately; nil where a service chooses them.
     var lately: ReachedLately?
@@ -201,7 +202,7 @@ struct PayloadBytes: Hashable, Sendable {
     var p50: Int
     var max: Int
 
-    /// From the number of payloads of each size; nil when there are none.
+    /// From the number of payloads of each size; nil without payloads.
     init?(counts: [Int: Int]) {
         let total = counts.values.reduce(0, +)
         let sizes = counts.filter { $0.value > 0 }.keys.sorted()

@@ -11,7 +11,7 @@ struct PreviewSchedule: Sendable {
     let waves: [RunWave]
     /// Recipients whose row names no zone, and recipients whose row names one that does not exist; 0 where zones do not matter.
     let withoutZone: Int, withUnknownZone: Int
-    /// Recipients for whom it is already too late.
+    /// Recipients that are left out because it is already too late.
     let tooLate: Int
     /// Recipients that are in their quiet hours now.
     let inQuietHours: Int

@@ -66,7 +66,7 @@ struct PreviewService: Sendable {
             }
         }
         guard let tally, personal > 0 else { return (texts, calls) }
-        // A row that is not its device's newest has a text, too, which nobody gets.
+        // A row that is not its device's newest has a text, too, which no device gets.
         let different = max(1, min(personal, tally.count(ofService: service)))
         // How devices are spread over the texts is not known: each text may have one request that is not full.
         return (texts + different, calls + min(personal, personal / paces.largestRequest + different))

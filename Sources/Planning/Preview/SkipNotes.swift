@@ -79,7 +79,7 @@ struct SkipNotes {
         return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: AudienceResult.validityColumn, isTrouble: true)]
     }
 
-    /// Rows that a newer one replaces, and users who get the push on a device of another service.
+    /// Rows that a newer one replaces, and users that get the push on a device of another service.
     private func duplicates(rows: Int) -> [SkipNote] {
         let users = result.skippedGroups[.duplicateToken]?[AudienceResult.groupOfUsers] ?? 0
         let older = rows > users ? [note(.duplicateToken, rows: rows - users)] : []

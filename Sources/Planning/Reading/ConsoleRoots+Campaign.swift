@@ -30,7 +30,8 @@ extension ConsoleRoots {
         return queries(in: audience) + (exports + others).map { path, objection in refusal(path.value, objection, at: path.position) }
     }
 
-    /// SQL is written by those who keep volley.yaml: in a browser it would read whatever Volley's role may read.
+    /// SQL is written by the people that maintain volley.yaml: from a browser, it could read everything that
+    /// Volley's role may read.
     private func queries(in audience: CampaignAudience) -> [Diagnostic] {
         guard let query = audience.deviceQuery else { return [] }
         return [

@@ -4,7 +4,8 @@ import Campaigns
 import Runs
 import Workspace
 
-/// What is known of devices beside the exports, on this machine and on those that share its store: which are suppressed, and which got enough pushes lately.
+/// Facts about devices that are not in the exports, from this machine and from those that share its store: which are
+/// suppressed, and which got enough pushes lately.
 struct KnownDevices {
     /// nil if no device is suppressed.
     let suppressed: SuppressedDevices?
@@ -14,7 +15,8 @@ struct KnownDevices {
     let recent: RecentSendings?
     /// Where the suppressed devices are, for messages.
     let place: String
-    /// The warning that the store of several machines cannot be asked, so that only what this machine knows counts; nil if it was, or there is none.
+    /// The warning that the store of several machines cannot be reached, so that only this machine's own facts count;
+    /// nil if it was, or without a store.
     let storeAway: Diagnostic?
 
     /// - Parameters:

@@ -2,7 +2,7 @@ import Audience
 import Base
 import Runs
 
-/// The rows that a query found in a database, as an export beside the runs: it is there as long as this value.
+/// The rows that a query found in a database, as an export next to the runs: it exists as long as this value.
 final class QueriedExport {
     private let query: DatabaseQuery
     private let folder: ScratchFolder

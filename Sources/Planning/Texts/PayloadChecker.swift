@@ -135,7 +135,7 @@ struct TextTallyPart {
 /// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"): if the largest of k different ones lies
 /// at the part p of all hashes, there are about (k − 1) / p texts.
 struct DistinctTexts: Sendable {
-    /// So many hashes are kept.
+    /// The highest number of hashes kept.
     static let kept = 4096
 
     private var hashes: Set<UInt64> = []

@@ -9,7 +9,7 @@ public struct CampaignSource: Hashable, Sendable {
     public var campaign: String
     /// Changes with the campaign's file and with what volley.yaml says of its app (`RunSettings.sourceDigest`).
     public var digest: String
-    /// Whether Volley chooses the devices. Where a push service does, nobody knows their number before it is sent.
+    /// Whether Volley chooses the devices. Where a push service does, their number is unknown before it is sent.
     public var hasOwnDevices: Bool
 
     /// Reads a campaign's file and its volley.yaml.

@@ -1,7 +1,7 @@
 public import Base
 
 /// English names of languages, scripts and regions by their subtags in small letters.
-/// Source: CLDR, main/en; its shorter names where it has two, as in a table beside numbers.
+/// Source: CLDR, main/en; the shorter of two names, as tables have little room.
 enum LanguageNames {
     /// By the first subtag (ISO 639).
     static let languages = table(

@@ -30,8 +30,8 @@ public enum PageStyle {
         """
     }
 
-    /// The rules of every page, for those who serve them as a file of their own. No page has a style in its markup, so that a server can
-    /// forbid them (Content-Security-Policy).
+    /// The rules of every page, for servers that send them as a separate file. No page has a style in its markup, so
+    /// that a server can forbid them (Content-Security-Policy).
     public static let sheet: HTML = "\(colours)\(layout)\(parts)"
 
     private static let parts = HTML([

@@ -2,7 +2,7 @@ import Base
 import PushServices
 import Runs
 
-/// Whom it was for: the way from the export to the devices.
+/// The audience: the way from the export to the devices.
 extension ReportPage {
     var audience: HTML {
         let plan = report.plan

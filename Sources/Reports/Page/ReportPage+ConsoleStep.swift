@@ -2,9 +2,9 @@ import Base
 import PushServices
 import Runs
 
-/// What to do next, for people who have the console's pages and buttons.
+/// What to do next, for users of the console's pages and buttons.
 extension ReportPage {
-    /// What `advice` says for those who type commands.
+    /// What `advice` says for users of the command line.
     var consoleAdvice: HTML {
         let run = report.plan.id
         func told(_ before: String, _ remedies: [Remedy], _ after: String = "") -> HTML {

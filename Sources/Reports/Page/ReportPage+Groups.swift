@@ -2,7 +2,7 @@ import Base
 import PushServices
 import Runs
 
-/// Variants beside the holdout, and languages.
+/// Variants and the holdout, and languages.
 extension ReportPage {
     /// How many languages are shown before a reader unfolds the rest.
     private static let shownLanguages = 12

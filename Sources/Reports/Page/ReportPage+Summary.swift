@@ -2,7 +2,7 @@ public import Base
 import PushServices
 public import Runs
 
-/// The first screen: the result, to whom, when and where it was sent, and the text as people read it.
+/// The first screen: the result, the audience, the time, the place, and the text as people read it.
 extension ReportPage {
     var summary: HTML {
         let share: HTML =
@@ -48,7 +48,7 @@ extension ReportPage {
         return "\(devices) never sent to: \(missed.because("the push expired")). "
     }
 
-    /// The run in a few sentences, for readers who read nothing else.
+    /// The run in a few sentences, for readers that read nothing else.
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
         if report.service.choosesDevices, plan.audience > 0, hasOutcomes { return calls }
@@ -130,7 +130,7 @@ extension ReportPage {
             """
     }
 
-    // MARK: - To whom, when, where
+    // MARK: - Audience, time, place
 
     private var answers: [(name: String, value: HTML)] {
         [("To", audienceInWords)].compactMap { name, words in words.map { (name, $0) } } + [("When", time), ("Where", place)]
@@ -255,7 +255,7 @@ public enum PlannedTextCards {
     /// More are told, not shown.
     private static let most = 30
 
-    /// A card for each text, with who gets it; blank for a plan that keeps none.
+    /// A card for each text, with its audience; blank for a plan that keeps none.
     public static func html(of plan: RunPlan) -> HTML {
         let texts = PlannedText.all(in: plan)
         let cards: [HTML] = texts.prefix(most).map { text in

@@ -4,10 +4,10 @@ import Runs
 
 /// A report as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
-/// The first screen says what was sent to whom, when and where, with what result, and what to do next. Then follow what was lost and why, the way from
-/// the export to the devices, and the groups. Details are folded. Every figure says in words what it is. Figures that `report --format json`
-/// also holds carry `data-figure` (the path of members that leads to it, joined by slashes) and `data-value` (the number); tests compare them.
-/// Device tokens are shortened.
+/// The first screen says what was sent, the audience, the time, the place, the result, and what to do next. Then follow
+/// what was lost and why, the way from the export to the devices, and the groups. Details are folded. Every figure says
+/// in words what it is. Figures that `report --format json` also holds carry `data-figure` (the path of members that
+/// leads to it, joined by slashes) and `data-value` (the number); tests compare them. Device tokens are shortened.
 public struct ReportPage {
     let report: Report
     let madeBy: String
@@ -134,7 +134,7 @@ public struct ReportPage {
         """
 }
 
-/// Other runs beside this one.
+/// Other runs next to this one.
 extension ReportPage {
     var otherRuns: HTML {
         guard !report.chain.isEmpty || !report.earlier.isEmpty else { return "" }
@@ -283,7 +283,7 @@ extension ReportPage {
             """
     }
 
-    /// Everything on one scale: what was lost beside what was not.
+    /// Everything on one scale: what was lost next to what was not.
     private func chart(_ timeline: RunTimeline, length: String) -> HTML {
         let outcomes = Outcome.allCases.filter { outcome in outcome != .unsent && timeline.steps.contains { $0[outcome.rawValue] > 0 } }
         let last = timeline.steps.count - 1

@@ -1,8 +1,8 @@
-/// Who reads a text: the same facts are told to people who type commands, and to people who have pages and buttons.
+/// The readers of a text: the same facts are written for users of the command line and for users of the console.
 public enum Face: Hashable, Sendable {
     /// The command line, and the files that it writes.
     case terminal
-    /// A browser: what only a command can do is done by the people who run Volley.
+    /// A browser: what only a command can do is done by the operators of Volley.
     case console
 }
 

@@ -18,7 +18,7 @@ extension Order.Kind {
 }
 
 extension OrderState {
-    /// What became of an order, as it stands behind a colon.
+    /// The result of an order, as written after a colon.
     public var sentence: String { sentence(for: .terminal) }
 
     /// The same in the words of a face.
@@ -35,7 +35,7 @@ extension OrderState {
 }
 
 extension OrderResult {
-    /// What came of it.
+    /// Its result.
     func sentence(for face: Face) -> String {
         let run = run.map { " (\($0))" } ?? ""
         return switch end {

@@ -5,8 +5,8 @@ public import PushServices
 public enum ReasonText {
     /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
     /// - Parameters:
-    ///   - service: who gave it.
-    ///   - face: who reads it.
+    ///   - service: the service that gave it.
+    ///   - face: the readers.
     public static func explanation(of reason: String, by service: any PushService, for face: Face = .terminal) -> String? {
         OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }

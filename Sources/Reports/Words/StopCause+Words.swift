@@ -12,8 +12,8 @@ extension StopCause {
 
     /// What happened and what to check, in the words of a service.
     /// - Parameters:
-    ///   - face: who reads it.
-    ///   - service: the service with a name; nil for one that this Volley no longer knows.
+    ///   - face: the readers.
+    ///   - service: the service with a name; nil for one that this Volley no longer supports.
     func sentence(for face: Face = .terminal, _ service: (String) -> (any PushService)?) -> String {
         func words(_ name: String) -> ServiceWords { ServiceWords(name, service(name)) }
         return switch self {
@@ -51,7 +51,7 @@ extension StopCause {
     }
 
     /// Whether a service does not accept the message, which the run keeps, so that resuming it would not help.
-    /// - Parameter service: the service with a name; nil for one that this Volley no longer knows.
+    /// - Parameter service: the service with a name; nil for one that this Volley no longer supports.
     func blamesMessage(_ service: (String) -> (any PushService)? = PushServices.named) -> Bool {
         guard case .service(let name, .refused(let reason, let status, _)) = self else { return false }
         return service(name)?.blamesMessage(status: status, reason: reason) ?? false
@@ -78,12 +78,12 @@ extension StopCause {
     }
 }
 
-/// A service as sentences need it, including one that this Volley no longer knows.
+/// A service as sentences need it, including one that this Volley no longer supports.
 private struct ServiceWords {
     let name: String
     let service: (any PushService)?
 
-    /// - Parameter service: nil for one that this Volley no longer knows.
+    /// - Parameter service: nil for one that this Volley no longer supports.
     init(_ name: String, _ service: (any PushService)?) {
         self.service = service
         self.name = service?.displayName ?? name
@@ -101,10 +101,10 @@ private struct ServiceWords {
     /// What targets are called.
     var fullTargets: String { service?.target.nouns ?? targets }
 
-    /// What a target is called beside a device.
+    /// The word for a target that is not a device.
     var target: String { service?.target.shortNoun ?? "target" }
 
-    /// What targets are called beside devices.
+    /// The word for targets that are not devices.
     var targets: String { service?.target.shortNouns ?? "targets" }
 
     /// The key of an app's certificate.

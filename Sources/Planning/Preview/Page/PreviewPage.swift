@@ -5,12 +5,12 @@ public import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
-/// The first screen says how many devices get what, when, where and under which rules. Then follow warnings, every text, and who gets it
-/// and who does not.
+/// The first screen says how many devices get what, when, where and under which rules. Then follow warnings, every
+/// text, and the devices that get it and those that do not.
 public struct PreviewPage: Sendable {
     let preview: Preview
     let madeAt: Timestamp
-    /// Who reads it.
+    /// The readers.
     let face: Face
 
     /// - Parameter madeAt: the time shown in the footer.
@@ -185,7 +185,8 @@ extension PreviewPage {
     }
 }
 
-/// Who gets it and who does not: the way from the export to the audience, one count for each condition, and the groups of the audience.
+/// The devices that get it and those that do not: the way from the export to the audience, one count for each
+/// condition, and the groups of the audience.
 extension PreviewPage {
     /// What the calls name, where the service chooses the devices.
     private func list(_ calls: [AudienceCall]) -> HTML {

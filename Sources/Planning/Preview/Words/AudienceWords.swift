@@ -100,7 +100,7 @@ struct AudienceWords {
     private static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 }
 
-/// A campaign's settings, in words for readers of a preview or a report who never wrote a campaign.
+/// A campaign's settings, in words for readers of a preview or a report that have never written a campaign.
 struct PreviewWords: Sendable {
     /// An export, and when it was written.
     struct Export: Sendable {
@@ -118,7 +118,7 @@ struct PreviewWords: Sendable {
     /// Whether the expiry is a fixed moment, whenever the campaign goes out.
     let expiresAtMoment: Bool
     let expiry: String
-    /// nil where the service knows none.
+    /// nil if the service has none.
     let priority: String?
     let frequency: String
     let exports: [Export]

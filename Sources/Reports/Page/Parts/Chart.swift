@@ -2,7 +2,8 @@ import Base
 import Runs
 
 /// Columns side by side, each made of one or several stacked parts, with a value axis that begins at 0. Drawn with SVG; labels are text
-/// beside it, so that they stay legible at every width. A table repeats what the columns show, as not every reader can see them.
+/// next to it, so that they stay legible at every width. A table repeats what the columns show, as not every reader can
+/// see them.
 struct Chart {
     struct Column {
         /// What it shows; the tooltip.
@@ -18,7 +19,7 @@ struct Chart {
         var ink: String
     }
 
-    /// What it shows, in a few words, for readers who cannot see it.
+    /// What it shows, in a few words, for readers that cannot see it.
     var title: String
     /// The same in a sentence or two, with its extremes.
     var description: String

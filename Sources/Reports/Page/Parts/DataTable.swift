@@ -1,6 +1,7 @@
 import Base
 
-/// Many figures in rows and columns. On a phone each row becomes a block with the column's name beside every figure, so that none is cut off.
+/// Many figures in rows and columns. On a phone each row becomes a block with the column's name next to every figure,
+/// so that no figure is cut off.
 struct DataTable {
     struct Row {
         var name: HTML

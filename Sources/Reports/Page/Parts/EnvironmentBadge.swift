@@ -11,7 +11,7 @@ public struct EnvironmentBadge: Sendable {
 
     /// - Parameters:
     ///   - name: as `preview --json` has it.
-    ///   - service: who takes the pushes.
+    ///   - service: the service that takes the pushes.
     public init(_ name: String, of service: any PushService = PushServices.standard) {
         self.name = name
         environment = service.account.environments.named(name)
