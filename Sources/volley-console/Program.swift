@@ -130,12 +130,12 @@ struct Program: AsyncParsableCommand {
             }
             log.info("The console is at \(address.shown(channel.localAddress)).")
         }
-        // The first listing reads every run; nobody should wait for it.
+        // The first listing reads every run; no request should have to wait for it.
         Task { try? await server.pages.run { _ = try site.archive.listing() } }
         var quiet = log
         quiet.logLevel = .error
         let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: quiet))
-        // A request from before `run` counts as well.
+        // A request from before `run` also counts.
         signals.end { await group.triggerGracefulShutdown() }
         do { try await group.run() } catch {
             guard hasListened.load(ordering: .relaxed) else { throw address.problem(error) }

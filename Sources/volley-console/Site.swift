@@ -17,7 +17,7 @@ final class Site: Sendable {
     let reports: ReportShelf
     let accounts: AccountStore
     let signIn: any SignIn
-    /// The provider by which people sign in besides; nil for none.
+    /// The other way to sign in, through a provider; nil without one.
     let provider: ProviderSignIn?
     let orders: OrderCounter
     let saving: CampaignSaving
@@ -27,7 +27,7 @@ final class Site: Sendable {
 
     /// - Parameters:
     ///   - program: the console's own binary.
-    ///   - signIn: who may enter.
+    ///   - signIn: decides whether a person may enter.
     /// - Throws: `Diagnostic` or `Diagnostics`: there is no volley.yaml, or it has mistakes.
     init(
         folder: String, choice: ProjectChoice, accounts: AccountStore, program: String = "/proc/self/exe",

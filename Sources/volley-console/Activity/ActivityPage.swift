@@ -2,7 +2,7 @@ import Accounts
 import Base
 import Campaigns
 
-/// Who did what, newest first, with filters in the address.
+/// Activities of people, newest first, with filters in the address.
 enum ActivityPage {
     static var routes: [Route] { [Route(method: .get, path: path, right: .right(.seeSystem), answer: show)] }
 
@@ -13,7 +13,7 @@ enum ActivityPage {
     /// What one person did.
     static func path(ofPerson id: AccountID) -> String { path + FormFields.query([("person", String(id.number))]) }
 
-    /// What the address asks for, as it is typed there.
+    /// The filters in the address, as typed there.
     private struct Choice {
         var person: String, app: String, kind: String
         /// Only what is older than the line with this number.
@@ -114,7 +114,7 @@ enum ActivityPage {
         return "\(app)\(address)"
     }
 
-    /// A person who was removed keeps the name to sign in with.
+    /// A removed person is still listed by their sign-in name.
     private static func person(_ person: Activity.Person, _ names: [AccountID: String]) -> HTML {
         guard let id = person.account else { return "<span class=\"note\">on the server itself</span>" }
         let name = names[id] ?? person.name?.text ?? "removed"

@@ -2,9 +2,10 @@ import Accounts
 import Base
 import Runs
 
-/// What people did, in words. What is asked of `volley schedule` is told as asked: what became of it is on the page that is linked.
+/// What people did, in words. Orders to `volley schedule` are described as they were placed: the linked page has their
+/// results.
 enum ActivityWords {
-    /// A line of the list, after the name of whoever did it.
+    /// A line of the list, after the name of the person.
     static func sentence(_ activity: Activity) -> HTML {
         let who: HTML = "<b dir=\"auto\">\(shown(activity.subject ?? "an account"))</b>"
         let run = run(activity), file = file(activity)

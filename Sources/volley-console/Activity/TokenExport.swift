@@ -1,7 +1,7 @@
 import Accounts
 import Base
 
-/// Puts on record who downloaded whole device tokens.
+/// Records downloads of whole device tokens, with the person.
 enum TokenExport {
     /// Notes how many devices a file named, also when the person broke the download off: what left the console has left it.
     /// - Parameter write: writes the file, every part of it through the function that it gets, and says how many devices it named.

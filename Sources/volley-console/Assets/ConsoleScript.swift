@@ -7,7 +7,7 @@ enum ConsoleScript {
     static let text = """
         "use strict";
 
-        // Moments are in UTC; beside each stands the same on the viewer's clock.
+        // Moments are in UTC; next to each is the same moment on the viewer's clock.
         function localTimes(root) {
           const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
           for (const time of root.querySelectorAll("time[datetime]")) {
@@ -38,7 +38,7 @@ enum ConsoleScript {
               }
               // A form that is open keeps what was done in it.
               if (!run.is_live && section.dataset.keep !== undefined) { section.hidden = true; return; }
-              // Buttons and orders are others by now; what somebody is typing is left alone.
+              // Buttons and orders have changed; text that is being typed is left alone.
               const isTyping = document.activeElement?.matches("input, textarea") && document.activeElement.value;
               if ((!run.is_live || run.mark !== section.dataset.mark) && !isTyping) return location.reload();
             } catch { failures += 1; }

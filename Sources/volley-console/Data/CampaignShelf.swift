@@ -38,7 +38,7 @@ final class CampaignShelf: Sendable {
         var schedule: (key: ScheduleKey, list: ScheduleList)?
     }
 
-    /// What the coming times follow from. They are made anew every minute, as the clock goes on.
+    /// The data behind the coming times. They are computed again every minute, as the clock moves.
     private struct ScheduleKey: Hashable {
         var files: [String: FileStamp]
         var project: FileStamp?
@@ -121,7 +121,8 @@ final class CampaignShelf: Sendable {
         }
     }
 
-    /// Why a campaign is not sent at its times, beside the mistakes in its own file: such as another campaign of the same name.
+    /// Why a campaign is not sent at its times, apart from mistakes in its own file: for example, another campaign has
+    /// the same name.
     func hindrances(project: Project, now: Timestamp) throws -> [String: [Diagnostic]] {
         // What is wrong with the record of times is said on Today and on the calendar; campaigns can be written nevertheless.
         guard let mistakes = try? schedule(project: project, now: now).mistakes else { return [:] }

@@ -35,7 +35,7 @@ final class RunArchive: Sendable {
 
     private let shelfLife: Duration
 
-    /// - Parameter shelfLife: how long a listing is good for: many who ask at once share one.
+    /// - Parameter shelfLife: how long a listing stays valid: many requests at once share one.
     init(_ catalog: RunsFolder, shelfLife: Duration = .milliseconds(500)) {
         self.catalog = catalog
         self.shelfLife = shelfLife
@@ -120,8 +120,8 @@ final class RunArchive: Sendable {
     }
 }
 
-/// The figures of runs that are being sent. Counting those of a large run takes seconds, so it is done for all watchers together, beside their
-/// requests, and never for more than a part of the time: the sender reads from the same disk.
+/// The figures of runs that are being sent. Counting those of a large run takes seconds, so it is done once for all
+/// watchers, outside their requests, and never for more than a part of the time: the sender reads from the same disk.
 final class LiveFigures: Sendable {
     private struct Count {
         var figures: RunFigures?
@@ -135,7 +135,7 @@ final class LiveFigures: Sendable {
 
     /// How much longer counts are good for than counting took, and how long at least.
     private static let rest = 25, least = Duration.seconds(1)
-    /// So many recipients are counted at once, within a few hundredths of a second.
+    /// The number of recipients that are counted at once, within a few hundredths of a second.
     private static let few = 200_000
 
     init(_ catalog: RunsFolder) { self.catalog = catalog }
@@ -186,6 +186,6 @@ final class LiveFigures: Sendable {
     /// When the figures of a run that is being sent were counted; nil if they were not.
     func countedAt(_ run: String) -> ContinuousClock.Instant? { counts.withLock { $0[run].flatMap { $0.figures == nil ? nil : $0.at } } }
 
-    /// The next who asks tries again.
+    /// The next request tries again.
     private func forget(_ id: String) { counts.withLock { $0[id]?.isUnderWay = false } }
 }

@@ -27,7 +27,8 @@ struct RunSummary: Sendable {
     var isForATime: Bool
     /// From when on it is too late for that time; nil if it never is, or if quiet hours decide.
     var tooLateAt: Timestamp?
-    /// Whether a push without an answer is sent again when the run goes on, because its campaign or its service says so.
+    /// Whether a push without an answer is sent again when the run continues, because its campaign or its service says
+    /// so.
     var repeatsUnknown: Bool
     /// Where it went.
     var badges: HTML
@@ -43,7 +44,7 @@ struct RunSummary: Sendable {
     /// What is not known of it, as it was put back from a backup; nil for most.
     var restored: RestoredRun?
 
-    /// Whether it was put back before it had ended, so that no command goes on with it.
+    /// Whether it was put back before it had ended, so that no command continues it.
     var isHeld: Bool { restored?.isHeld ?? false }
 
     /// Whether a process sends it, so that its figures change.
@@ -57,7 +58,7 @@ struct RunSummary: Sendable {
 
     /// - Parameters:
     ///   - figures: of the run; nil while they are counted.
-    ///   - known: what the record beside the runs says.
+    ///   - known: what the record next to the runs says.
     /// - Throws: `Diagnostic`: it cannot be read, or it records less than was sent.
     init(_ run: RunFile, figures: RunFigures?, known: HistorySnapshot) throws {
         let (plan, status) = (run.plan, try run.status())

@@ -4,7 +4,7 @@ import Base
 import Campaigns
 import HTTPTypes
 
-/// New campaigns, copies of others, and campaigns that nobody needs any more.
+/// New campaigns, copies of others, and campaigns that are no longer needed.
 enum CampaignCopies {
     static var routes: [Route] {
         [
@@ -56,7 +56,7 @@ enum CampaignCopies {
             """
     }
 
-    /// The source that the form asks for.
+    /// The source that the form describes.
     private static func begun(_ form: [String: String]) -> String {
         let name = form["name"] ?? ""
         guard var edit = YAMLEdit("name: x\napp: x\naudience: {}\ncontent: {}\n") else { return "" }
@@ -122,7 +122,7 @@ enum CampaignCopies {
         sheet = try CampaignEditor.checked(sheet, visit, site)
         guard visit.form["check"] == nil else { return .page(page(sheet, visit)) }
         func again(_ objections: [Diagnostic]) throws -> Answer {
-            // Those who filled in the form get it back, and no source that they did not write.
+            // The form is returned as it was filled in, without source that the person did not write.
             let form = isBegun ? try beginning(visit, site) : ""
             if isBegun { sheet = .init(file: "", text: try blank(visit, site), base: "") }
             sheet.notice = "\(CampaignEditor.refusal(objections))\(form)"

@@ -24,7 +24,7 @@ enum CampaignEditor {
         var text: String
         /// Of the file as it was when the person opened it; blank for a new one.
         var base: String
-        /// What was found in the text, in the order of the file; nil where nobody has looked yet.
+        /// What was found in the text, in the order of the file; nil if the text was not checked yet.
         var findings: [Diagnostic]?
         /// What happened, above everything.
         var notice: HTML = ""
@@ -171,7 +171,7 @@ struct CampaignFindings {
         var campaign = CampaignFile(file, text: text, in: site.campaigns.choice)
         campaign.isConfined = true
         let result = check(campaign, at: now)
-        // Beside a mistake, only the text's own warnings are known.
+        // If the text has a mistake, only its own warnings are known.
         all = result.errors.isEmpty ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
     }
 

@@ -19,7 +19,7 @@ extension CampaignForm {
         }
     }
 
-    /// What a field asks for; nil for nothing.
+    /// The value of a field; nil for none.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
         case .line, .lines, .moment, .rule, .zone: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
@@ -51,7 +51,7 @@ extension CampaignForm {
         }
     }
 
-    /// The source with what a form asks for: only values that differ from what stands there are written.
+    /// The source with the values of a form: only values that differ from the source are written.
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         var mistakes: [String: Mistake] = [:]
         for field in fields {
@@ -99,7 +99,8 @@ extension CampaignForm {
         }
     }
 
-    /// The name of the hidden field with what the page showed: what nobody touched is not written, whatever somebody else made of it meanwhile.
+    /// The name of the hidden field with what the page showed: untouched values are not written, so that another
+    /// person's changes to them remain.
     static func shown(_ field: Field) -> String { "shown." + field.name }
 
     // MARK: - Saving

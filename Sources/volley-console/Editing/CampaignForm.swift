@@ -108,7 +108,7 @@ enum CampaignForm {
         return Page(status: trial.status, title: title, place: .campaigns, content: content)
     }
 
-    /// What controls need beside the value.
+    /// What controls need in addition to the value.
     private struct Scene {
         var apps: [String]
         var tags: KnownTags

@@ -8,7 +8,8 @@ import PushServices
 import Synchronization
 import Workspace
 
-/// Puts texts into campaign files: checks who may, notices when another save came first, and keeps every version.
+/// Writes texts into campaign files: checks the person's rights, notices when another save came first, and keeps
+/// every version.
 final class CampaignSaving: Sendable {
     /// How saving a text ended.
     enum Outcome {

@@ -106,7 +106,7 @@ enum CampaignOrders {
 
     // MARK: - Times
 
-    /// The form beside a coming time; blank for those who may not, and where nothing can be left out.
+    /// The form next to a coming time; blank without the right to skip it, and where nothing can be skipped.
     static func skipForm(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
         guard time.state == nil, time.run == nil, time.begins > visit.now, visit.may(.controlSending, app: time.app) else { return "" }
         return """

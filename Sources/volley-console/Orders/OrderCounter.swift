@@ -2,7 +2,7 @@ import Base
 import Runs
 import Synchronization
 
-/// Where the console hands in orders, and asks what became of them. The file is made with the first order.
+/// Where the console hands in orders, and looks up their results. The file is made with the first order.
 final class OrderCounter: Sendable {
     private let records: OrderRecords
     /// Open since it was first needed.
@@ -26,7 +26,7 @@ final class OrderCounter: Sendable {
 
     private func opened() throws -> OrderStore {
         try store.withLock { store in
-            // Somebody may have restored the file from a backup.
+            // The file may have been restored from a backup.
             if let open = store, open.isInPlace { return open }
             store?.close()
             store = nil

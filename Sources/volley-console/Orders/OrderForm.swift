@@ -40,13 +40,13 @@ enum OrderForm {
         return Int(text.replacing(groups.1, with: ""))
     }
 
-    /// What a form asks for, or what is shown instead of ordering it.
+    /// The order that a form describes, or what is shown instead of placing it.
     enum Wish {
         case order(Order.Kind, activity: ActivityKind, app: String?, subject: String)
         case instead(Answer)
     }
 
-    /// Hands in what a form asks for. The same form a second time is the same order, whatever has changed since.
+    /// Hands in the order of a form. Submitting the same form again is the same order, whatever has changed since.
     /// - Parameters:
     ///   - place: where the person goes then, by the form's key.
     ///   - wish: looks at what there is now; throws a `Refusal` if the form does not fit it.
@@ -74,11 +74,11 @@ enum OrderForm {
         }
     }
 
-    /// What became of orders about a run, newest first; blank without any.
+    /// The results of orders about a run, newest first; blank without any.
     static func list(_ orders: [PlacedOrder], ofRun run: String, at now: OrderMoment) -> HTML {
         let items: [HTML] = orders.map { placed in
             let state = state(placed, at: now)
-            // Whoever reads this is on the run's page.
+            // The reader is on the run's page.
             let sentence = Words.sentence(state.sentence(for: .console).replacing(" (\(run))", with: ""))
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """

@@ -2,7 +2,7 @@ import Base
 import Reports
 import Runs
 
-/// One order of the person who looks: it leads on to the run that it made, once there is one.
+/// One order, for the person that placed it: it links to the run that it made, once that exists.
 enum OrderPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let placed = try placed(visit, site)

@@ -41,13 +41,13 @@ enum RunAction: String, CaseIterable, Sendable {
     }
 
     /// Whether it means anything for a run as it is now.
-    /// - Parameter needsApproval: whether its app asks for an approval.
+    /// - Parameter needsApproval: whether its app requires an approval.
     func isOffered(for run: RunSummary, needsApproval: Bool) -> Bool {
         if let restored = run.restored, isRefused(for: restored) { return false }
         let isPlan = run.state == .planned && run.startedAt == nil
         let waits = needsApproval && !run.isApproved && !run.isTest
         return switch self {
-        // Of a plan for nobody there is nothing to approve.
+        // A plan without recipients needs no approval.
         case .approve: isPlan && waits && run.audience > 0
         case .reject: isPlan && waits
         case .send: isPlan && !waits && !run.isForATime && run.audience > 0
@@ -112,7 +112,7 @@ enum RunAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many devices a person must type before it is ordered; nil for what nobody gets a push from.
+    /// The number of devices, which a person must type before it is ordered; nil for orders that send no push.
     func countToType(for run: RunSummary) -> Int? {
         switch self {
         case .send: run.audience
@@ -121,7 +121,7 @@ enum RunAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// Devices without an answer to which a run that goes on sends again.
+    /// Devices without an answer to which a run sends again when it continues.
     private func repeated(_ run: RunSummary) -> Int { run.repeatsUnknown ? run.count(.unknown) : 0 }
 
     private func toRetry(_ run: RunSummary) -> Int { run.count(.failed) + run.count(.unknown) }

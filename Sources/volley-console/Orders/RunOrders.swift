@@ -22,7 +22,7 @@ enum RunOrders {
 
     // MARK: - The panel
 
-    /// What a run and its orders are: all that those who watch a page ask for, every two seconds.
+    /// The state of a run and of its orders: all that an open page requests, every two seconds.
     struct Glance {
         var run: RunSummary
         /// Newest first.
@@ -51,7 +51,7 @@ enum RunOrders {
         /// Of the plan; blank where nothing about a plan can be ordered.
         var digest: String
         var needsApproval: Bool
-        /// Why this person may not approve it; nil if they may, or nobody has to.
+        /// Why this person may not approve it; nil if they may, or no approval is needed.
         var eyes: OrderRefusal?
         var run: RunSummary { glance.run }
     }

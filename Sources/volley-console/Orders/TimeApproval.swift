@@ -24,7 +24,7 @@ enum TimeApproval {
         path + suffix + FormFields.query([("file", file), (time, occurrence)])
     }
 
-    /// Beside a coming time: what those who may approve can do about it; blank for others.
+    /// Next to a coming time: the actions of approvers; blank for others.
     static func offer(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
         guard time.begins > visit.now, visit.may(.approve, app: time.app), let file = time.file?.split(separator: "/").last else {
             return ""
@@ -151,7 +151,7 @@ enum TimeApproval {
             """)
     }
 
-    /// Who wrote it, and what differs from what was sent last.
+    /// Its writers, and the differences from what was sent last.
     private static func comparison(_ known: AccountRights.Sight) -> HTML {
         let change: HTML =
             known.last.map {

@@ -1,7 +1,7 @@
 import Accounts
 import Base
 
-/// Who would get a campaign now, and what; and why one device gets it or not. Nothing is sent.
+/// The devices that would get a campaign now, with its texts; and why one device gets it or not. Nothing is sent.
 enum CampaignPreview {
     static var routes: [Route] {
         [
@@ -16,7 +16,7 @@ enum CampaignPreview {
         PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
     }
 
-    /// nil while it is being counted, and while the console is busy: then the page asks again.
+    /// nil while it is being counted, and while the console is busy: then the page requests it again.
     private static func result(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
         do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal { return nil }
     }

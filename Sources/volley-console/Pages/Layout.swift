@@ -24,7 +24,7 @@ enum Layout {
         return document(title: page.title, bar: bar, warning: warning, page.content)
     }
 
-    /// A document without a navigation, where it is not known who looks.
+    /// A document without a navigation, where the reader is not known.
     static func document(title: String, _ content: HTML) -> HTML { document(title: title, bar: brand, warning: "", content) }
 
     private static let brand: HTML = "<p class=\"brand\"><a href=\"/\">Volley</a></p>"

@@ -6,9 +6,9 @@ import Reports
 import Runs
 import Workspace
 
-/// A plan on the page of its run, as it is frozen: what whoever approves it must see.
+/// A plan on the page of its run, as it is frozen: what an approver must see.
 enum PlanPart {
-    /// What the plan holds, who wrote it, and what differs from what was sent last.
+    /// What the plan holds, its writers, and the differences from what was sent last.
     static func html(_ summary: RunSummary, _ site: Site) throws -> HTML {
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
@@ -30,7 +30,8 @@ enum PlanPart {
         return Words.panel("The plan", id: "plan", content)
     }
 
-    /// Who wrote a campaign. What is damaged of that hides nothing else, and nobody can approve it.
+    /// The writers of a campaign. If that record is damaged, everything else is still shown, and
+    /// the plan cannot be approved.
     static func written(by writers: Result<Set<String>, any Error>) -> HTML {
         switch writers {
         case .success(let names) where names.isEmpty:
@@ -85,7 +86,7 @@ enum PlanPart {
         }
     }
 
-    /// The campaign as it is planned, beside the run of it that was begun last.
+    /// The campaign as it is planned, next to its run that was begun last.
     private static func comparison(_ run: RunFile, with earlier: RunFile?) -> HTML {
         guard let earlier else {
             return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"

@@ -2,7 +2,7 @@ import Accounts
 import Base
 import Runs
 
-/// All runs, with filters in the address and so many on a page.
+/// All runs, with filters in the address and a fixed number on a page.
 enum RunsPage {
     /// Runs of a page.
     static let pageLength = 50

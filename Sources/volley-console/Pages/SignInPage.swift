@@ -108,7 +108,7 @@ extension Visit {
             address: sight.client, device: device, agent: agent)
     }
 
-    /// A form of somebody who is not signed in needs a cookie that its token follows from.
+    /// A form for people that are not signed in needs a cookie, from which its token follows.
     /// - Returns: the visit with its secret, and `Set-Cookie` for it if it is new.
     func withFormCookie() -> (visit: Visit, cookies: [String]) {
         guard secret == nil else { return (self, []) }

@@ -3,7 +3,7 @@ import Base
 import Campaigns
 import Runs
 
-/// What the people who run Volley look at first when something is wrong.
+/// What operators of Volley look at first when something is wrong.
 enum SystemPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let listing = try site.archive.listing()

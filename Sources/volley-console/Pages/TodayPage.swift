@@ -121,7 +121,7 @@ enum TodayPage {
         }
     }
 
-    /// Campaigns that nothing is sent from: for mistakes in their files, and for what is beside them.
+    /// Campaigns that are not sent: because of mistakes in their files, or for other reasons.
     private static func unsendable(_ items: [CampaignShelf.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
         func link(_ item: CampaignShelf.Item) -> HTML { "<a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.file)</a>" }
         let broken: [HTML] = items.filter { !$0.mistakes.isEmpty }.map { item in

@@ -81,7 +81,7 @@ enum Words {
             """
     }
 
-    /// An outcome in a word. Of a run that goes on, those without an answer still wait for it.
+    /// An outcome in a word. While a run continues, pushes without an answer still wait for it.
     static func word(_ outcome: Outcome, of run: RunSummary) -> String {
         switch outcome {
         case .accepted: "accepted"

@@ -46,7 +46,7 @@ enum AccountPage {
         return Page(status: status, title: "Your account", content: content)
     }
 
-    /// The account of whoever looks.
+    /// The account of the signed-in person.
     static func account(_ visit: Visit, _ site: Site) throws -> Account {
         guard let account = try site.accounts.account(visit.signedIn().id) else { throw AccountError.noSuchAccount }
         return account
@@ -135,7 +135,7 @@ enum AccountWords {
         "Too many attempts failed. Wait \(TextFormat.span(seconds: Int64(seconds))), and try again."
     }
 
-    /// A message above a form, for those who use a screen reader as well.
+    /// A message above a form, also for users of a screen reader.
     static func alert(_ message: HTML?) -> HTML { message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? "" }
 
     /// The field of a password. No page ever fills it in.
@@ -181,10 +181,10 @@ extension Refusal {
 }
 
 extension Visit {
-    /// Whoever changes accounts in this visit.
+    /// The person that changes accounts in this visit.
     func actor() throws -> Actor { try Actor(signedIn().id, address: sight.client) }
 
-    /// The person; nobody else gets behind `Gate`.
+    /// The person; `Gate` stops everyone else.
     func signedIn() throws -> Person {
         guard let person else { throw AccountError.notSignedIn }
         return person

@@ -57,7 +57,7 @@ enum InvitePage {
         return .page(Page(status: status, title: "Invite a person", place: .users, content: content))
     }
 
-    /// A link that is shown this once: nobody can look it up later.
+    /// A link that is shown only once: it cannot be looked up later.
     static func linkPage(_ link: InvitationLink, for person: DisplayName, _ visit: Visit, _ site: Site) -> Page {
         let isNew = if case .newAccount = link.invitation.purpose { true } else { false }
         let address = "\(origin(visit, site))/invitation?link=\(link.token.text)"

@@ -64,7 +64,7 @@ enum ProofPage {
         }
     }
 
-    /// The session goes on under another secret, so the form that was filled in needs another token, too.
+    /// The session continues with another secret, so the filled-in form also needs another token.
     static func goOn(_ visit: Visit, _ intent: Intent, _ secret: String) -> Page {
         var visit = visit
         visit.secret = secret

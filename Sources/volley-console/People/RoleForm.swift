@@ -9,7 +9,7 @@ struct RoleForm {
     private static let prefix = "role."
     private static let before = "before"
 
-    /// The apps that the person who ticks administers, those first that are for all.
+    /// The apps that the person that fills in the form administers; roles for all apps come first.
     let scopes: [RoleGrant.Scope]
     /// Apps that volley.yaml has.
     private let known: Set<String>

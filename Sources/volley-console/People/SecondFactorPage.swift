@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// How a person sets up a second factor, step by step, and removes it.
 enum SecondFactorPage {
-    /// What an authenticator app shows beside the codes.
+    /// What an authenticator app shows next to the codes.
     private static let issuer = "Volley"
 
     /// Makes a secret, and shows it this once.

@@ -1,7 +1,7 @@
 import Accounts
 import Base
 
-/// All people who may use the console, and who is invited.
+/// All users of the console, and all invitations.
 enum UsersPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let accounts = try site.accounts.accounts()

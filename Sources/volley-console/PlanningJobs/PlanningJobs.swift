@@ -5,7 +5,8 @@ import Glibc
 import Synchronization
 import Workspace
 
-/// What children of the console find out about campaigns, and for how long it is good. Only so many work at a time.
+/// What children of the console find out about campaigns, and how long it stays valid. The number of children at a
+/// time is limited.
 final class PlanningJobs: Sendable {
     /// What a child found out.
     struct Result: Sendable {
@@ -23,9 +24,9 @@ final class PlanningJobs: Sendable {
     struct Question: Hashable, Sendable {
         var kind: PlanningChild.Question
         var file: String
-        /// Whom it is about; blank for all.
+        /// The device that it is about; blank for all.
         var device = ""
-        /// Who asks, where the answer is for them alone; blank for what all see.
+        /// The person, if the answer is only for them; blank if it is the same for all.
         var person = ""
         /// The exports that it is about, as they are named, where the rest of the campaign makes no difference.
         var exports: [String] = []
@@ -36,7 +37,7 @@ final class PlanningJobs: Sendable {
     private struct Job {
         var begun: ContinuousClock.Instant
         var ended: ContinuousClock.Instant?
-        /// Who asked first; nil for nobody in particular.
+        /// The person with the first request; nil for no particular person.
         var asker: String?
         var result: Result?
     }
@@ -57,7 +58,7 @@ final class PlanningJobs: Sendable {
     private static let most = 40
     /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which gives one person no more.
     private static let mostOfOne = 6
-    /// How many of these may be for that person alone, as nobody else gains by their answers.
+    /// How many of these may be for that person alone, as their answers help no other person.
     private static let mostPrivate = 2
     private static let longestPiece = 16 << 20
 
@@ -70,7 +71,7 @@ final class PlanningJobs: Sendable {
     }
 
     /// The answer, if it is known by now; otherwise it is being found out afterwards.
-    /// - Parameter asker: who asks, so that people take turns.
+    /// - Parameter asker: the person, so that people take turns.
     /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
     func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now

@@ -31,7 +31,7 @@ struct Page: Sendable {
     var content: HTML
     /// Values of `Set-Cookie`.
     var cookies: [String] = []
-    /// The visit as it goes on, where the answer gives the session a new secret: the forms of the page belong to that one.
+    /// The visit after the answer, if that gives the session a new secret: the forms of the page belong to the new one.
     var visit: Visit?
 
     /// The navigation's entries.

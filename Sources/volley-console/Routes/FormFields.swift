@@ -12,7 +12,8 @@ enum FormFields {
         return pairs.reduce(into: [:]) { fields, pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = decode(parts[0], plusIsBlank: true)
-            // Browsers end the lines of a text with CR LF (URL Standard, section 5.2); nobody means the CR.
+            // Browsers end the lines of a text with CR LF (URL Standard, section 5.2); the CR is not part
+            // of what was typed.
             if fields[name] == nil { fields[name] = parts.count > 1 ? Self.withoutCR(decode(parts[1], plusIsBlank: true)) : "" }
         }
     }

@@ -41,7 +41,7 @@ struct Gate: Sendable {
             visit.sessionEnded = secret != nil
         }
         if let redirect = try Self.check(route, visit, request) {
-            // Whoever wrote for half an hour gets it back, and not only a page to sign in.
+            // A person that wrote for half an hour gets the text back, and not only a page to sign in.
             guard route.bodyLimit == Route.campaignBodyLimit, secret != nil else { return redirect }
             throw Refusal.signedOut.holding(try await form(of: request, route))
         }
@@ -63,9 +63,10 @@ struct Gate: Sendable {
         }
     }
 
-    /// The threads that a route's work belongs to, and whose turn it takes there. A try to sign in that would be refused unseen waits in no line of
-    /// those whose password is checked: the page that says so is made like any other. People at their usual places wait in no line with
-    /// strangers, of whom there may be any number: among themselves, each account has its turns.
+    /// The threads that a route's work belongs to, and whose turn it takes there. An attempt to sign in that would be
+    /// refused unchecked does not wait in the line for password checks: its page is made like any other. People at
+    /// their usual addresses do not wait in line with strangers, whose number is unlimited: among them, each account
+    /// has its turns.
     private func place(of route: Route, _ visit: Visit) -> (WorkPool, turn: String?) {
         if route.asksProvider { return (providers, visit.turn) }
         guard route.isSignIn, visit.person != nil || visit.form["name"] != nil else {
@@ -107,7 +108,7 @@ struct Gate: Sendable {
             guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
                 throw Refusal.notFound
             }
-            // Whose app cannot be read belongs to those who may see all apps.
+            // A campaign whose app cannot be read is shown only to people that may see all apps.
             guard let named = item.app else {
                 guard visit.may(right, app: nil) else { throw Refusal.notAllowed }
                 return
@@ -119,7 +120,8 @@ struct Gate: Sendable {
         guard visit.may(right, app: app) else { throw Refusal.notAllowed }
     }
 
-    /// The app of a run; nil for an unknown run, and where it cannot be read for all who may not see what all apps have: not even that it is there.
+    /// The app of a run; nil for an unknown run. Also nil if it cannot be read and the person may not see all apps:
+    /// then not even its existence is shown.
     private static func appOfRun(_ right: Right, _ visit: Visit, _ site: Site) throws -> String? {
         // That the folder cannot be listed is no secret of a run.
         _ = try site.archive.listing()

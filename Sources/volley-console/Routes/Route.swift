@@ -2,17 +2,17 @@ import Accounts
 import Base
 import HTTPTypes
 
-/// Who may use a route.
+/// The people that may use a route.
 enum RouteRight: Hashable, Sendable {
     /// Everybody, signed in or not.
     case anyone
-    /// Everybody who signed in.
+    /// All signed-in people.
     case signedIn
-    /// Who has this right for the app of what the route is about; where it is about nothing single, for any app.
+    /// People that have this right for the app of the route's subject; if the route has no single subject, for any app.
     case right(Right)
 }
 
-/// What a route is about: its app decides who may use it.
+/// What a route is about: its app decides whether a person may use it.
 enum Subject: Hashable, Sendable {
     /// Nothing single.
     case none
@@ -24,7 +24,7 @@ enum Subject: Hashable, Sendable {
     case app
 }
 
-/// Something that can be asked of the console, as a value: everything that protects it stands here, and `Gate` sees to it.
+/// A request that the console accepts, as a value: it declares all its protections, and `Gate` enforces them.
 struct Route: Sendable {
     enum Method: String, Sendable { case get = "GET", post = "POST" }
 
@@ -39,7 +39,8 @@ struct Route: Sendable {
     var bodyLimit = Self.usualBodyLimit
     /// Whether it checks a password: these have threads of their own, as hashes are slow on purpose.
     var isSignIn = false
-    /// Whether it asks a provider of identities: these have threads of their own, as it may be slow.
+    /// Whether it sends requests to a provider of identities: such routes have threads of their own,
+    /// as the provider may be slow.
     var asksProvider = false
     /// Whether the password must have been typed a moment ago, also where no right says so.
     var asksAgain = false
@@ -60,7 +61,7 @@ struct Route: Sendable {
 
 /// A request that may be answered.
 struct Visit: Sendable {
-    /// nil where nobody signed in.
+    /// nil if no person is signed in.
     var person: Person?
     /// The secret of the session's cookie, or of the sign-in form's; nil without either.
     var secret: String?
@@ -149,8 +150,8 @@ extension Refusal {
             mistakes: Diagnostics(explaining: error))
     }
 
-    /// The same, with what a form held that somebody wrote: a source, the values of a campaign's form, a name, a reason. No device token is shown
-    /// again, and no password.
+    /// The same, with the typed contents of a form: a source, the values of a campaign's form, a name, a reason. No
+    /// device token is shown again, and no password.
     func holding(_ form: [String: String]) -> Refusal {
         var refusal = self
         let texts = [CampaignForm.written(in: form), form["display"] ?? "", form[OrderForm.reason] ?? ""]

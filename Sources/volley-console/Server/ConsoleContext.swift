@@ -3,14 +3,14 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// What is known of a request beside itself.
+/// What is known of a request in addition to its contents.
 struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Who is connected; nil over a Unix socket.
+    /// The connected address; nil over a Unix socket.
     let peer: IPAddress?
     /// How it came; nil before it was looked at, and when it names a host that is not the console's.
     var sight: HostRules.Sight?
-    /// Who signed in, for the log.
+    /// The signed-in person, for the log.
     let account = VisitorName()
 
     init(source: ApplicationRequestContextSource) {
@@ -19,7 +19,7 @@ struct ConsoleContext: RequestContext {
     }
 }
 
-/// The name of whoever a request turns out to come from.
+/// The name of the person that sent the request, once it is known.
 final class VisitorName: Sendable {
     private let name = Mutex<String?>(nil)
 

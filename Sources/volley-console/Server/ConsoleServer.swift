@@ -13,11 +13,11 @@ struct ConsoleServer {
     let log: Logger
     var pages = WorkPool(threads: 4, waiting: 100)
     var signIns = WorkPool(threads: 2, waiting: 16)
-    /// For people who signed in from there before, or are signed in.
+    /// For people that signed in from there before, or are signed in.
     var knownSignIns = WorkPool(threads: 1, waiting: 16)
     var providers = WorkPool(threads: 4, waiting: 32)
 
-    /// At most so many bytes of a head, and fields.
+    /// The limits on the bytes of a head, and on the number of its fields.
     private static let headBytes = 16 << 10, headFields = 100
 
     /// The application, which `runService` runs until SIGTERM or SIGINT.

@@ -54,7 +54,7 @@ struct Doors: RouterMiddleware {
         return Answer.response(document, refusal.status, headers: refusal.headers)
     }
 
-    /// A page with the navigation for people who are signed in. Where that cannot be found out now, it is a page for anyone.
+    /// A page with the navigation of signed-in people. Where that cannot be found out now, it is a page for anyone.
     /// - Parameter page: makes it for a visit; nil without a person that is signed in.
     private func document(
         _ page: @escaping @Sendable (Visit?) -> Page, _ request: Request, _ context: ConsoleContext

@@ -33,7 +33,7 @@ final class EndSignals: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Lets them end this process at once, for work that needs no order. Those that came meanwhile do so now.
+    /// Lets them end this process at once, for work that needs no order. Signals that arrived before do so now.
     static func release() {
         var signals = all
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)

@@ -2,7 +2,7 @@ import Base
 import Campaigns
 import HTTPTypes
 
-/// Under which names the console answers, and whom it believes about where a request comes from.
+/// The names that the console answers to, and the proxies that it trusts about the origin of a request.
 struct HostRules: Sendable {
     /// How a request reached the console.
     struct Sight: Hashable, Sendable {
@@ -31,7 +31,7 @@ struct HostRules: Sendable {
     var isPublic: Bool { publicHost != nil }
 
     /// How a request came.
-    /// - Parameter peer: who is connected; nil over a Unix socket, where only a proxy is.
+    /// - Parameter peer: the connected address; nil over a Unix socket, where only a proxy is.
     /// - Returns: nil if it names a host that is not the console's: a page of others may have led a browser here under a name of its own (DNS
     ///   rebinding).
     func sight(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> Sight? {

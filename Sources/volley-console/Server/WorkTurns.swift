@@ -3,10 +3,11 @@ import Synchronization
 
 /// Decides whose work is done next on a few threads, and which is refused. A value without threads and clock.
 ///
-/// One person, or one network of people who have not signed in, has at most half of the threads and half of the places of those that wait, so
-/// that many slow pages of theirs keep no other waiting. When all places are taken, a piece of work takes that of the person with the most
-/// waiting, unless its own has as many. When a thread becomes free, it goes to the person with the least work under way, and among those to the
-/// one whose turn was longest ago. Work of no one in particular is quick, and has no share to keep to.
+/// One person, or one network of people that have not signed in, has at most half of the threads and half of the places
+/// of those that wait, so that many slow pages of theirs keep no other waiting. When all places are taken, a piece of
+/// work takes that of the person with the most waiting, unless its own has as many. When a thread becomes free, it goes
+/// to the person with the least work under way, and among those to the one whose turn was longest ago. Work of no one
+/// in particular is quick, and has no share to keep to.
 struct WorkTurns {
     /// What becomes of a piece of work.
     enum Admission: Hashable {
@@ -31,7 +32,7 @@ struct WorkTurns {
 
     /// - Parameters:
     ///   - threads: how many pieces are under way at a time; at least 1.
-    ///   - waiting: how many may wait besides.
+    ///   - waiting: how many more may wait.
     init(threads: Int, waiting: Int) { (self.threads, places) = (threads, waiting) }
 
     /// How many threads one person may have.
@@ -39,13 +40,13 @@ struct WorkTurns {
 
     private var underway: Int { running.values.reduce(0, +) }
 
-    /// Whether the next piece of anybody's work would be refused.
+    /// Whether the next piece of work of any person would be refused.
     var isFull: Bool { underway >= threads && waiting.count >= places }
 
     /// A piece of work comes.
     /// - Parameters:
     ///   - ticket: what `left` returns when its turn has come; no other has it.
-    ///   - person: who wants it; nil for nobody in particular.
+    ///   - person: the person that wants it; nil for no particular person.
     mutating func came(_ ticket: Int, of person: String?) -> Admission {
         if underway < threads, hasRoom(person) {
             start(person)
@@ -62,7 +63,8 @@ struct WorkTurns {
         return .wait(displaced: displaced)
     }
 
-    /// Where the newest piece waits of those who have the most waiting; nil if that would leave them with fewer than the person who came.
+    /// The place of the newest piece of the person with the most waiting; nil if removing it would leave them with
+    /// fewer than the new person.
     private func lastOfLongest(besides own: Int) -> Int? {
         let counts = waiting.reduce(into: [String?: Int]()) { $0[$1.person, default: 0] += 1 }
         guard let most = counts.values.max(), most > own + 1 else { return nil }
@@ -108,7 +110,7 @@ final class WorkPool: Sendable {
 
     /// - Parameters:
     ///   - threads: how many work at a time.
-    ///   - waiting: how many pieces of work may wait besides.
+    ///   - waiting: how many more pieces of work may wait.
     init(threads: Int, waiting: Int) {
         self.threads = NIOThreadPool(numberOfThreads: threads)
         line = Mutex(Line(turns: WorkTurns(threads: threads, waiting: waiting)))
@@ -119,7 +121,8 @@ final class WorkPool: Sendable {
     var isFull: Bool { line.withLock { $0.turns.isFull } }
 
     /// Does work on one of the threads.
-    /// - Parameter person: for whom it is done: an account, or a network of people who have not signed in; nil for no person in particular.
+    /// - Parameter person: the person that it is done for: an account, or a network of people that have not signed in;
+    ///   nil for no particular person.
     /// - Throws: `Refusal.busy`; whatever `work` throws.
     func run<Value: Sendable>(for person: String? = nil, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await comeToTurn(person)

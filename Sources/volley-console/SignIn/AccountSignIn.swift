@@ -1,7 +1,7 @@
 import Accounts
 import Base
 
-/// Lets in those who have an account (`accounts.sqlite`).
+/// Signs in people that have an account (`accounts.sqlite`).
 struct AccountSignIn: SignIn {
     private let store: AccountStore
     private let desk: SignInDesk
@@ -11,7 +11,7 @@ struct AccountSignIn: SignIn {
         desk = SignInDesk(store)
     }
 
-    /// Also for a file that cannot be read: the page must not say that there are none.
+    /// Also for a file that cannot be read: the page must not say that no accounts exist.
     var hasAccounts: Bool { (try? store.hasAccounts()) ?? true }
 
     func person(secret: String, at now: Timestamp) throws -> Person? {
@@ -79,11 +79,12 @@ struct AccountSignIn: SignIn {
         _ = try desk.accept(token, password: password, from: Self.telling(address), at: now)
     }
 
-    /// All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
+    /// All requests from this machine, perhaps through a proxy that is not configured, have one address: its failures
+    /// slow no person down.
     private static func telling(_ address: IPAddress?) -> IPAddress? { address.flatMap { $0.isLoopback ? nil : $0 } }
 }
 
-/// A person who signed in.
+/// A signed-in person.
 struct Person: Hashable, Sendable {
     var id: AccountID
     /// The name that was typed to sign in.
@@ -109,24 +110,24 @@ struct Credentials: Sendable {
     var agent = ""
 }
 
-/// What became of an attempt to sign in.
+/// The result of an attempt to sign in.
 enum SignInAnswer: Sendable {
     /// - Parameter secret: 256 random bits as text, for the cookie; it is given out this once.
     case begun(secret: String)
     /// The account has a second factor, and no code was typed.
     case needsCode
-    /// Name, password or code are wrong; which, nobody is told.
+    /// Name, password or code is wrong; the answer does not say which.
     case refused
-    /// Too many attempts failed: the next counts after so many seconds.
+    /// Too many attempts failed: the next counts only after this number of seconds.
     case slowedDown(seconds: Int)
 }
 
-/// Who may enter. Calls may block, and come from several threads.
+/// Decides whether a person may enter. Calls may block, and come from several threads.
 protocol SignIn: Sendable {
     /// Whether there is an account: without one, there is nothing to see but the sign-in page.
     var hasAccounts: Bool { get }
 
-    /// Who a session's cookie is of, which counts as a use; nil when the session ended or there never was one.
+    /// The person of a session's cookie. Counts as a use of the session; nil when it has ended or never existed.
     func person(secret: String, at now: Timestamp) throws -> Person?
 
     /// Whether a try is refused unseen now, as too many before it failed. Blocks nothing and counts nothing; the code does not count.
@@ -138,10 +139,10 @@ protocol SignIn: Sendable {
     /// Begins a session.
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
 
-    /// Has a person who is signed in show password, and code if there is a second factor, once more.
+    /// Checks the password of a signed-in person once more, and the code if there is a second factor.
     /// - Parameters:
     ///   - credentials: the name does not count.
-    ///   - secret: of the session, which goes on under another one.
+    ///   - secret: of the session, which continues with another one.
     /// - Throws: `AccountError.notSignedIn`.
     func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer
 

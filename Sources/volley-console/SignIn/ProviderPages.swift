@@ -8,7 +8,7 @@ import OpenIDConnect
 enum ProviderPages {
     /// Where browsers come back to. It is registered with the provider, behind the console's address.
     static let wayBack = "/sign-in/oidc/return"
-    /// Where those go on who showed once more who they are.
+    /// The page that people continue on after a fresh sign-in at the provider.
     static let proved = "/account/proof/proved"
 
     /// Leads to the provider.
@@ -16,12 +16,13 @@ enum ProviderPages {
         try begin(.signIn, to: SignInPage.localPath(visit.query["to"] ?? ""), visit, site)
     }
 
-    /// Leads a person who is signed in to the provider, to show once more who they are.
+    /// Redirects a signed-in person to the provider for a fresh sign-in.
     static func beginProof(_ visit: Visit, _ site: Site) throws -> Answer {
         try begin(.proof(session: session(visit)), to: "/", visit, site)
     }
 
-    /// Takes a person in who comes back. It is a link from elsewhere, so it counts only with the cookie of the browser that began, once.
+    /// Signs in a person that returns from the provider. The link comes from elsewhere, so it counts once, and only
+    /// with the cookie of the browser that began.
     static func comeBack(_ visit: Visit, _ site: Site) throws -> Answer {
         let provider = try provider(site)
         return try explained(provider) {
@@ -93,7 +94,7 @@ enum ProviderPages {
         return .page(page)
     }
 
-    /// What is wrong, in words for a person who can do nothing about it; more stands in the log.
+    /// What is wrong, in words for a person that cannot fix it; the log has the details.
     private static func explained(_ provider: ProviderSignIn, _ body: () throws -> Answer) throws -> Answer {
         do { return try body() } catch let problem as OpenIDProblem {
             throw Refusal(problem, of: provider.name)
@@ -131,7 +132,7 @@ extension ProviderPages {
         "<p>This account signs in by <b>\(TextFormat.inLine(issuer))</b>. Password, second factor and roles are kept there.</p>"
     }
 
-    /// Instead of the page that asks for the password.
+    /// Instead of the page with the password field.
     static func proof(_ visit: Visit, _ site: Site, _ issuer: String, _ intent: ProofPage.Intent, status: HTTPResponse.Status) -> Page {
         guard let provider = site.provider, provider.issuer == issuer else {
             return Page(
@@ -217,8 +218,8 @@ extension Refusal {
             headers: [.retryAfter: "\(seconds)"])
     }
 
-    /// - Parameter values: of the claim, for the log, where the people who run Volley see what `map` must name: providers write `shop` as
-    ///   `/shop`, or as a number. With none, the provider does not send the claim at all.
+    /// - Parameter values: of the claim, for the log, where operators see what `map` must name: providers write `shop`
+    ///   as `/shop`, or as a number. With none, the provider does not send the claim at all.
     static func noRole(_ provider: ProviderSignIn, values: [String]) -> Refusal {
         let named = values.prefix(5).map { "'\(TextFormat.foreign($0, maximumBytes: 60))'" }.joined(separator: ", ")
         let held =

@@ -5,7 +5,7 @@ import Cryptography
 import OpenIDConnect
 import Synchronization
 
-/// The provider of identities that volley.yaml names, and what this process knows of sign-ins by it.
+/// The provider of identities that volley.yaml names, and the state of sign-ins through it in this process.
 final class ProviderSignIn: Sendable {
     let issuer: String
     /// What buttons call it.
@@ -62,10 +62,12 @@ final class ProviderSignIn: Sendable {
     /// What people should know of the secret; nil for nothing.
     var warning: Diagnostic? { secret?.permissionWarning }
 
-    /// Asks the provider about an answer, unless too many from an address were made up: each costs it and us a request.
+    /// Has the provider confirm an answer, unless too many from an address were invented: each costs the provider and
+    /// the console a request.
     /// - Throws: `Refusal`; whatever `body` throws.
     func braked<Value>(_ address: IPAddress?, at now: Timestamp, _ body: () throws -> Value) throws -> Value {
-        // All who come from this machine, perhaps through a proxy that is not configured, have one address: it slows nobody down.
+        // All requests from this machine, perhaps through a proxy that is not configured, have one address: its
+        // failures slow no person down.
         let source = SignInSource(address: address.flatMap { $0.isLoopback ? nil : $0 })
         let ticket: SignInBrake.Ticket
         switch brake.withLock({ $0.attempt(.password, of: nil, from: source, at: now) }) {
@@ -107,8 +109,8 @@ extension RoleGrant {
     }
 }
 
-/// What people were about to do when they were sent to the provider to show once more who they are: one intent for each session, the latest
-/// hundred. Nobody but those who are signed in can add one.
+/// What people were about to do when they were sent to the provider for a fresh sign-in: one intent for each session,
+/// the latest hundred. Only signed-in people can add one.
 final class KeptIntents: Sendable {
     private static let most = 100
     private let intents = Mutex<[(session: String, intent: ProofPage.Intent)]>([])

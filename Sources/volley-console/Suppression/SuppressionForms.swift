@@ -191,7 +191,7 @@ struct PastedDevices {
     /// How far another machine's clock, or its time zone, may be ahead.
     private static let clockErrorSeconds = 86_400.0
 
-    /// What became of the devices that were read.
+    /// What happened to the devices that were read.
     struct Result {
         var read: Int, added: Int, renewed: Int
     }
@@ -220,7 +220,7 @@ struct PastedDevices {
         return Result(read: read, added: change.added, renewed: change.renewed)
     }
 
-    /// How a file with this text is called: the reader knows tables by their endings.
+    /// The name for a file with this text: the reader recognizes tables by their endings.
     private func ending(_ part: SuppressionPart) -> String {
         let first =
             text.split(whereSeparator: \.isNewline).lazy.map { String($0).trimming }.first { !$0.isEmpty && !$0.hasPrefix("#") } ?? ""

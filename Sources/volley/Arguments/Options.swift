@@ -58,7 +58,7 @@ struct JSONOption: ParsableArguments {
     var json = false
 }
 
-/// The option for those who collect logs.
+/// The option for log collectors.
 struct LogOptions: ParsableArguments {
     /// The formats that a person can choose; a process in systemd's journal finds out by itself.
     enum Choice: String, CaseIterable, ExpressibleByArgument {

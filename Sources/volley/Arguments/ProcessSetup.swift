@@ -69,7 +69,7 @@ private enum LastWords {
     private static let stackBytes = 64 << 10
 
     static func install() {
-        // SWIFT_BACKTRACE asks for Swift's own crash report.
+        // SWIFT_BACKTRACE turns on Swift's own crash report.
         if EnvironmentVariables["SWIFT_BACKTRACE"] != nil { return }
         // The messages are never freed: the handler may need them until the process ends.
         volley_install_last_words(

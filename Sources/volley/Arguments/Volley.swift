@@ -33,7 +33,8 @@ struct Volley: ParsableCommand {
         return ProgramArguments.all.first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. Who asked for a document gets one.
+    /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. With
+    /// `--json`, the error is also written as a document.
     /// - Parameters:
     ///   - complaint: begins with `Error: `.
     ///   - message: the same without that and the usage.

@@ -7,10 +7,10 @@ import Sending
 
 /// `volley approve`: approves a plan to be sent exactly as it is.
 public enum ApproveCommand {
-    /// Shows the preview of the plan, asks, and records who approved it and when.
+    /// Shows the preview of the plan and, after a confirmation, records the approver and the time.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
-    ///   - name: the person who approves.
+    ///   - name: the person that approves.
     ///   - isConfirmed: `--yes`: whether to skip the question.
     public static func run(
         _ argument: String, by name: String, isConfirmed: Bool, options: CommonOptions, console: Console

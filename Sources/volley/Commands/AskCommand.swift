@@ -18,7 +18,7 @@ enum AskCommand {
         var json: JSONValue
     }
 
-    /// Asks about each call, one after the other.
+    /// Queries each call, one after the other.
     /// - Throws: `Diagnostic`: Volley chooses the devices of the campaign, the service checks nothing, or it cannot be reached.
     static func ask(_ campaign: CampaignFile, options: CommonOptions, console: Console) throws -> [Answer] {
         let now = Timestamp.now()

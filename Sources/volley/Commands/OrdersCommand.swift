@@ -7,7 +7,7 @@ import Workspace
 /// `volley orders`: lists what people ordered in the console.
 public enum OrdersCommand {
     /// Lists orders, oldest first.
-    /// - Parameter count: of the newest so many; at least 1.
+    /// - Parameter count: the number of orders to show, the newest; at least 1.
     public static func run(last count: Int, options: CommonOptions, console: Console) throws -> ExitStatus {
         guard count > 0 else { throw Diagnostic("--last needs a number of orders, at least 1", remedy: "For example: --last 100.") }
         let catalog = try Project.presentCatalog(options.project)

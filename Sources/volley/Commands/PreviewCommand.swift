@@ -12,7 +12,7 @@ public enum PreviewCommand {
     /// - Parameters:
     ///   - samples: how many rendered payloads to show of each text; nil for three, or for one of each if there are several texts.
     ///   - page: a file for the preview as an HTML page; nil for none.
-    ///   - asks: whether the service that chooses the devices is asked to check the calls.
+    ///   - asks: whether the service that chooses the devices checks the calls.
     public static func run(
         file: String, samples: Int?, page: String? = nil, asks: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {

@@ -26,7 +26,7 @@ public enum PruneCommand {
         }
     }
 
-    /// Asks, and prunes the runs of a folder.
+    /// Prunes the runs of a folder after a confirmation.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         let (keep, isDryRun, isConfirmed) = (settings.keep, settings.isDryRun, settings.isConfirmed)
         let seconds = try LengthOfTime.seconds(keep)

@@ -33,7 +33,7 @@ public enum ReportCommand {
     /// - Parameters:
     ///   - run: an id, a path, or `last`.
     ///   - earlier: an earlier run; the output then compares both instead of showing one report.
-    ///   - isRefreshed: whether its services are asked first what became of the pushes.
+    ///   - isRefreshed: whether its services are first queried for statistics.
     ///   - output: a file; nil for standard output.
     ///   - isForExcel: `--excel`: whether a CSV is laid out for Excel.
     public static func run(
@@ -82,7 +82,7 @@ public enum ReportCommand {
         return isComplete ? .done : .doneWithFailures
     }
 
-    /// Asks the services of a run what became of its pushes.
+    /// Queries the services of a run for statistics of its pushes.
     /// - Returns: whether all that can say it did.
     private static func refresh(
         _ argument: String, in catalog: RunsFolder, _ options: CommonOptions, _ console: Console

@@ -60,7 +60,7 @@ public enum ResumeCommand {
 }
 
 extension Console {
-    /// Shows how many pushes of a run that goes on are left, and how many of them may reach a device twice.
+    /// Shows how many pushes of a continued run are left, and how many of them may reach a device twice.
     func show(_ resumption: Resumption, about run: LogSubject = .none) {
         let plan = resumption.plan, parts = resumption.parts
         say(

@@ -8,7 +8,7 @@ import Sending
 
 /// `volley retry`: sends a new run to devices of an earlier one whose pushes failed, or whose answers were lost.
 public enum RetryCommand {
-    /// Asks on a terminal, unless `isConfirmed`, and sends.
+    /// Sends. On a terminal it first waits for a confirmation, unless `isConfirmed`.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
     ///   - outcomes: names of outcomes; empty for failed and unknown.
@@ -70,7 +70,8 @@ public enum RetryCommand {
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
 
-    /// Asks if a person can answer. Otherwise the author of the command has decided: a person agreed to these devices once.
+    /// Asks for a confirmation if a person can answer. Otherwise the author of the command has decided: a person agreed
+    /// to these devices once.
     private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
         return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)

@@ -7,7 +7,7 @@ import Planning
 import Sending
 import Automation
 
-/// `volley send`: plans, shows the preview, asks, sends, reports.
+/// `volley send`: plans, shows the preview, waits for a confirmation, sends, reports.
 public enum SendCommand {
     /// The source of the run to send.
     public enum Source: Sendable {

@@ -193,7 +193,7 @@ public enum ServeCommand {
     }
 }
 
-/// `volley serve --invite`: whoever may run commands here may let people into the console.
+/// `volley serve --invite`: people that may run commands here may invite others to the console.
 extension ServeCommand {
     /// Prints a link with which a person chooses the password of a new account, or a new password of an account that there is.
     /// - Parameters:

@@ -100,7 +100,7 @@ extension StoreCommand {
     /// Removes a run from the store.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
-    ///   - isForced: whether it is removed also if its file does not hold all that the store knows.
+    ///   - isForced: whether it is removed also if its file does not hold all that the store has.
     public static func remove(_ argument: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let runs = try StoreRuns(settings(options, console), Interruption.process)

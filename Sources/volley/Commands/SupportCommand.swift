@@ -3,7 +3,7 @@ import Base
 import Campaigns
 import Workspace
 
-/// `volley support-bundle`: gathers what those who are asked for help need, without secrets and people's data.
+/// `volley support-bundle`: gathers what support needs, without secrets and people's data.
 public enum SupportCommand {
     /// Gathers a bundle.
     public static func run(_ request: SupportBundle.Request, options: CommonOptions, console: Console) throws -> ExitStatus {

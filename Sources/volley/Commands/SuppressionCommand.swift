@@ -31,7 +31,7 @@ public enum SuppressionCommand {
         let contents = try lists(choice, options, console).map(Contents.init)
         if options.isJSON {
             let documents = contents.map(document)
-            // An app with one service has one document, as ever.
+            // An app with one service still has one document.
             try console.out(contents.count == 1 ? documents[0] : .object(pairs: [("lists", .array(documents))]))
         } else {
             // All lists of an app are in one file.

@@ -58,7 +58,7 @@ struct ServedProcess: Sendable {
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
-    /// Asks it to end. A process that was stopped would learn of it only when something lets it go on.
+    /// Tells it to end. A stopped process would learn of it only after it is continued.
     func terminate() {
         _ = Glibc.kill(process, SIGTERM)
         _ = Glibc.kill(process, SIGCONT)

@@ -142,7 +142,7 @@ struct Supervision: Hashable {
         return [.tellEnded(child, seconds: delay)]
     }
 
-    /// The console ends first: nobody orders anything that the sender would not take any more.
+    /// The console ends first: so that no order is placed that the sender would no longer take.
     private mutating func endNext(_ now: Double) -> [Action] {
         for child in Child.allCases {
             switch states[child] {

@@ -147,7 +147,7 @@ public final class Console: Sendable {
         tell("\r\u{1B}[2K")
     }
 
-    /// Asks for a yes; anything else is a no. Call this only if standard input is a terminal.
+    /// Waits for a yes; anything else is a no. Call this only if standard input is a terminal.
     /// - Throws: `CancellationError` if the person interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()

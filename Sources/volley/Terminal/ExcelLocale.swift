@@ -4,8 +4,8 @@ import Glibc
 
 /// The CSV form that the user's Excel expects.
 enum ExcelLocale {
-    /// The form for the locale of the environment. Volley looks it up in its own tables: setlocale(3) knows only installed locales, and
-    /// most servers have none.
+    /// The form for the locale of the environment. Volley looks it up in its own tables: setlocale(3) supports only
+    /// installed locales, and most servers have none.
     static var form: CSVForm {
         form { name in EnvironmentVariables[name] }
     }

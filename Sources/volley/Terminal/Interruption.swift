@@ -4,12 +4,13 @@ import Glibc
 import Logs
 import Synchronization
 
-/// The handling of Ctrl-C, SIGTERM, the end of a terminal session, and the limit of processor time (`ulimit -t`). The first signal asks the
-/// command to end cleanly; the second ends the process at once. All claims until then are in the run file, so nothing is lost either way.
+/// The handling of Ctrl-C, SIGTERM, the end of a terminal session, and the limit of processor time (`ulimit -t`). The
+/// first signal makes the command end cleanly; the second ends the process at once. All claims until then are in the
+/// run file, so nothing is lost either way.
 ///
 /// For a child of `volley serve`, further SIGTERMs say the same once more, and end nothing at once: Linux sends one for each thread of the parent that
-/// ends (PR_SET_PDEATHSIG(2const); `forget_original_parent` in kernel/exit.c), and systemd sends one to all processes of a unit, beside that of
-/// `volley serve`.
+/// ends (PR_SET_PDEATHSIG(2const); `forget_original_parent` in kernel/exit.c), and systemd sends one to all processes
+/// of a unit, in addition to that of `volley serve`.
 enum Interruption {
     private static let made = Result { () throws(Diagnostic) in try Cancellation() }
 
@@ -73,8 +74,8 @@ public enum Supervisor {
 }
 
 /// SIGHUP for the commands that stay. At a terminal it means that the session is over, and ends the command (`Interruption`). From a manager of services, or
-/// a script that knows of it, it means "read your files again": there is nothing to do but to say so. A service that ended by it would stay down, as its
-/// manager takes 130 for an end in good order.
+/// a script written for it, it means "read your files again": Volley does that anyway, and only says so. A service that
+/// ended because of it would stay down, as its manager takes 130 for an end in good order.
 enum Hangup {
     private static let rung = Result { () throws(Diagnostic) in try Wakeup() }
     private static let isExpected = Atomic(false), hasCome = Atomic(false)
@@ -92,7 +93,7 @@ enum Hangup {
     /// - Throws: a `Diagnostic` if no more files can be opened.
     static func expect(_ console: Console) throws(Diagnostic) {
         _ = try rung.get()
-        // A shell in a terminal that a service started has the manager's variables as well.
+        // A shell in a terminal that a service started also has the manager's variables.
         let isService = Supervisor.isThere || ServiceManager.isThere || JournalStream.isStandardError
         isExpected.store(isService && !console.inputIsTerminal, ordering: .relaxed)
     }

@@ -69,7 +69,7 @@ struct SendQuestion {
         } + [unknown].compactMap(\.self)
     }
 
-    /// Five short lines, and one for each other push; the last one asks for a yes.
+    /// Five short lines, and one for each other push; the last one waits for a yes.
     var text: String {
         let service = settings.service
         let goes =

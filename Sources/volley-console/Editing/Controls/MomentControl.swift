@@ -8,7 +8,7 @@ enum MomentControl {
     /// The names of the fields.
     static func names(_ name: String) -> [String] { [date(name), time(name)] }
 
-    /// What those fields cannot show stays one field of text, so that nothing changes that nobody touched.
+    /// A value that those fields cannot show stays one field of text, so that untouched values do not change.
     static func html(_ value: ShownValue) -> HTML {
         let (date, time) = (value.typed[date(value.name)] ?? "", value.typed[time(value.name)] ?? "")
         if date.isEmpty != time.isEmpty { return html(value, date: date, time: time) }

@@ -169,13 +169,13 @@ enum KnownTags {
         let exports = CampaignForm.text(of: (try? edit.value(at: ["audience", "devices"])) ?? nil)
         let question = PlanningJobs.Question(
             kind: .tags, file: item.path, exports: [item.app ?? "", exports], stamps: [FileStamp(path: site.projectFile)])
-        // When the console is busy, the form asks again.
+        // When the console is busy, the form tries again.
         guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else { return .counting }
         guard !result.hasMistakes, let counted = CountedTags(result.output) else { return .unknown(result.piece) }
         return .counted(counted, at: result.at)
     }
 
-    /// For the open form: only what was not known is filled in, so that nothing is lost that a person has done meanwhile.
+    /// For the open form: only unknown values are filled in, so that nothing that the person has done since is lost.
     private static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
