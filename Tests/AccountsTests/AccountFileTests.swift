@@ -21,7 +21,7 @@ struct AccountFileTests {
         #expect(try modes() == ["accounts.sqlite": 0o600, "accounts.sqlite-wal": 0o600, "accounts.sqlite-shm": 0o600])
         folder.store.close()
         #expect(chmod(folder.file, 0o644) == 0)
-        // What was committed is in the file alone, for those who copy it.
+        // What was committed is in the file alone, so that copying it is enough.
         for ending in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: folder.file + ending) }
         let again = try folder.another()
         #expect(try again.accounts().count == 1)

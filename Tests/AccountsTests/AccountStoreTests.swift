@@ -77,7 +77,7 @@ struct AccountStoreTests {
         let link = try store.invite(name("carl"), DisplayName("Carl"), everything, by: ada, at: noon)
         #expect(throws: AccountError.notPermitted) { try store.invite(name("carl"), DisplayName("Carl"), [], by: shop, at: noon) }
         #expect(throws: AccountError.notPermitted) { try store.withdrawInvitation(link.invitation.id, by: shop, at: noon) }
-        // Whoever is disabled decides nothing, also with a page that is still open.
+        // A disabled account decides nothing, even with a page that is still open.
         try store.disable(shopID, by: ada, at: noon)
         #expect(throws: AccountError.notPermitted) { try store.disable(viewerID, by: shop, at: noon) }
     }

@@ -119,7 +119,7 @@ struct DamagedAccountsTests {
         #expect(page.activities.isEmpty && page.damaged == [newest] && page.next == newest)
         #expect(try folder.store.activities(before: page.next, count: 500).activities.map(\.number) == Array(before.dropFirst()))
         #expect(try folder.store.openInvitations(at: noon).count == 1 && folder.store.versions(of: "sale.yaml").map(\.number) == [2])
-        // Four eyes: its writer may be the one who wants to approve.
+        // Four eyes: its writer may be the person that wants to approve.
         #expect(throws: Diagnostic.self) { try folder.store.writers(ofText: digest, in: "sale.yaml", after: []) }
         let damaged = try #require(try folder.store.damagedInvitations().first)
         try folder.store.withdrawInvitation(damaged, by: root, at: noon)

@@ -122,7 +122,7 @@ struct PasswordTests {
             ends.enter()
             thread.start()
         }
-        // Nobody who works leaves before seven of twelve were turned away.
+        // No working person leaves before seven of twelve were turned away.
         for _ in 0..<7 { gone.wait() }
         for _ in 0..<2 { bothWork.wait() }
         for _ in 0..<5 { letGo.signal() }

@@ -118,7 +118,7 @@ struct ProviderTests {
         #expect(throws: AccountError.lastAdministrator) { try folder.store.remove(id, by: Actor(jane.id, address: nil), at: noon) }
         #expect(throws: AccountError.lastAdministrator) { try folder.store.setGrants([], of: id, by: root, at: noon) }
         try folder.store.remove(jane.id, by: root, at: noon)
-        // Whoever is at the terminal is let in also while there are administrators of the provider alone.
+        // A person at the terminal is let in even if the only administrators come from the provider.
         let other = try AccountFolder()
         _ = try Self.enter(Self.person("1", grants: Self.administrator), other)
         _ = try other.store.inviteFirstAdministrator(name("root.admin"), DisplayName("Root"), at: noon)

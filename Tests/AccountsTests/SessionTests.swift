@@ -52,7 +52,7 @@ struct SessionTests {
         var random = SplitMix(seed: seed)
         var used = session()
         var now: Int64 = 0
-        // What has passed by a clock that nobody sets.
+        // The elapsed time, unaffected by changes of the clock.
         var passed: Int64 = 0, wasAlive = 0, isDead = false
         for _ in 0..<2_000 {
             let step = Int64.random(in: 0...1_000, using: &random)

@@ -42,7 +42,7 @@ struct SignInTests {
     func sameWork() throws {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
-        // A hasher that lets nobody in shows who would have hashed.
+        // A hasher that accepts no work shows which attempts would have been hashed.
         let desk = SignInDesk(folder.store, try quickHasher(mostWaiting: -2))
         for text in ["ben", "nobody", "no name at all", ""] {
             #expect(throws: AccountError.busy) {

@@ -43,7 +43,7 @@ final class AccountFolder: Sendable {
     /// Another store on the same file, as another process has it.
     func another() throws -> AccountStore { try AccountStore(folder: path) }
 
-    /// The first administrator, who has accepted the invitation.
+    /// The first administrator, after accepting the invitation.
     func administrator(_ text: String = "root.admin") throws -> Actor {
         let link = try store.inviteFirstAdministrator(name(text), DisplayName("Ada"), at: noon)
         return Actor(try desk.accept(link.token, password: goodPassword, from: nil, at: noon), address: home)
@@ -62,7 +62,7 @@ final class AccountFolder: Sendable {
         try desk.signIn(SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"), at: now)
     }
 
-    /// The token of somebody who signs in without a second factor.
+    /// The token of a person that signs in without a second factor.
     func token(_ text: String, from address: IPAddress? = home, at now: Timestamp = noon) throws -> SecretToken {
         guard case .signedIn(let token) = try signIn(text, from: address, at: now) else {
             throw Diagnostic("not signed in")

@@ -58,7 +58,7 @@ struct TwoProcessesTests {
                 calls.map { store, victim, actor in
                     {
                         do { try store.setGrants([], of: victim, by: actor, at: noon) } catch let error as AccountError {
-                            // Whoever is late is no administrator any more.
+                            // The later of the two is no administrator any more.
                             #expect(error == .notPermitted)
                             refused.withLock { $0 += 1 }
                         }

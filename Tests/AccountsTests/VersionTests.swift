@@ -87,7 +87,7 @@ struct VersionTests {
         #expect(try writers(2, after: [0]) == ["ben", "cem"])
         #expect(try writers(2, after: [2]) == ["ann", "ben", "cem"], "sent before, and to be agreed to again")
         #expect(try writers(3, after: [2]) == ["dan"])
-        // Changed beside the console since: what was written here may still be in it.
+        // Changed outside the console since: what was written here may still be in it.
         let outside = String(repeating: "0", count: 64)
         #expect(try folder.store.writers(ofText: outside, in: "sale.yaml", after: [digests[2]]) == ["dan"])
         #expect(try folder.store.writers(ofText: outside, in: "other.yaml", after: []).isEmpty)

@@ -113,7 +113,7 @@ struct SchedulerTests {
 
     // MARK: - Rules
 
-    /// A scheduler that knows one campaign, and the results of its times.
+    /// A scheduler with one campaign, and the results of its times.
     private struct Bench {
         var scheduler = Scheduler(scheduledRuns: [], campaigns: []) { "\($0)-\($1.compact)" }
         var saved: [ScheduledRun.Key: ScheduledRun] = [:]

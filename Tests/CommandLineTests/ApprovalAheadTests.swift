@@ -117,7 +117,7 @@ struct ApprovalAheadTests {
         let none = Order.Kind.approveTime(campaign: "good", occurrence: "2026-02-30T09:00", digest: "", mostDevices: 9)
         #expect(try house.end(of: house.place(none), running) == .refused(.fileDiffers))
         #expect(try house.times()["good"]?.notes.contains("approved by anna for at most 1,000 devices") == true)
-        // Another process, which knows of approvals only what is on record.
+        // Another process, which sees only recorded approvals.
         kill(running.processID, SIGTERM)
         #expect(running.finish().status == 130)
         try house.write("changed", title: "Howdy")

@@ -45,7 +45,7 @@ struct BackupTests {
         }
     }
 
-    /// A time of a schedule, so many seconds from now.
+    /// A time of a schedule, this number of seconds from now.
     private static func time(in seconds: Double) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -351,7 +351,7 @@ struct BackupTests {
         try folder.writeCampaign()
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let held = String(try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") }).dropLast(7))
-        // By the backup: the plan may have been sent as well since then.
+        // By the backup: the plan may also have been sent since then.
         #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let (path, _) = try backUp(folder)
         defer { remove(path) }

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Obstacles for people who have not used Volley before.
+/// Obstacles for new users of Volley.
 @Suite("first steps")
 struct FirstStepsTests {
     @Test(

@@ -10,7 +10,7 @@ struct ForeignTargetsTests {
     private static let services = ServicesBench.services("fcm", "getui", "jpush")
     private static let devices = 60
 
-    /// A target of another app, as the service's simulator knows it.
+    /// A target of another app, as it is registered in the service's simulator.
     private static func foreign(_ service: String, _ number: Int) -> String {
         switch service {
         case "fcm": FCMCampaignTests.Bench.token(number, after: "00000403")

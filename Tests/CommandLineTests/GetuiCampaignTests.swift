@@ -28,7 +28,7 @@ struct GetuiCampaignTests {
             try folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World")
         }
 
-        /// Replaces the simulator by one that knows nothing of what came before, at the same address.
+        /// Replaces the simulator by an empty one at the same address.
         func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
         func writeProject(

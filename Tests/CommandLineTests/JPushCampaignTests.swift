@@ -32,7 +32,7 @@ struct JPushCampaignTests {
             try folder.writeCampaign()
         }
 
-        /// Replaces the simulator by one that knows nothing of what came before, at the same address.
+        /// Replaces the simulator by an empty one at the same address.
         func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
         func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "") throws {
@@ -160,7 +160,7 @@ struct JPushCampaignTests {
         let same = try preview("title: Hello\nbody: World")
         #expect(same.seconds == 4 && !same.warnings.contains("slow-texts"), "\(same)")
         #expect(same.text.contains("40 calls"), "\(same.text)")
-        // Two texts are two, whoever gets them.
+        // Two texts count as two, for any audience.
         let two = try preview("title: \"Hello{% if first_name == 'Name7' %} you{% endif %}\"\nbody: World")
         #expect(two.seconds == 4 && !two.warnings.contains("slow-texts"), "\(two)")
     }

@@ -126,7 +126,7 @@ struct NetworkFaultTests {
         let run = try begin(unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
         // Noted at the moment when it was seen: an attempt that ends is followed by a pause. An attempt before the connection can count as
-        // dead is one more, beside it.
+        // dead is one more.
         let start = ContinuousClock.now
         var isReplaced = false
         run.server.wait {

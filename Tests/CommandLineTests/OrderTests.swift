@@ -18,7 +18,7 @@ struct OrderTests {
         init(_ folder: ProjectFolder) throws {
             self.folder = folder
             store = try OrderStore(folder: folder.url.path + "/runs")
-            // Who orders something without naming anybody: an administrator of all apps.
+            // The default author of orders: an administrator of all apps.
             try accounts { accounts in
                 let link = try accounts.inviteFirstAdministrator(AccountName("anna"), DisplayName("Anna"), at: .now())
                 _ = try SignInDesk(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
@@ -33,7 +33,7 @@ struct OrderTests {
             try body(accounts)
         }
 
-        /// Gives somebody an account with these roles.
+        /// Makes an account with these roles.
         func add(_ name: String, _ grants: Set<RoleGrant>) throws {
             try accounts { accounts in
                 let link = try accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
@@ -124,7 +124,7 @@ struct OrderTests {
         running = try bench.schedule()
         #expect(try bench.end(of: first, running) == .left(.unfinished(run: plan.id)))
         let reached = server.acceptedOnceQuiet().count
-        // Orders that are done meanwhile show that it looks at orders, and resumes nothing by itself.
+        // Orders that are carried out in between show that it looks at orders, and resumes nothing by itself.
         let other = try bench.place(.pause(run: plan.id))
         guard case .refused = try bench.end(of: other, running) else {
             Issue.record("another end of \(other)")
@@ -259,14 +259,14 @@ struct OrderTests {
             return
         }
         let digest = try bench.digest(run)
-        // A role for another app, too little of a role, nobody of that name.
+        // A role for another app, too small a role, and an unknown name.
         let stranger: [(Order.Kind, String)] = [
             (.plan(file: file.path, digest: file.digest), "other"), (.approve(run: run, digest: digest), "other"),
             (.approve(run: run, digest: digest), "edith"), (.cancel(run: run), "edith"), (.send(run: run, digest: digest), "edith"),
             (.send(run: run, digest: digest), "nobody"), (.skip(campaign: "test", occurrence: "2026-02-03T09:00"), "ben"),
         ]
         for (kind, name) in stranger { #expect(try end(kind, by: name) == .refused(.notPermitted), "\(kind.name) by \(name)") }
-        // By now edith is an approver, too, and still the one who wrote it.
+        // By now edith is also an approver, and still the writer.
         try bench.accounts { store in
             let edith = try #require(try store.account(named: AccountName("edith")))
             let both: Set = [RoleGrant(.editor, .app("shop")), RoleGrant(.approver, .app("shop"))]

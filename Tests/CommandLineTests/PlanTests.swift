@@ -72,7 +72,7 @@ struct PlanTests {
         }
         try folder.write("volley.yaml", "runs: runs\napps: {other: {topic: com.example.shop, environment: simulator}}\n")
         #expect(try folder.volley("send", "--plan", run, "--yes").errors.contains("'shop' is no longer there"))
-        // Settings that do not decide where a push goes, or who sends it, may change.
+        // Settings that decide neither the target of a push nor its sender may change.
         try folder.writeProject(app: "environment: simulator\npace: 2000/s\ndevices: other.csv")
         #expect(try folder.volley("send", "--plan", run, "--yes", "--quiet").status == 0)
     }

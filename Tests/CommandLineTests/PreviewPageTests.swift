@@ -72,7 +72,7 @@ struct PreviewPageTests {
         ] {
             #expect(page.contains(part), "\(part)")
         }
-        // Texts that nobody reads are shown as written.
+        // Texts that no device gets are shown as written.
         #expect(
             page.contains("<div class=\"unread\"><p class=\"title\" dir=\"auto\">Salut {{ first_name }}</p>")
                 && page.contains("no device gets it"))

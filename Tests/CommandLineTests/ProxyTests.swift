@@ -154,6 +154,6 @@ struct ProxyTests {
     }
 }
 
-/// The environment of the person who runs the tests has no influence. An empty variable counts as not set.
+/// The environment in which the tests run has no influence. An empty variable counts as not set.
 let noProxies = Dictionary(
     uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map { ($0, "") })

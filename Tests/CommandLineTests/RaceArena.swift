@@ -201,7 +201,7 @@ final class RaceArena {
     /// Releases all that wait at the gate, and those that arrive later; close it when all have ended.
     func open() throws -> FileHandle { try FileHandle(forWritingTo: folder.url.appendingPathComponent("gate")) }
 
-    // MARK: - What came of it
+    // MARK: - Results
 
     /// Each token's outcome in a run.
     func outcomes(of run: String) throws -> [String: String] {

@@ -112,7 +112,7 @@ struct RongCloudCampaignTests {
         let calls = Dictionary(grouping: lines.filter { $0.int("status") == 200 }) { $0["id"]?.stringValue ?? "" }
         #expect(calls.values.map(\.count).max() == 100 && calls.count <= 30, "\(calls.values.map(\.count))")
         #expect(lines.filter { $0.int("code") == 1005 }.count == lost)
-        // Nobody is left out of later campaigns: a user is not a device that is gone.
+        // No user is left out of later campaigns: a user is not a device that is gone.
         let listed = try bench.folder.volley("suppression", "list", "--app", "shop", "--json")
         #expect(listed.status == 0 && !listed.output.contains(refused), "\(listed)")
         let csv = try bench.folder.volley("report", "last", "--format", "csv").output

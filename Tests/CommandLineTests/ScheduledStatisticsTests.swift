@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// `volley schedule` asks services what became of the pushes of earlier runs, by itself.
+/// `volley schedule` fetches the statistics of earlier runs from services by itself.
 @Suite("statistics that volley schedule asks for")
 struct ScheduledStatisticsTests {
     /// Starts `volley schedule`, and waits until a condition holds, at most for some seconds.

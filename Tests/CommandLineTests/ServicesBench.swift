@@ -12,7 +12,7 @@ final class ServicesBench {
         let account: String
         /// The ledger's names for a target and a push.
         let target: String, push: String
-        /// Options of its simulator besides the faults.
+        /// Options of its simulator other than the faults.
         var options: [String] = []
         /// A target of a number.
         let device: @Sendable (Int) -> String
@@ -90,7 +90,7 @@ final class ServicesBench {
         try folder.writeCampaign(content: "title: Spring sale\nbody: 20 % off everything.")
     }
 
-    /// So many devices, one service after the other.
+    /// The number of devices, one service after the other.
     convenience init(_ services: [Service] = all, devices: Int, faults: [String] = []) throws {
         let targets = (0..<devices).map { device in
             let service = services[device % services.count]
@@ -161,7 +161,7 @@ final class ServicesBench {
         stop()
         var pushes: [String: [String]] = [:]
         for (service, server) in zip(services, servers) {
-            // A simulator that nobody asked has no ledger.
+            // A simulator without requests has no ledger.
             let text = (try? String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)) ?? ""
             for line in text.split(separator: "\n") {
                 let entry = try JSONValue(parsing: String(line))
@@ -207,7 +207,7 @@ final class ServicesBench {
 
     /// Compares each device's outcome with the ledgers, once the simulators have ended.
     /// - Parameter mayRepeat: devices that may have got it again, as a killed process left them unknown. Others only where the service took it
-    ///   without an answer. nil for nobody, whatever happened.
+    ///   without an answer. nil if no device may, whatever happened.
     /// - Returns: the pushes that were accepted, by device.
     @discardableResult
     func expectAgreement(

@@ -124,7 +124,7 @@ struct SeveralServicesCampaignTests {
     func wrongAccount() throws {
         let bench = try Bench(devices: 60)
         let text = try String(contentsOf: bench.folder.url.appendingPathComponent("account.json"), encoding: .utf8)
-        // Another account of the project: the server knows none of that name.
+        // Another account of the project: the server has no account with that name.
         try bench.folder.write("other.json", text.replacing("volley@", with: "nobody@"))
         try bench.writeProject(account: "other.json")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")

@@ -100,7 +100,7 @@ struct SeveralServicesSendTests {
         func answers(of name: String) throws -> [String: [Int]] {
             stop()
             let ledger = try #require(servers[name]).url.appendingPathComponent("ledger.jsonl")
-            // A simulator that nobody asked has no ledger.
+            // A simulator without requests has no ledger.
             let text = (try? String(contentsOf: ledger, encoding: .utf8)) ?? ""
             return try text.split(separator: "\n").reduce(into: [:]) { answers, line in
                 let entry = try JSONValue(parsing: String(line))

@@ -43,7 +43,7 @@ final class SimulatorProcess {
         try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
     }
 
-    /// Replaces it by one that knows nothing of what came before, at the same address, and introduces that.
+    /// Replaces it by an empty one at the same address, and registers its devices.
     func restart(_ options: [String] = [], for folder: ProjectFolder) throws {
         stop()
         let port = try #require(url.split(separator: ":").last.map(String.init))

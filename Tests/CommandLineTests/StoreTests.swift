@@ -169,7 +169,7 @@ struct StoreTests {
     @Test("a standby is refused, as it takes no changes") func standby() throws {
         let server = try PostgresServer()
         server.stop()
-        // Without a server to follow, it waits for one, and answers questions meanwhile.
+        // Without a server to follow, it waits for one, and answers requests while it waits.
         #expect(FileManager.default.createFile(atPath: "\(server.folder)/data/standby.signal", contents: Data()))
         try server.start()
         let place = try Place("store_standby", hasSchema: false)

@@ -50,7 +50,7 @@ struct UpgradeTests {
         #expect(report.status == 0, "\(report.errors)")
         let outcomes = try report.json()["outcomes"]
         #expect(outcomes?.int("accepted") == Self.devices - 4 && outcomes?.int("invalid_token") == 1 && outcomes?.int("failed") == 1)
-        // A lock that a killed process leaves behind is nobody's.
+        // A lock that a killed process leaves behind belongs to no process.
         #expect(folder.files(in: "runs").filter { !$0.hasSuffix(".lock") } == [run + ".sqlite"])
     }
 

@@ -10,7 +10,7 @@ import Testing
 struct AccountSignInTests {
     private static let password = "wooden spoon under seven lanterns"
 
-    /// Sends a form of a page for people who are not signed in.
+    /// Sends a form of a page for people that are not signed in.
     private static func send(_ path: String, _ fields: [(String, String)], to server: TestServer) throws -> Reply {
         let secret = Secrets.make()
         return try server.request(

@@ -142,7 +142,7 @@ struct ActivityPageTests {
             #expect(noted.map(\.kind) == [.tokensExported(rows: 5)] && noted.first?.subject == Self.id && noted.first?.app == "shop")
             #expect(try Self.text(server.request("GET", "/activity", session: anna)).contains("downloaded the device tokens of \(Self.id)"))
         }
-        // A person who goes away after the first part.
+        // A person that leaves the page after the first part.
         let visit = Visit(
             person: Person(id: AccountID(1), account: "anna", displayName: "anna", rights: Rights([]), isFresh: true), secret: nil,
             parameters: [:], query: [:], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())

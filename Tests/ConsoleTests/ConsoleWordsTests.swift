@@ -9,7 +9,7 @@ import Workspace
 
 @testable import volley_console
 
-/// What pages say to people who have no terminal.
+/// What pages say to people without a terminal.
 @Suite("words of the console")
 struct ConsoleWordsTests {
     private static let id = "20261201-090000-spring-sale-7f3a"

@@ -75,7 +75,7 @@ struct EditingTests {
             // What the page offers is to save over what is there now.
             #expect(try save(text.replacing("Hi", with: "From both"), edith, Self.base(late.body)).status == 303)
             #expect(try Self.disk(office).contains("From both"))
-            // Somebody with an editor on the machine is noticed, too; and so is a file that is gone.
+            // A change with an editor on the machine is noticed, too; and so is a file that is gone.
             let now = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
             try office.folder.write(Self.file, text + "# by hand\n")
             let other = try save(text, edith, now)
@@ -194,7 +194,7 @@ struct EditingTests {
             let query = good.replacing("devices.csv", with: "{database: warehouse, query: select 1 as token}")
             let own = try save(query, edith)
             #expect(own.status == 422 && own.body.contains("own query to a database"))
-            // The app asks for no approval, so a time would send it.
+            // The app requires no approval, so a time would send it.
             let timed = good + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             let refused = try save(timed, edith)
             #expect(refused.status == 422 && refused.body.contains("would be sent at its times"))

@@ -53,7 +53,7 @@ final class FixedSignIn: SignIn {
 
     func end(secret: String, from address: IPAddress?, at now: Timestamp) { sessions.withLock { $0[secret] = nil } }
 
-    /// Everybody whom tests need.
+    /// All people that tests need.
     static var usual: FixedSignIn {
         FixedSignIn([
             "anna": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)])),

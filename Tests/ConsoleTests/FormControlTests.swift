@@ -478,7 +478,7 @@ struct FormControlTests {
                 [("text", text.replacing("devices.csv", with: "/etc/passwd")), ("digest", "0"), ("check", "1")]
             ).body
             #expect(strange.contains("may not use the file") && !strange.contains("no column"))
-            // A new one is looked at where it will be, and not before somebody asks.
+            // A new one is checked at its future place, and only on request.
             let blank = try server.request("GET", "/campaigns/new", session: edith).body
             #expect(!blank.contains("No mistakes") && !blank.contains("Checked:"))
             let fresh = try server.form(

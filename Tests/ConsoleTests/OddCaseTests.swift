@@ -9,7 +9,7 @@ import Testing
 
 @testable import volley_console
 
-/// What people, and files beside the console, do to it that nobody asked for.
+/// Unexpected actions of people, and unexpected files.
 @Suite("odd cases of the console")
 struct OddCaseTests {
     typealias Office = OrderPageTests.Office

@@ -8,7 +8,7 @@ import Testing
 
 @testable import volley_console
 
-/// A console of people with accounts, who order things. No sender is at work: what is ordered stays as it is.
+/// A console whose users have accounts and place orders. No sender is at work, so orders stay as they were placed.
 @Suite("ordering on pages")
 struct OrderPageTests {
     private static let id = "20261201-090000-spring-sale-7f3a"
@@ -33,7 +33,7 @@ struct OrderPageTests {
             site = try folder.siteWithAccounts()
         }
 
-        /// A session of somebody with these roles.
+        /// A session of a person with these roles.
         func session(_ name: String, _ roles: [Role], app: String? = nil) throws -> String {
             let grants = Set(roles.map { RoleGrant($0, app.map { .app($0) } ?? .allApps) })
             let link = try site.accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
@@ -279,7 +279,7 @@ struct OrderPageTests {
             #expect(waiting.status == 200 && waiting.body.contains("A plan of spring-sale.yaml") && waiting.body.contains("data-live"))
             #expect(try server.request("GET", order, session: vera).status == 404, "somebody else's")
             #expect(try server.request("GET", order + "/live.json", session: edith).body.contains("\"is_live\":true"))
-            // Somebody saves the file while the page is open.
+            // Another person saves the file while the page is open.
             try office.folder.write(
                 "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Ho}\n"
             )

@@ -14,7 +14,7 @@ struct PreviewTests {
 
     private static let path = "/campaign/preview?file=spring-sale.yaml"
 
-    /// Asks until the answer is there.
+    /// Repeats the request until the answer is there.
     private static func page(_ server: TestServer, _ ask: () throws -> Reply) throws -> String {
         for _ in 0..<600 {
             let reply = try ask()

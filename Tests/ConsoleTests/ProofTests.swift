@@ -34,7 +34,7 @@ struct ProofTests {
                     $0.kind == .signedIn || $0.kind == .invitationAccepted
                         || $0.kind.name == .invited
                 })
-            // Without the right, nobody is asked.
+            // Without the right, no proof is requested.
             for route in asking where route.changes {
                 guard case .right = route.right else { continue }
                 #expect(try server.form(route.path, session: "x").status == 303, "\(route.path)")

@@ -130,7 +130,7 @@ struct ProviderSignInTests {
             #expect(address.contains("redirect_uri=https%3A%2F%2Fpush.example.com%2Fsign-in%2Foidc%2Freturn"))
             let back = try browser.get(Self.wayBack(stub.signIn(at: address)))
             #expect(back["location"] == "/" && browser.session != nil)
-            // Nobody chooses where the provider sends people.
+            // A request cannot choose where the provider sends people.
             #expect(try Browser(server, host: "evil.example").get("/sign-in/oidc").status == 421)
         }
     }

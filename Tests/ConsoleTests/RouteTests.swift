@@ -108,7 +108,7 @@ struct RouteTests {
         // Her own page shows her account, the first one.
         _ = try site.session("anna", [.administrator])
         try await TestServer.with(site) { server throws in
-            // Whoever is signed in has no use for these two; and there is no provider of identities.
+            // A signed-in person has no use for these two; and there is no provider of identities.
             let others = ["/sign-in", "/invitation", ProviderPages.proved]
             for route in RouteTable.all where route.method == .get && !route.asksProvider && !others.contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)

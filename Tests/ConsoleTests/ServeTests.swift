@@ -73,7 +73,7 @@ struct ServeTests {
     }
 
     private static func isThere(_ process: Int32) -> Bool {
-        // A zombie that nobody has waited for yet has ended.
+        // A zombie that no process has waited for yet has ended.
         guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8), let end = stat.lastIndex(of: ")") else {
             return false
         }
@@ -135,7 +135,7 @@ struct ServeTests {
             #expect(signs() == before)
             kill(console, SIGCONT)
             try Self.wait("no signs of life afterwards") { signs() > before }
-            // While there is none, the supervisor speaks for it.
+            // Before the console runs, the supervisor reports for it.
             kill(console, SIGKILL)
             try Self.wait("no signs of life from the supervisor") { signs() > before + 3 }
         }

@@ -173,7 +173,7 @@ struct ServerTests {
         }
     }
 
-    /// Whether the server closes so many of them, which takes a moment.
+    /// Whether the server closes this number of them, which takes a moment.
     private static func closed(_ connections: [TestConnection], atLeast count: Int) -> Bool {
         for _ in 0..<500 {
             if connections.count(where: { $0.isClosed(within: 0) }) >= count { return true }
@@ -294,7 +294,7 @@ struct ServerTests {
             #expect(try enter("anna") == 503)
             // Where a person signed in before, strangers take no place.
             #expect(try enter("anna", "; volley-device=\(Secrets.make())") == 303)
-            // Who is signed in proves it again, and fails here by the password.
+            // A signed-in person proves their identity again, and fails here by the password.
             #expect(try server.form("/account/proof", session: session, [("password", "x")]).status != 503)
         }
         wakeup.wake()

@@ -92,7 +92,7 @@ final class TestFolder: Sendable {
             at: .now())
     }
 
-    /// Those enter who have an account.
+    /// People with an account may enter.
     func siteWithAccounts() throws -> Site {
         try Site(folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program, at: .now())
     }

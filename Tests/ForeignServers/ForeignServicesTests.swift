@@ -5,7 +5,8 @@ import TestCommands
 import TestServers
 import Testing
 
-/// A service whose stand-in is written in Python from what its vendor documents, with an account that the stand-in knows.
+/// A service whose stand-in is written in Python from what its vendor documents, with an account that the stand-in
+/// accepts.
 enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     case jpush, getui, rongcloud
 
@@ -44,7 +45,7 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     /// Whether a call that may have been carried out can be repeated without harm.
     fileprivate var recognizesRepeats: Bool { self != .rongcloud }
 
-    /// What a campaign to it says beside title and body.
+    /// What a campaign to it says in addition to title and body.
     fileprivate var content: String {
         switch self {
         case .jpush, .getui: "sound: spring.caf\nlink: shop://sale\nthread: sale\ndata: {kind: sale}"
@@ -178,8 +179,9 @@ struct ForeignServicesTests {
                 })
         }
 
-        /// What must hold whatever happened: nobody got it twice, the report claims nothing that was not accepted and denies nothing that
-        /// was, no call was repeated with other contents, and no message was lost because its id had been used.
+        /// What must hold whatever happened: no device got it twice, the report claims nothing that was not accepted
+        /// and denies nothing that was, no call was repeated with other contents, and no message was lost because its
+        /// id had been used.
         func expectAgreement(_ comment: Comment? = nil) throws {
             let accepted = ledger("accepted")
             #expect(accepted.values.allSatisfy { $0 == 1 }, comment)
@@ -190,7 +192,7 @@ struct ForeignServicesTests {
             #expect(Set(accepted.keys).subtracting(claimed).subtracting(unknown).isEmpty, comment)
             #expect(ledger("mixed").isEmpty, comment)
             if service == .getui { #expect(Set(ledger("lost").keys).isSubset(of: accepted.keys), comment) }
-            // What nobody but a client with a bug is told.
+            // Answers that only a client with a bug gets.
             let bugs: [String] =
                 switch service {
                 case .jpush: ["1001", "1002", "1004", "1005", "1008", "1009", "1020", "2006", "2007", "2008"]

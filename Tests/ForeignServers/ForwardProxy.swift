@@ -1,7 +1,7 @@
 import Foundation
 import TestServers
 
-/// A proxy that Volley asks for a tunnel.
+/// A proxy that Volley opens a tunnel through.
 enum ForwardProxy: String {
     case squid, tinyproxy, danted, microsocks
 

@@ -20,7 +20,7 @@ struct MachineTableTests {
         }
     }
 
-    /// What is written like a variable in a file that reads variables, and is none.
+    /// Text that looks like a variable in a file that reads variables, but is not one.
     private static let others: Set<String> = ["UTC", "TLS", "ELF"]
 
     @Test("every environment variable that the sources name is in the table")

@@ -13,7 +13,7 @@ struct RemedyTests {
         "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/CallsToAsk.swift",
         // `prune`.
         "Runs/SQLite/RunPruning.swift",
-        // `store`, which only the people who run the machines set up.
+        // `store`, which only operators set up.
         "PostgresRuns/Schema/StoreSchema+Version.swift",
         // `store fetch` and `store remove`.
         "PostgresRuns/Publishing/Store+Fetching.swift", "PostgresRuns/Publishing/Store+Removing.swift",
@@ -44,7 +44,7 @@ struct RemedyTests {
 
     static func namesCommand(_ call: Substring) -> Bool { call.contains(#/`volley |[ "]--[a-z]/#) }
 
-    /// Whether it has values beside its words.
+    /// Whether it has values in addition to its words.
     static func hasValues(_ call: Substring) -> Bool { call.contains(#/[,?(]\s*\[[^\]"]*\.\w|[rR]emedies|ways/#) }
 
     /// Texts of errno(3) and libcurl-errors(3), which say neither where something happened nor what to do.

@@ -7,7 +7,7 @@ struct Wall {
     let pattern: String
     /// Rooms, and folders and files in them, in which it is allowed.
     let rooms: [String]
-    /// What of a file counts besides its code.
+    /// The parts of a file that count in addition to its code.
     enum Reading {
         case codeAlone, literals, literalsAndComments
     }
@@ -84,8 +84,8 @@ struct Wall {
             Wall(
                 name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes)\b"#,
                 rooms: ["volley-console"]),
-            // Only `Project.catalog` opens runs by path: SQLite's locks last only if the process knows the folder as well (`KeptFiles`). What several
-            // machines send begins as a run file and ends as one.
+            // Only `Project.catalog` opens runs by path: SQLite's locks last only if the process also has the folder on
+            // record (`KeptFiles`). What several machines send begins as a run file and ends as one.
             Wall(
                 name: "addresses-runs-by-path", pattern: #"\b(?:RunFile|RunsFolder)\("#,
                 rooms: ["Runs/SQLite", "PostgresRuns", "Benchmarks", "Workspace/ProjectChoice.swift"]),

@@ -8,7 +8,7 @@ enum Fault: String, CaseIterable, Sendable {
     case none, killHelper = "kill-helper", killBothHelpers = "kill-both-helpers", killHome = "kill-home"
     /// Home is killed, and resumes at once, while the helpers send.
     case killAndResumeHome = "kill-and-resume-home"
-    /// A process stands still for longer than others take to declare it dead, and goes on.
+    /// A process stands still for longer than others take to declare it dead, and then continues.
     case stopHelper = "stop-helper", stopHome = "stop-home"
     /// The database shuts down at once, and is there again after seconds; or answers nothing for longer than members may submit without it.
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"

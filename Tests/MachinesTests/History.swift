@@ -43,7 +43,8 @@ struct History: Sendable, CustomStringConvertible {
         let judge = try MachineJudge(machines)
         found += judge.findings(limits(machines.setup), recipients: machines.setup.recipients)
         let end = Double(judge.lastAnswer) / 1000, start = (fault == .killDuringRestart ? settled : struck).timeIntervalSince1970
-        // At two thirds of the pace until the part of the dead is free. Nobody is declared dead by whoever does not reach the database.
+        // At two thirds of the pace until the part of the dead is free. A process that does not reach the database
+        // declares no other dead.
         let sending = Double(left) / (Double(MachineScale.pace) * 0.6)
         // Processes that share two cores with twenty others send more slowly than the pace.
         let slack = MachineScale.isThorough ? 0.0 : 60
@@ -75,7 +76,8 @@ struct History: Sendable, CustomStringConvertible {
     private func limits(_ setup: Machines.Setup) -> MachineJudge.Limits {
         // What a process sends in a third of a second, were it alone, and what it has claimed ahead of that.
         let claimed = MachineScale.pace / 3 + max(50, MachineScale.pace / 10)
-        // Of a member that never confirmed the database's new life nobody knows what it had claimed: all that it had leased, for a second, is unknown.
+        // If a member never confirmed the database's new epoch, its claims are not known: all that it had leased, for a
+        // second, is unknown.
         let leased = fault == .killDuringRestart ? MachineScale.pace : 0
         let isCalm = fault == .none || fault == .clocksApart
         return MachineJudge.Limits(

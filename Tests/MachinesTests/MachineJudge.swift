@@ -4,7 +4,7 @@ import TestCommands
 
 /// Holds the report of a run that three machines sent against the ledgers of its simulators.
 struct MachineJudge {
-    /// What is allowed, besides what always holds.
+    /// What is allowed, in addition to what always holds.
     struct Limits: Sendable {
         /// Devices that may be unknown.
         var unknown = 0

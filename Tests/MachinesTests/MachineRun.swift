@@ -20,7 +20,8 @@ enum MachineRun: String, CaseIterable, Sendable {
     case restored, restoredAfterDeath = "restored after home was killed"
 
     private static let pace = 250
-    /// Runs in which people interrupt and give orders, but no pace is measured: they may be played beside others.
+    /// Runs in which people interrupt and give orders, but no pace is measured: they may be played at the same
+    /// time as others.
     static let withOrders: [MachineRun] = [
         .ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed, .declaredDead, .interruptedWithoutStore,
     ]
@@ -167,7 +168,7 @@ enum MachineRun: String, CaseIterable, Sendable {
         }
         let (said, words) = (machines.said(.home), self == .restored ? "has forgotten" : "could say whether something is missing")
         if first != 3 || !said.contains(words) { found.append("home ended with \(first), and not because the store \(words)") }
-        // Whom a process that was killed had sent to in what was forgotten is nowhere but in the ledger.
+        // If a killed process's records were lost, only the ledger still has the devices that it had sent to.
         if self == .restoredAfterDeath { return found }
         try machines.start(.home, "resume", "last")
         let status = machines.finishHome(within: 150)

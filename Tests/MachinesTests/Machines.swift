@@ -110,7 +110,7 @@ final class Machines {
         processes[name] = try VolleyBinary.start(arguments, in: folder(name).url, environment: environment, launcher: launcher)
     }
 
-    /// Runs a command to its end on a machine, beside what runs there.
+    /// Runs a command to its end on a machine, next to the processes that run there.
     func volley(_ name: Name, _ arguments: String...) throws -> VolleyBinary.Result { try volley(name, arguments) }
 
     func volley(_ name: Name, _ arguments: [String]) throws -> VolleyBinary.Result {

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import TestServers
 
-/// What is played beside others: it mostly waits.
+/// Runs that are played at the same time as others: they mostly wait.
 struct Play: Sendable {
     var name: String
     /// Returns everything that is wrong; blank if nothing is.

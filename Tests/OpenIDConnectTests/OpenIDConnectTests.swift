@@ -66,7 +66,7 @@ struct OpenIDConnectTests {
         #expect(identity.name == "jane" && identity.displayName == "Jane Doe" && identity.groups == ["marketing"])
         #expect(try #require(identity.authenticatedAt) < now.adding(seconds: -3000))
         #expect(bench.stub.count("/realms/shop/userinfo") == 0)
-        // A second one asks for the tokens alone.
+        // A second one fetches only the tokens.
         _ = try bench.signIn()
         #expect(bench.stub.count("/realms/shop/.well-known/openid-configuration") == 1 && bench.stub.count("/realms/shop/keys") == 1)
     }

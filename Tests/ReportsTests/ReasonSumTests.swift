@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reports
 
-/// The reasons of a report add up to the outcomes of all who were not accepted, however far the run came.
+/// The reasons of a report add up to the outcomes of all recipients that were not accepted, however far the run came.
 @Suite struct ReasonSumTests {
     /// What a run has to end with.
     enum End: CaseIterable { case running, paused, stopped, interrupted, cancelled, finished, killed }

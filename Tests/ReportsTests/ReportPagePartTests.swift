@@ -59,7 +59,7 @@ import Testing
         #expect(comparison.contains(badge) && comparison.contains("data-environment=\"sandbox\""))
     }
 
-    // MARK: - What, to whom
+    // MARK: - Content and audience
 
     private static func text(_ variant: String, _ language: String, _ recipients: Int, _ body: String) -> JSONValue {
         .object(pairs: [

@@ -143,7 +143,7 @@ public final class PostgresServer: @unchecked Sendable {
     public enum Backup: String, CaseIterable, Sendable {
         /// `pg_basebackup` of the server while it runs: tables that are not logged are empty in it.
         case online
-        /// A copy of its folder while it is shut down, and a dump of one schema: they have tables that are not logged as well.
+        /// A copy of its folder while it is shut down, and a dump of one schema: they also have unlogged tables.
         case cold, dump
     }
 
@@ -286,7 +286,7 @@ public final class PostgresServer: @unchecked Sendable {
         chmod("\(folder)/authority.pem", 0o644)
     }
 
-    /// Runs a program to its end as the one who owns the cluster.
+    /// Runs a program to its end as the owner of the cluster.
     @discardableResult
     private static func run(_ program: String, _ arguments: [String]) throws -> String {
         let words = (unprivileged + [program] + arguments).map(quoted).joined(separator: " ")

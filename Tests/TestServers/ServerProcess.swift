@@ -61,7 +61,7 @@ public final class ServerProcess {
         for process in [process] + Self.descendants(of: process) { kill(process, number) }
     }
 
-    /// Asks it to end by a signal, and waits until it has.
+    /// Tells it to end by a signal, and waits until it has ended.
     /// - Parameter seconds: the longest time to wait.
     public func end(by number: Int32, within seconds: Double) {
         kill(process, number)

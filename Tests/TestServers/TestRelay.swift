@@ -35,7 +35,7 @@ public final class TestRelay: Sendable {
     /// Sets where connections lead; until then they are closed.
     public func lead(to port: Int) { state.target.store(port, ordering: .relaxed) }
 
-    /// Passes nothing on, in either direction, and closes nothing; or goes on with what has come meanwhile.
+    /// Passes nothing on, in either direction, and closes nothing; or continues with what has arrived since.
     public func freeze(_ isFrozen: Bool) { state.isFrozen.store(isFrozen, ordering: .relaxed) }
 
     /// Connections so far.

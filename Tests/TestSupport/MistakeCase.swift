@@ -24,7 +24,7 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     /// Its name.
     public var description: String { name }
 
-    /// What the app `shop` of volley.yaml has, besides its topic.
+    /// What the app `shop` of volley.yaml has, other than its topic.
     public static let app = "environment: simulator\ndevices: exports/devices.csv"
 
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

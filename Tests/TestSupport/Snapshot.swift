@@ -5,7 +5,8 @@ public enum Snapshot {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Snapshots")
 
-    /// Compares a text with Tests/Snapshots/NAME. A missing snapshot is recorded, and a flaw as well: a person must look at it.
+    /// Compares a text with Tests/Snapshots/NAME. A missing snapshot is recorded and reported, as a person must check
+    /// it.
     /// - Returns: nil if they are the same.
     public static func flaw(of text: String, _ name: String) throws -> String? {
         let file = folder.appendingPathComponent(name)

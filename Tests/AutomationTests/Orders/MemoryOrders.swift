@@ -13,7 +13,7 @@ final class MemoryOrders: OrderTable {
         case none
         /// The next fails, and has written nothing, or everything.
         case next(hasWritten: Bool)
-        /// As `next`, after so many that work.
+        /// As `next`, after this number of successful ones.
         case after(Int, hasWritten: Bool)
     }
 

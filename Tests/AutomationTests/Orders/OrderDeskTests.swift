@@ -111,7 +111,7 @@ struct OrderDeskTests {
         #expect(desk.found("1", .unfinished(run: "r")) == [.end(orders[0], .left(.unfinished(run: "r")))])
         // A plan's file appears when it is complete.
         #expect(desk.found("3", .notBegun(run: "p")) == [.end(orders[2], .done(.init(run: "p")))])
-        // An hour later nobody waits for the approval any more.
+        // An hour later the approval is no longer awaited.
         #expect(Self.words(OrderDesk(life: "other").read([orders[1]], at: Self.moment(after: 3600))) == ["examine 2"])
     }
 

@@ -77,7 +77,7 @@ struct OrderWorld {
     private(set) var mayFail = true
     private var isCalm = false
     private var runCount = 1
-    /// Persons who have lost their rights.
+    /// People that have lost their rights.
     var withoutRights: Set<String> = []
 
     init(seed: UInt64) { random = SeededRandom(seed) }
@@ -140,7 +140,7 @@ struct OrderWorld {
                     for place in processes[index].sends.indices.reversed() { advanceSending(index, place) }
                 }
             }
-            // A paused run is paused until somebody resumes it.
+            // A paused run stays paused until a person resumes it.
             for id in runs.keys where runs[id]?.isPaused == true { runs[id]?.isPaused = false }
         }
     }

@@ -6,7 +6,7 @@ import Testing
 /// What happens to a plan while a person is asked, and what the command then says about it.
 @Suite("the gate before sending: while a person is asked", .enabled(if: hasPython))
 struct GatePromptTests: GateTesting {
-    /// Runs a command at a terminal, does something when it asks, and answers.
+    /// Runs a command at a terminal, does something at its question, and answers.
     private func answer(
         _ answer: String, _ arguments: [String], in folder: ProjectFolder, meanwhile: String
     ) throws -> VolleyBinary.Result {

@@ -66,7 +66,7 @@ extension GateTesting {
         try folder.write(file, text.replacing(old, with: new))
     }
 
-    /// Runs commands of a shell in the folder, which knows `volley`.
+    /// Runs shell commands in the folder, with `volley` on the path.
     func shell(_ folder: ProjectFolder, _ commands: String) throws -> VolleyBinary.Result {
         try RunningVolley(
             executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(commands)"], in: folder.url, environment: [:],

@@ -15,7 +15,7 @@ struct GateTimeTests: GateTesting {
         let first = try #require(try sent.json()["run"]?.stringValue)
         let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "has already used its time")
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
-        // Every device got it, so that there is nobody to send to again.
+        // Every device got it, so that no device is left to send to again.
         #expect(!refused.contains("volley retry"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "cancelled before")
@@ -147,7 +147,7 @@ struct GateTimeTests: GateTesting {
         try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
         try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
         try expectRefusal(folder, ["plan", spellings[1]], saying: "has already used its time")
-        // Nor if only the file knows it, as when the schedule's record is missing.
+        // Nor if only the file has the fact, as when the schedule's record is missing.
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
         try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
     }
