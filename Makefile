@@ -63,7 +63,7 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	volley send campaigns/autumn-festival.yaml --yes; \
 	volley runs --config campaigns/volley.yaml
 
-# A copy of the sample campaigns, so that nothing is written beside them; its first app has a test device, and asks for approval.
+# A copy of the sample campaigns, so that nothing is written next to them; its first app has a test device, and requires approval.
 LISTEN ?= 127.0.0.1:8181
 
 console: build ## Start the console on the sample campaigns, with the simulator; LISTEN=127.0.0.1:8181

@@ -31,7 +31,7 @@ let fuzzing =
         sources: ["Bodies", "Fuzzer"],
         swiftSettings: strict)
 
-/// Tests/Simulation is built twice as well: into the tests, and, for `make simulate`, into an optimised program.
+/// Tests/Simulation is also built twice: into the tests, and, for `make simulate`, into an optimised program.
 let simulated: [Target.Dependency] = ["Base", "Cryptography", "Delivery", "PushServices"]
 let isSimulation = Context.environment["VOLLEY_SIMULATION"] != nil
 let simulation =
@@ -103,7 +103,7 @@ let package = Package(
         room("Cryptography", ["Base", "COpenSSL"]),
         room("HTTP2", ["Base", "CNghttp2"]),
         room("Postgres", ["Base", "CPostgreSQL"]),
-        // Messages for those who collect logs.
+        // Messages for log collectors.
         room("Logs", ["Base", logging]),
 
         // Each push service's facts.
@@ -125,7 +125,7 @@ let package = Package(
         // Strict stand-ins for the services; they share nothing with the rooms that they judge.
         room("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
-        // What volley.yaml and the runs beside it say together.
+        // What volley.yaml and the runs next to it say together.
         room(
             "Workspace",
             ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
@@ -145,7 +145,7 @@ let package = Package(
                 "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
                 "Reports", "Workspace", "Planning", "Sending",
             ]),
-        // What each command asks, prints and ends with; and the arguments that it takes.
+        // The questions, output and exit code of each command, and its arguments.
         .target(
             name: "Commands",
             dependencies: [
@@ -268,7 +268,7 @@ let package = Package(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",
             packageAccess: false, swiftSettings: strict),
         // Reads the sources as text.
-        .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
+        .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt", "words.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.
         .testTarget(
             name: "ForeignServersTests",

@@ -1,5 +1,5 @@
 // A clock of the day that runs CLOCK_SPEED times as fast from the first look on. Sleeping and monotonic clocks stay as they are: libfaketime would
-// shorten every wait as well. Preloaded by week.py.
+// also shorten every wait. Preloaded by week.py.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>

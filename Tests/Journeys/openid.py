@@ -132,7 +132,7 @@ class OpenIDJourney(Journey):
         expect(edith.page.get_by_role("link", name="Sign in with The office")).to_be_visible()
         self.failures += edith.troubles
 
-    # The provider knows the person, and volley.yaml none of the person's groups.
+    # The provider has the person, and volley.yaml has none of the person's groups.
     def without_role(self):
         otto = self.visitor("otto")
         otto.begin()
@@ -161,7 +161,7 @@ class OpenIDJourney(Journey):
         expect(ben.page.get_by_role("button", name="Send")).to_be_visible(timeout=30_000)
         self.failures += edith.troubles + ben.troubles
 
-    # A person who signed in at the provider an hour ago is asked there once more, and then finds what was filled in.
+    # A person that signed in at the provider an hour ago signs in there again, and then finds what was filled in.
     def fresh_sign_in(self):
         dana = self.visitor("dana")
         dana.begin()

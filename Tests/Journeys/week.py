@@ -53,7 +53,7 @@ looks, start = [], time.monotonic()
 try:
     while time.monotonic() - start < minutes * 60 and process.poll() is None:
         time.sleep(min(60, minutes * 60 / 10))
-        # Between two runs, as well as it can be had: the fewest of some looks.
+        # Between two runs, approximately: the lowest of several counts.
         found = [look() for _ in range(20) if time.sleep(0.05) is None]
         seen = {name: min(one[name] for one in found) for name in found[0]}
         looks.append(seen)

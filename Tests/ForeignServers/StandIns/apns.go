@@ -79,7 +79,7 @@ func main() {
 		log.Fatal(err)
 	}
 	for {
-		// A server closes its listener, so each gets a duplicate: whoever connects in between waits for the next one.
+		// A server closes its listener, so each gets a duplicate: a client that connects in between waits for the next one.
 		socket, _ := listener.(*net.TCPListener).File()
 		duplicate, _ := net.FileListener(socket)
 		socket.Close()

@@ -307,7 +307,7 @@ class Getui(judge.Judge):
     def push(self, request, target, number):
         """The status of a target, which is noted."""
         if self.seen.get(number) is not None:
-            # The message is lost: the answer looks as ever. What it is here is a guess.
+            # The message is lost, but the answer looks as usual. Its contents here are a guess.
             self.note("lost", request, [target], number)
             return self.status(target)
         status = self.status(target)

@@ -46,7 +46,7 @@ def ios_alert(value, place):
         judge.alert(value, place)
 
 
-# A number as badge is in newer SDKs, too; gateways.md knows texts only.
+# A number as badge is in newer SDKs, too; gateways.md has only texts.
 IOS = {"alert": ios_alert, "sound": sound, "badge": holds(lambda value: isinstance(value, str) and BADGE.fullmatch(value)),
        "content-available": boolean, "mutable-content": boolean, "category": text(), "thread-id": text(), "extras": extras,
        "interruption-level": one_of("active", "critical", "passive", "time-sensitive")}
@@ -135,20 +135,20 @@ def named(value, place):
 def audience(value, place):
     """The kind of targets, and which: exactly one kind, which addresses devices."""
     if not isinstance(value, dict):
-        # "all" is allowed there; here nobody may say it.
+        # "all" is allowed there, and refused here.
         raise Refused(2008 if value == "all" else 1003, place)
     kinds = {"tag": 20, "tag_and": 20, "tag_not": 20, "alias": 1000, "registration_id": 1000, "segment": 1, "abtest": 1, "file": None}
     for name in value:
         if name not in kinds:
             raise Flaw("unknown", f"{place}.{name}")
-    # An empty list counts as absent: an audience of empty lists would be nobody, or everybody.
+    # An empty list counts as absent: an audience of empty lists would be no device, or every device.
     present = [name for name in value if value[name] != []]
     if not present:
         raise Flaw("value", place)
     if {"tag", "tag_and", "tag_not", "segment", "abtest"} & set(present):
         raise Refused(2007 if options.vip else 2006, place)
     if len(present) > 1:
-        # Different kinds intersect: who is reached cannot be told from outside.
+        # Different kinds intersect: the reached devices cannot be determined from outside.
         raise Flaw("value", place)
     kind = present[0]
     if kind == "file":
@@ -295,7 +295,7 @@ class JPush(judge.Judge):
         number = str(18_100_000_000 + len(self.messages))
         self.messages[number] = (targets, request.now)
         self.note("accepted", request, reached, self.call)
-        # One answer for the whole call: those whom nobody knows are not named.
+        # One answer for the whole call: it does not name the unknown ids.
         self.note("lost", request, [target for target in targets if target not in set(reached)], self.call)
         return {"sendno": str(document.get("options", {}).get("sendno", 0)), "msg_id": number}
 

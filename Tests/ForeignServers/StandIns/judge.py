@@ -224,7 +224,7 @@ class Request:
 class Judge:
     """A service. Subclasses say what is judged (`answer`), which calls push (`pushes`), and what an error looks like (`failure`)."""
 
-    # Error codes after which nobody knows whether the call was carried out.
+    # Error codes after which it is unknown whether the call was carried out.
     unsure = frozenset()
 
     def __init__(self, options):
