@@ -163,7 +163,7 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case secondFactor(isOn: Bool)
     /// The code is wrong, was used already, or is of another minute.
     case wrongCode
-    /// The account is a provider's, which decides what was to be changed.
+    /// The account comes from a provider, which decides the value in question.
     case ofProvider
     /// Too many people sign in at the same moment.
     case busy

@@ -110,7 +110,8 @@ extension ScheduleDaemon {
 
     /// Claims times before they are saved.
     /// - Parameter taken: gets the times that other machines have.
-    /// - Returns: what is to be saved; nil if the process ends while the store is away: then nothing is, and the next process finds the times due.
+    /// - Returns: what must be saved; nil if the process ends while the store is away: then nothing is, and the next
+    ///   process finds the times due.
     func claimed(_ runs: [ScheduledRun], _ taken: inout Set<ScheduledRun.Key>) throws -> [ScheduledRun]? {
         guard let service else { return runs }
         var saved: [ScheduledRun] = []

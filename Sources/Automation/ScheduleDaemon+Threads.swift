@@ -104,7 +104,7 @@ struct StatisticsRounds {
         self.observer = observer
     }
 
-    /// Whether a run is to be asked about now.
+    /// Whether a run must be queried now.
     /// - Parameter lastAsked: nil if it was never asked about.
     static func isDue(startedAt: Timestamp?, endedAt: Timestamp?, lastAsked: Timestamp?, now: Timestamp) -> Bool {
         guard let startedAt, let endedAt, startedAt <= now, now < startedAt.adding(seconds: Double(days) * 86_400) else { return false }

@@ -248,7 +248,7 @@ final class EventList<Event: Sendable>: Sendable {
     }
 }
 
-/// Orders: what the book says is to be done, is done on the thread that it belongs to.
+/// Orders: each action of the book runs on the thread that it belongs to.
 extension ScheduleDaemon {
     /// Reads the orders, and begins what can be begun.
     func takeOrders() throws {

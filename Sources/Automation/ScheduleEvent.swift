@@ -49,7 +49,7 @@ public enum ScheduleEvent: Sendable {
     case taken(ScheduledRun.Key)
     /// Another machine has the time; the run is blank if it was left out there.
     case elsewhere(ScheduledRun.Key, machine: String, run: String)
-    /// Another machine had claimed the time and is gone: this one plans it anew.
+    /// Another machine had claimed the time and is gone: this one plans it again.
     case takenOver(ScheduledRun.Key, from: String)
     /// The store that machines share cannot be reached, or can be again. In between, no time becomes
     /// due. Reported when that begins, and every ten minutes, with the seconds since it began.

@@ -236,7 +236,7 @@ extension ScheduleList {
     public enum Approval: Hashable, Sendable {
         /// Its app needs no approval, or its time has come.
         case none
-        /// It is to be approved.
+        /// It needs an approval.
         case missing
         /// It was given beforehand, and holds for a plan that has not too many devices.
         case given(AdvanceApproval)

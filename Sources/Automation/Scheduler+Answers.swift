@@ -75,7 +75,7 @@ extension Scheduler {
             }
             guard let campaign = campaigns[key.campaign] else { return plan(scheduledRun) }
             guard campaign.isValid else { return failed(key, because: .campaignBroken, at: now) }
-            // The campaign's file may have another name by now.
+            // The campaign's file may have a new name.
             var moved = scheduledRun
             moved.file = campaign.file
             return (moved == scheduledRun ? [] : [.save([moved], [])]) + plan(moved)

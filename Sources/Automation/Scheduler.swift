@@ -264,7 +264,8 @@ extension Scheduler {
         return [.save([lost], [])] + (hasPlan ? [.withdraw(lost)] : [])
     }
 
-    /// A machine that is gone had claimed a time and not begun it: this one plans it anew, unless it is too late, or the campaign is not known here.
+    /// A machine that is gone had claimed a time and not begun it: this one plans it again, unless it is too late, or
+    /// the campaign is not known here.
     mutating func takeOver(_ key: ScheduledRun.Key, of app: String, at now: Timestamp) -> (run: ScheduledRun, actions: [Action])? {
         guard open[key] == nil, let campaign = campaigns[key.campaign], campaign.isValid, campaign.app == app,
             let time = campaign.schedule.occurrence(named: key.occurrence), time.begins <= now,

@@ -92,7 +92,7 @@ struct IDToken {
         }
     }
 
-    /// A JSON object in which no name stands twice: two readers could take different ones.
+    /// A JSON object in which no name occurs twice: two readers could take different ones.
     private static func object(_ part: Substring) -> JSONValue? {
         guard let bytes = Base64URL.bytes(part), let json = try? JSONValue(parsing: bytes, maximumDepth: 16),
             case .object(let members) = json,

@@ -1,7 +1,7 @@
 import Base
 
-/// Why a sign-in by a provider comes to nothing. No case holds a token, a code or a secret. What a provider says of itself stands there cut
-/// short, and is for the log.
+/// Why a sign-in through a provider fails. No case holds a token, a code or a secret. The provider's own words are
+/// shortened, and only for the log.
 public enum OpenIDProblem: Error, Hashable, Sendable {
     /// What is asked of a provider.
     public enum Endpoint: String, Hashable, Sendable {
@@ -58,7 +58,7 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     case token(TokenFlaw)
     /// The userinfo endpoint answered about another person.
     case otherPerson
-    /// The provider did not have the person sign in anew.
+    /// The provider did not have the person sign in again.
     case notProvedAgain
     /// The provider does not say when the person signed in.
     case noProofTime

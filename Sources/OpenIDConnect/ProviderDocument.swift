@@ -48,7 +48,7 @@ struct ProviderDocument: Sendable {
         clientAuthentication = methods.contains(.string("client_secret_basic")) ? .either : .post
     }
 
-    /// An address that may be asked, and may stand in a header.
+    /// An address that requests may go to, and that a header may contain.
     private static func isAddress(_ text: String) -> Bool {
         guard text.utf8.count <= 2000, text.lowercased().hasPrefix("https://") else { return false }
         let rest = text.dropFirst("https://".count)

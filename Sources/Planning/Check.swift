@@ -17,7 +17,8 @@ public struct CheckResult: Sendable {
 
 /// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, and what notices start and monitoring writes. Returns mistakes instead of throwing them. A query to a
 /// database is parsed by that database, and not executed.
-/// - Parameter cancellation: ends waiting for a database; nil if none is to be asked, and programs and outputs of volley.yaml are not looked at.
+/// - Parameter cancellation: ends waiting for a database; nil to query no database, and to skip programs and outputs of
+///   volley.yaml.
 public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)

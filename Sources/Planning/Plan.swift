@@ -16,7 +16,7 @@ public struct PlannedRun: Sendable {
     public func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
 }
 
-/// When a campaign is to be planned for.
+/// The moment to plan a campaign for.
 public enum PlanningPurpose: Hashable, Sendable {
     /// To be sent now or not at all: a person is watching.
     /// - Parameter ignoresSchedule: at once and to all devices, whatever the campaign's schedule says.

@@ -117,7 +117,7 @@ struct Planner {
         let opened = try openAudience(deviceClocks(times), in: catalog)
         let (query, clocks, deviceMemory) = (opened.query, opened.clocks, opened.deviceMemory)
         let messages = context.messages
-        // Rendered texts are checked even when no sample is to be shown.
+        // Rendered texts are checked even when no sample will be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
         let tally = TextTally(messages, context.app.services.map(\.service))

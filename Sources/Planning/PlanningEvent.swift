@@ -14,7 +14,7 @@ public enum PlanningEvent: Sendable {
     case reading(ScanProgress, seconds: Double)
     /// The exports are read, and how far is not known.
     case readingSomewhere
-    /// The exports are read once more, for samples of texts that few devices get.
+    /// The exports are read again, for samples of texts that few devices get.
     case readingAgain
     case readingEnds
     case lint(Lint)

@@ -23,7 +23,7 @@ public struct OrderList: Sendable {
         self.moment = moment
     }
 
-    /// An order that waits although its time is over is recorded as lapsed by the next sender. It is shown as what it is.
+    /// The next sender records an order that waits after its time as lapsed. Until then it is also shown as lapsed.
     private func state(_ placed: PlacedOrder) -> OrderState {
         placed.state == .waiting && placed.order.hasLapsed(at: moment) ? .lapsed : placed.state
     }

@@ -176,7 +176,7 @@ extension Report {
                 + "This lists them, for \(exclusion). Then `\(sendAgain)` sends it\(atOnce):", command: listCommand)
     }
 
-    /// Plans the campaign anew and sends it.
+    /// Plans the campaign again and sends it.
     var sendAgain: String { "volley send \(FilePaths.inShell(campaignFile))\(plan.hasTimes ? " --now" : "")" }
 
     /// Why that names `--now`.

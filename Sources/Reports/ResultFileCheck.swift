@@ -8,7 +8,7 @@ public enum ResultFileCheck {
     /// - Parameters:
     ///   - file: nil for standard output.
     ///   - option: what named it, for messages.
-    ///   - what: what is to be written, for messages.
+    ///   - what: what will be written, for messages.
     ///   - runsFolder: the folder of the project's runs, lists and records.
     /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml, or leads to what no output
     ///   goes to (`OutputPlace`). Nothing was written.

@@ -10,7 +10,7 @@ import Runs
 public struct ConsoleRoots: Sendable {
     /// Why a campaign may not name a file.
     public enum Objection: Hashable, Sendable {
-        /// It lies below none of the roots.
+        /// It is not below any of the roots.
         case outside
         /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a backup, a campaign. That may be the volley.yaml of
         /// another project, in any folder below the roots or above them; one with mistakes closes its folder.
@@ -60,10 +60,10 @@ public struct ConsoleRoots: Sendable {
     /// Whether a path, which may be a pattern, leads into one of the folders, and to nothing closed in it.
     public func holds(_ path: String) -> Bool { objection(toPattern: path) == nil }
 
-    /// Why a campaign may not name a path, which may be a pattern; nil if it may. What a pattern stands for is not looked at: `objection(to:)`
-    /// says it of each file.
+    /// Why a campaign may not name a path, which may be a pattern; nil if it may. The files that match a pattern are
+    /// not checked: `objection(to:)` checks each of them.
     public func objection(toPattern path: String) -> Objection? {
-        // What a pattern stands for lies below the folder before it.
+        // The matches of a pattern are below the folder before it.
         var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
         if let pattern = known.firstIndex(where: { $0.contains { "*?[{".contains($0) } }) {
             guard !known[pattern...].contains("..") else { return .outside }
@@ -78,8 +78,8 @@ public struct ConsoleRoots: Sendable {
         Self.destination(FilePaths.anchored(path)).map(objection(toFile:)) ?? .outside
     }
 
-    /// Whether what a pattern or a date stands for can lead nowhere else: `.*` also matches the folder above (glob(7)), and a date's format may
-    /// hold any text.
+    /// Whether the matches of a pattern or a date cannot be elsewhere: `.*` also matches the folder above (glob(7)),
+    /// and a date's format may hold any text.
     public static func isPlainPattern(_ path: String) -> Bool {
         let parts = path.components(around: "{{", "}}")
         let isDatePlain = parts.inside.allSatisfy { $0.unicodeScalars.allSatisfy { isPlain($0) } }
@@ -188,7 +188,8 @@ public struct ConsoleRoots: Sendable {
         }
     }
 
-    /// Where an absolute path leads, without links; what does not exist yet lies in the last folder that does. nil where that cannot be known.
+    /// Where an absolute path leads, without links; what does not exist yet is in the last folder that does. nil where
+    /// that cannot be known.
     private static func destination(_ path: String) -> String? {
         var known = path.split(separator: "/").map(String.init)
         var missing: [String] = []
@@ -205,7 +206,7 @@ public struct ConsoleRoots: Sendable {
 }
 
 extension String {
-    /// What stands between two marks, and everything else, in which each such place counts as a plain letter.
+    /// The text between two marks, and everything else, in which each such place counts as a plain letter.
     fileprivate func components(around start: String, _ end: String) -> (inside: [String], outside: String) {
         var (inside, outside, rest) = ([String](), "", self[...])
         while let begin = rest.firstRange(of: start) {

@@ -6,7 +6,7 @@ package import Runs
 /// The time of a schedule that a run is sent for, as the store of several machines has it: no other run is sent for it
 /// on any of them.
 package struct SharedTime {
-    /// What is to be claimed.
+    /// What will be claimed.
     package let firing: SharedFiring
     private let store: Store
     private let cancellation: Cancellation

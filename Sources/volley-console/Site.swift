@@ -71,7 +71,7 @@ final class Site: Sendable {
     var catalog: RunsFolder { archive.catalog }
 
     /// volley.yaml as it is now.
-    /// - Throws: `Diagnostics`: it has mistakes by now.
+    /// - Throws: `Diagnostics`: it has mistakes now.
     func project() throws -> Project { try Project.read(file: projectFile).0 }
 
     /// Whether a process sends what is scheduled and ordered.

@@ -4,7 +4,7 @@ import Testing
 @testable import Accounts
 
 extension Session {
-    /// Notes a use, and returns the session afterwards: only if it is to be written.
+    /// Notes a use, and returns the session afterwards: only if it must be written.
     fileprivate func used(at now: Timestamp) -> Session? {
         var session = self
         return session.use(at: now) ? session : nil

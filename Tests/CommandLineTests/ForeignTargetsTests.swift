@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// An export in which ids of another app stand among those of the own one: what services say of them, and what becomes of the others.
+/// An export with ids of another app among those of the own one: what services say about them, and what happens to the
+/// others.
 @Suite("ids of two apps in one export")
 struct ForeignTargetsTests {
     /// Three services that answer for single devices, or not at all.

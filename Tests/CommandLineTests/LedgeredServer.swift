@@ -14,7 +14,7 @@ final class LedgeredServer {
         case ownNetwork
     }
 
-    /// The service that the simulator stands in for.
+    /// The service that the simulator simulates.
     enum Service: String, CaseIterable, Sendable {
         case apns, fcm, getui, jpush, rongcloud
 

@@ -266,7 +266,7 @@ struct OrderTests {
             (.send(run: run, digest: digest), "nobody"), (.skip(campaign: "test", occurrence: "2026-02-03T09:00"), "ben"),
         ]
         for (kind, name) in stranger { #expect(try end(kind, by: name) == .refused(.notPermitted), "\(kind.name) by \(name)") }
-        // By now edith is also an approver, and still the writer.
+        // Now edith is also an approver, and still the writer.
         try bench.accounts { store in
             let edith = try #require(try store.account(named: AccountName("edith")))
             let both: Set = [RoleGrant(.editor, .app("shop")), RoleGrant(.approver, .app("shop"))]

@@ -288,7 +288,7 @@ struct ScheduleTests {
         #expect(try folder.volley("approve", approved, "--by", "Anna", "--yes").status == 0)
         try wait(running, "the end of both") { try states(folder) == ["approved": "finished", "cancelled": "cancelled"] }
         stop(running)
-        // The time of the cancelled plan is over; the messages do not lead in a circle of retries and plans.
+        // The time of the cancelled plan is over; the messages do not lead in circles between retries and plans.
         let count = folder.files(in: "runs").count
         for arguments in [["send", "b.yaml", "--yes"], ["plan", "b.yaml"]] {
             let again = try VolleyBinary.run(arguments, in: folder.url)

@@ -5,10 +5,10 @@ import Testing
 
 /// The strict simulators of several services, each a process of its own with a ledger, and a folder with an app that goes to all of them.
 final class ServicesBench {
-    /// A service, as it stands in an app, and how its simulator keeps its ledger.
+    /// A service, as configured in an app, and how its simulator keeps its ledger.
     struct Service: Sendable {
         let name: String
-        /// The credential's key and what else is needed, in volley.yaml; `KEY` stands for the file.
+        /// The credential's key and what else is needed, in volley.yaml; `KEY` is replaced by the file.
         let account: String
         /// The ledger's names for a target and a push.
         let target: String, push: String
@@ -16,10 +16,11 @@ final class ServicesBench {
         var options: [String] = []
         /// A target of a number.
         let device: @Sendable (Int) -> String
-        /// A target of a number that the service refuses for good, by how it begins; nil where no refusal is about a single target.
+        /// A target of a number that the service refuses permanently, because of its beginning; nil if no refusal is
+        /// about a single target.
         var refusedDigits: String?
 
-        /// A target of a number that the service refuses for good; nil where no refusal is about a single target.
+        /// A target of a number that the service refuses permanently; nil if no refusal is about a single target.
         func refused(_ number: Int) -> String? {
             guard let digits = refusedDigits else { return nil }
             return digits + device(number).dropFirst(digits.count)

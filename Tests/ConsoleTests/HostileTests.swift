@@ -63,7 +63,7 @@ struct HostileTests {
         }
     }
 
-    /// Tags with their attributes, without what stands in quotes.
+    /// Tags with their attributes, without the text in quotes.
     private static func tags(of body: String) -> [String] {
         body.matches(of: #/<[a-zA-Z\/][^<>]*>/#).map { String($0.output).replacing(#/"[^"]*"/#, with: "") }
     }

@@ -10,7 +10,7 @@ import Testing
 /// The real programs: `volley serve` with its two children.
 @Suite("volley serve", .serialized)
 struct ServeTests {
-    /// Waits until something is so; a test that waits in vain fails.
+    /// Waits until a condition holds; fails the test if it never does.
     private static func wait(_ what: Comment, until isSo: () throws -> Bool) throws {
         for _ in 0..<3_000 {
             if try isSo() { return }
@@ -285,7 +285,7 @@ struct ServeTests {
                     && (Self.hasTermination(in: "SigBlk", of: console.processID)
                         || Self.hasTermination(in: "SigIgn", of: console.processID))
             }
-            // What is ignored at the moment is gone for good.
+            // A signal that is ignored at the moment is lost.
             #expect(!Self.hasTermination(in: "SigIgn", of: console.processID))
             kill(console.processID, SIGTERM)
             try Self.wait("SIGTERM was lost") { !console.isRunning }

@@ -31,7 +31,7 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// A target, with a beginning that tells the stand-in what becomes of it.
+    /// A target, with a beginning that tells the stand-in what to do with it.
     func target(_ number: Int, after start: String = "") -> String {
         let end = String(number, radix: 16)
         let length =

@@ -41,7 +41,7 @@ struct Wall {
                 // Other services pass pushes to iPhones on to APNs, so their payloads have a part for it.
                 rooms: services.map { "PushServices/\($0)" } + ["PushServices/PushServices.swift", "Simulators", "Benchmarks"],
                 reads: .literalsAndComments),
-            // Targets of one service stand in exports for another, where they are named.
+            // Exports for one service may have targets of another, which are then named.
             Wall(
                 name: "knows-fcm", pattern: #"(?i)fcm|firebase|googleapis"#,
                 rooms: services.map { "PushServices/\($0)/\($0)+Targets.swift" } + [

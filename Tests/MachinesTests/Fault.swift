@@ -3,20 +3,20 @@ import Glibc
 import TestServers
 import TestSupport
 
-/// What befalls a run that three machines send.
+/// The faults during a run that three machines send.
 enum Fault: String, CaseIterable, Sendable {
     case none, killHelper = "kill-helper", killBothHelpers = "kill-both-helpers", killHome = "kill-home"
     /// Home is killed, and resumes at once, while the helpers send.
     case killAndResumeHome = "kill-and-resume-home"
-    /// A process stands still for longer than others take to declare it dead, and then continues.
+    /// A process is stopped for longer than others take to declare it dead, and then continues.
     case stopHelper = "stop-helper", stopHome = "stop-home"
     /// The database shuts down at once, and is there again after seconds; or answers nothing for longer than members may submit without it.
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"
     /// The primary is gone, and the standby for which its commits waited takes over.
     case promoteStandby = "promote-standby"
-    /// What lies between a helper, or home, and the database passes nothing on, and closes nothing.
+    /// The relay between a helper, or home, and the database passes nothing on, and closes nothing.
     case freezeRelay = "freeze-relay", freezeHomeRelay = "freeze-home-relay"
-    /// Home stands still twice, and while the database restarts.
+    /// Home is stopped twice, and while the database restarts.
     case stopHomeTwice = "stop-home-twice", stopHomeDuringRestart = "stop-home-during-restart"
     case clocksApart = "clocks-apart"
     /// A helper is killed while the database is away.

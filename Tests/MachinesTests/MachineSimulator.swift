@@ -43,7 +43,7 @@ final class MachineSimulator {
 
     private var file: URL { folder.url.appendingPathComponent("ledger.jsonl") }
 
-    /// How many answers the ledger has by now: all lines are about equally long.
+    /// How many answers the ledger has so far: all lines are about equally long.
     func countSoFar() -> Int {
         guard let bytes = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int, bytes > 0 else { return 0 }
         if lineBytes == nil, let text = try? String(contentsOf: file, encoding: .utf8) {

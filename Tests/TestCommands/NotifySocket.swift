@@ -1,6 +1,6 @@
 import Glibc
 
-/// Stands in for the socket of systemd on which services report (sd_notify(3)).
+/// Replaces the socket of systemd on which services report (sd_notify(3)).
 public final class NotifySocket {
     /// For NOTIFY_SOCKET.
     public let path: String

@@ -52,7 +52,7 @@ public final class PostgresServer: @unchecked Sendable {
     private static let ending = Mutex<[PostgresServer]>([])
     private static let atEnd: Void = { _ = atexit { PostgresServer.ending.withLock { $0 }.forEach { $0.remove() } } }()
 
-    /// Has it end with the process, for one that stands in a static variable: those are never released.
+    /// Has it end with the process, for one in a static variable: those are never released.
     public func endingWithProcess() -> PostgresServer {
         _ = Self.atEnd
         Self.ending.withLock { $0.append(self) }

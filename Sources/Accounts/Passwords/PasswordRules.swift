@@ -52,7 +52,7 @@ public enum PasswordRules {
         return isName(password.lowercased(), name: name, displayName: displayName) ? .name : nil
     }
 
-    /// Fewer than four different characters, or a piece of less than eight that stands there again and again.
+    /// Fewer than four different characters, or a piece of less than eight that repeats over and over.
     private static func isRepeated(_ scalars: [Unicode.Scalar]) -> Bool {
         if Set(scalars).count < 4 { return true }
         return (1..<8).contains { length in scalars.indices.dropFirst(length).allSatisfy { scalars[$0] == scalars[$0 - length] } }

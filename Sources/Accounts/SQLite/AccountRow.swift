@@ -12,7 +12,7 @@ struct AccountRow {
         try Row.fetchAll(db, sql: sql, arguments: arguments).map(AccountRow.init)
     }
 
-    /// The rows of a list that people read: one that cannot be read keeps none of the others from being shown.
+    /// The rows of a list that people read: one that cannot be read does not hide the others.
     static func readable<Value>(
         _ rows: [AccountRow], _ read: (AccountRow) throws -> Value
     ) throws -> (values: [Value], damaged: [AccountRow]) {

@@ -117,7 +117,8 @@ enum SecondFactorRecords {
         return TOTPSecret(bytes: try AccountRow.known(bytes.isEmpty ? nil : bytes))
     }
 
-    /// Whether a code of an authenticator app is right; uses its step up. Steps are kept for good: whatever the clock does, none works twice.
+    /// Whether a code of an authenticator app is right; uses its step up. Steps are kept permanently, so that none
+    /// works twice, whatever the clock does.
     static func use(_ typed: String, _ secret: TOTPSecret, of id: AccountID, at now: Timestamp, _ db: Database) throws -> Bool {
         let window = TOTPSecret.window(at: now)
         let used = try AccountRow.all(

@@ -68,7 +68,7 @@ public struct Session: Hashable, Sendable {
     }
 
     /// Notes a use.
-    /// - Returns: whether the time is to be written: the last one written is a minute old.
+    /// - Returns: whether the time must be written: the last written one is a minute old.
     mutating func use(at now: Timestamp) -> Bool {
         guard Self.seconds(from: usedAt, to: now) >= Self.writingSeconds else { return false }
         usedAt = now

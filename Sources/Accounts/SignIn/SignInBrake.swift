@@ -199,8 +199,8 @@ public struct SignInBrake: Sendable {
         return max(0, min(longest, first << min(beyond, 20)) - Self.seconds(from: entry.last, to: now))
     }
 
-    /// An entry without what is forgotten by now. If the clock was set back, it happened just now: otherwise the wait would last until the
-    /// clock is there again.
+    /// An entry without the failures that have expired. If the clock was set back, it happened just now: otherwise the
+    /// wait would last until the clock is there again.
     private mutating func current(_ key: Key, _ now: Timestamp) -> Entry? {
         guard var entry = entries[key] else { return nil }
         if entry.last > now { entry.last = now }

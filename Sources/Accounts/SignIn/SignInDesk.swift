@@ -8,7 +8,7 @@ public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectabl
 
     /// - Parameters:
     ///   - name: of any length and content.
-    ///   - password: likewise.
+    ///   - password: of any length and content.
     ///   - agent: what the browser calls itself; 200 bytes of it are kept.
     public init(name: String, password: String, source: SignInSource, agent: String) {
         self.name = name
@@ -23,7 +23,7 @@ public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectabl
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What becomes of an attempt to sign in.
+/// The result of an attempt to sign in.
 public enum SignInResult: Hashable, Sendable {
     /// The person is signed in. The token is for a cookie; one that they had before is worth nothing any more.
     case signedIn(SecretToken)
@@ -56,7 +56,7 @@ public final class SignInDesk: Sendable {
         return brake.withLock { $0.wait(.password, of: name, from: source, at: now) } > 0
     }
 
-    /// Whether the owner of an account signed in from there before. It takes no time, likewise.
+    /// Whether the owner of an account signed in from there before. The check is quick, too.
     public func isKnown(_ name: String, from source: SignInSource, at now: Timestamp) -> Bool {
         guard let name = AccountName(reading: name) else { return false }
         return brake.withLock { $0.isKnown(name, from: source, at: now) }
@@ -95,7 +95,7 @@ public final class SignInDesk: Sendable {
         }
     }
 
-    /// Checks the password of a signed-in person once more, and the code if there is a second factor, for actions that
+    /// Checks the password of a signed-in person again, and the code if there is a second factor, for actions that
     /// need a fresh sign-in.
     /// - Parameter code: nil if the account has no second factor; ignored then.
     public func proveAgain(

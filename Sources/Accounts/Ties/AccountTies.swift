@@ -7,7 +7,7 @@ public struct AccountTie: Hashable, Sendable {
     public enum Deed: String, CaseIterable, Hashable, Sendable {
         /// The account was made with a link of theirs.
         case invited
-        /// Its password was chosen anew with a link of theirs.
+        /// Its password was reset with a link of theirs.
         case passwordReset = "password_reset"
         /// They gave it a role that approves.
         case promoted
@@ -43,7 +43,7 @@ public struct AccountTie: Hashable, Sendable {
 
     /// A tie of which a name cannot be read.
     struct Partial: Hashable, Sendable {
-        /// nil stands for any account.
+        /// nil means any account.
         var holder: AccountName?, account: AccountName?
         var deed: Deed
         var at: Timestamp
@@ -120,7 +120,7 @@ public struct AccountTies: Hashable, Sendable {
         guard partial.isEmpty else { return between(approver, other).bond(of: approver, with: other) }
         let shared = hands(on: approver).intersection(hands(on: other))
         guard !shared.isEmpty else { return nil }
-        // Where the approver alone holds the other account, that one is to be confirmed.
+        // If only the approver holds the other account, that one must be confirmed.
         let toConfirm = shared == [approver] ? other : approver
         let ties = all.filter { $0.account == toConfirm && !hands(on: $0.holder).isDisjoint(with: shared) }
         guard let tie = ties.max(by: { $0.endsAt < $1.endsAt }) else { return nil }

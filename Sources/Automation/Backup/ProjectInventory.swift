@@ -8,7 +8,7 @@ import Runs
 import Workspace
 
 /// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device exports are not among them:
-/// other systems make them anew.
+/// other systems make new ones.
 struct ProjectInventory {
     /// The folder of volley.yaml, by its absolute path.
     let root: String
@@ -22,7 +22,7 @@ struct ProjectInventory {
     private(set) var elsewhere: Set<String> = []
     /// Lists that campaigns name in the folder of runs, where remedies put them, by their paths below it.
     private(set) var amongRuns: Set<String> = []
-    /// Files that are named, and lie in none of these folders, or are links that lead out of them.
+    /// Files that are named but outside these folders, or links that lead out of them.
     private(set) var outside: Set<String> = []
     /// Links to folders, which are not followed: they may lead round in a circle, or to a whole disk.
     private(set) var links: Set<String> = []
@@ -68,7 +68,7 @@ struct ProjectInventory {
         guard isSeen || ![ENOENT, ENOTDIR].contains(errno) else { return }
         // The databases of the folder of runs are copied as such.
         if let name = BackupScope.path(path, below: runs), !BackupScope.isList(name) { return }
-        // Anything but a file is refused when it is copied, wherever it lies: a device, a folder.
+        // Anything but a file is refused when it is copied, in any place: a device, a folder.
         switch isSeen && status.st_mode & S_IFMT == S_IFREG ? scope.objection(to: path) : nil {
         case .secret:
             keys.insert(path)
@@ -221,7 +221,7 @@ struct BackupScope {
     enum Objection: Hashable {
         /// volley.yaml, or that of another project below or above, names it as a key or a secret, or it is one of Volley's databases.
         case secret
-        /// It lies in none of the folders that are copied.
+        /// It is outside the folders that are copied.
         case outside
     }
 
@@ -274,7 +274,7 @@ struct BackupScope {
         return folders.contains { Self.path(real, below: $0) != nil } ? nil : .outside
     }
 
-    /// The path of a file below a folder; nil if it lies elsewhere.
+    /// The path of a file below a folder; nil if it is elsewhere.
     static func path(_ file: String, below folder: String) -> String? {
         let prefix = folder == "/" ? folder : folder + "/"
         return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : nil

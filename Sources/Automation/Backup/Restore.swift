@@ -288,7 +288,7 @@ public struct Restore {
         return waiting
     }
 
-    /// Gives a file its name, unless something has it by now.
+    /// Gives a file its name, unless that name is taken.
     private func name(_ file: Waiting) throws(Diagnostic) {
         guard link(file.path, file.place) != 0 else { return }
         throw Diagnostic(

@@ -45,7 +45,7 @@ struct RunsCopying {
         }
     }
 
-    /// Looks once more, before the list is written: runs that were sent while checksums were computed are also only
+    /// Looks again before the list is written: runs that were sent while checksums were computed are also only
     /// partly copied.
     mutating func lookAgain() throws {
         let now = try listing()

@@ -76,7 +76,7 @@ public struct NoticeChannel: Sendable {
         switch kind {
         case .command(let hook): return hook.run(notice, until: cancellation).map(Attempt.refused) ?? .delivered
         case .webhook(let url, let secret, let authority, let proxy):
-            // Read anew for each attempt, so that a file that is put right is used at once.
+            // Read again for each attempt, so that a corrected file is used at once.
             if let authority {
                 do throws(Diagnostic) { try CertificateAuthorityFile.check(authority) } catch {
                     return .failed(error.description, retryAfterSeconds: nil)

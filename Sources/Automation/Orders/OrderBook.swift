@@ -7,9 +7,9 @@ import Runs
 final class OrderBook {
     /// What the main loop has to do.
     struct Steps {
-        /// Orders of this process that are to be done, in this order.
+        /// Orders of this process that must be carried out, in this order.
         var toDo: [PlacedOrder] = []
-        /// Orders of processes that are gone: what is left of them is to be found.
+        /// Orders of processes that are gone: it must be found out what remains of them.
         var toExamine: [PlacedOrder] = []
         /// Orders whose end is on record now.
         var ended: [(placed: PlacedOrder, state: OrderState)] = []

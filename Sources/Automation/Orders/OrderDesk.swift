@@ -2,8 +2,9 @@ import Base
 import Reports
 import Runs
 
-/// Decides which orders are done, in which order, and what becomes of those that a dead process left. It has no clock, files or threads, like
-/// `Scheduler`: events go in as calls, and the calls return actions, which must be done in order. The process may die between any two.
+/// Decides which orders are carried out, in which order, and what to do with those that a dead process left. It has no
+/// clock, files or threads, like `Scheduler`: events go in as calls, and the calls return actions, which must be done
+/// in order. The process may die between any two.
 ///
 /// - Before anything is done, the order is on record as taken by this process. Of what is taken once (`Order.Kind.isTakenOnce`) no other process does
 ///   anything again: an order whose process is gone is *left*, with what its run says. The others are done again.
@@ -120,7 +121,7 @@ struct OrderDesk {
     /// What there is of an order that is not done again.
     mutating func found(_ nonce: String, _ remains: OrderRemains) -> [Action] {
         guard let placed = inHand[nonce]?.placed else { return [] }
-        // A plan is complete when its run appears under its name; nothing was to be sent of it.
+        // A plan is complete when its run appears under its name; nothing had to be sent.
         if case .plan = placed.order.kind, case .notBegun(let run) = remains { return ended(nonce, as: .done(OrderResult(run: run))) }
         return ended(nonce, as: .left(remains))
     }

@@ -10,7 +10,7 @@ struct AudienceLint {
     let context: CampaignContext
     let result: AudienceResult
 
-    /// Fewer devices than this are a test, where a tag may well name all of them.
+    /// Fewer devices than this are a test, where one tag often names all of them.
     private static let fewDevices = 100
 
     var warnings: [Diagnostic] {

@@ -62,7 +62,7 @@ struct SampleFinder {
 
     /// - Parameters:
     ///   - kept: recipients of the first slots.
-    ///   - rescan: scans once more, into another sink; only called when a recipient is missing.
+    ///   - rescan: scans again, into another sink; only called when a recipient is missing.
     func samples(
         of result: AudienceResult, kept: [Int: Recipient], rescan: (SlotCollector) throws -> Void
     ) rethrows -> [PreviewSample] {

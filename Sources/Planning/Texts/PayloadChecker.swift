@@ -132,8 +132,8 @@ struct TextTallyPart {
 
 /// How many different texts there are among many, from their hashes: exact up to `kept`, then an estimate that is off by about 1.6 %.
 ///
-/// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"): if the largest of k different ones lies
-/// at the part p of all hashes, there are about (k − 1) / p texts.
+/// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"): if the largest of k
+/// different ones is at the part p of all hashes, there are about (k − 1) / p texts.
 struct DistinctTexts: Sendable {
     /// The highest number of hashes kept.
     static let kept = 4096

@@ -250,7 +250,7 @@ struct PlannedText {
     }
 }
 
-/// The texts of a plan as phones show them, to stand in a page of others that has `PageStyle.sheet`.
+/// The texts of a plan as phones show them, to embed in another page with `PageStyle.sheet`.
 public enum PlannedTextCards {
     /// More are told, not shown.
     private static let most = 30

@@ -2,7 +2,7 @@ import Base
 public import Runs
 
 extension Order.Kind {
-    /// What was asked, as it stands behind a name and before a colon: `send 20261201-090000-spring-sale-7f3a`.
+    /// The order, as written after a name and before a colon: `send 20261201-090000-spring-sale-7f3a`.
     public var words: String {
         switch self {
         case .approve(let run, _), .reject(let run, _, _), .send(let run, _), .resume(let run), .retry(let run), .pause(let run),
@@ -49,7 +49,7 @@ extension OrderResult {
 }
 
 extension OrderRefusal {
-    /// Why an order was not done, as it stands behind a colon, with what to do instead.
+    /// Why an order was not carried out, as written after a colon, with what to do instead.
     public var sentence: String {
         switch self {
         case .notPermitted: "you have no right to do this; ask an administrator for it"

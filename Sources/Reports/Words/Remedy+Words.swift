@@ -32,7 +32,7 @@ extension Remedy {
 }
 
 extension Remedy.Task {
-    /// What to ask for, as it stands behind `to`.
+    /// What to request, as written after `to`.
     fileprivate var words: String {
         switch self {
         case .restoreRun(let run): "put back the newest file of \(run), so that no device gets the push twice"
@@ -66,7 +66,7 @@ extension Diagnostic {
         face == .terminal || remedies.isEmpty ? remedy : remedies.map(\.sentence).joined(separator: " ")
     }
 
-    /// What people read in a browser, as it stands behind a colon. Paths of the server are left to logs.
+    /// What people read in a browser, as written after a colon. Paths of the server are left to logs.
     public var inConsole: String {
         let place = position.map { "line \($0.line), column \($0.column): " } ?? ""
         let remedy = remedy(for: .console).map { ". \($0)" } ?? ""

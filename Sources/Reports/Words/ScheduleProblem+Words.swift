@@ -2,7 +2,7 @@ import Base
 public import Runs
 
 extension ScheduleProblem {
-    /// Why a time waits, was given up, or did not reach every device, as it stands behind a colon.
+    /// Why a time waits, was given up, or did not reach every device, as written after a colon.
     public var sentence: String { sentence(for: .terminal) }
 
     /// The same behind the state of the time; nil where that says it already.
@@ -63,7 +63,7 @@ extension ScheduleProblem {
 }
 
 extension AdvanceApproval.Flaw {
-    /// Why the approval does not hold, as it stands behind "but".
+    /// Why the approval does not hold, as written after "but".
     public var sentence: String {
         switch self {
         case .sourceDiffers: "the campaign or the settings of its app were changed afterwards"

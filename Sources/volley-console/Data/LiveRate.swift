@@ -44,7 +44,7 @@ final class LiveRate: Sendable {
                 return nil
             }
             let seconds = (now - look.at) / .seconds(1)
-            // Figures are counted anew once in a while; until then there is nothing to learn.
+            // Figures are counted again from time to time; until then nothing changes.
             guard seconds >= 1, run.settled != look.settled || seconds > 10 else { return look.perSecond }
             let rate = max(0, Double(run.settled - look.settled) / seconds)
             looks[run.id] = Look(settled: run.settled, at: now, perSecond: rate)

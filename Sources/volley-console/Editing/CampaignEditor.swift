@@ -74,7 +74,7 @@ enum CampaignEditor {
     /// With what is found in its text.
     static func checked(_ sheet: Sheet, _ visit: Visit, _ site: Site) throws -> Sheet {
         var sheet = sheet
-        // A new one stands in the folder, too, whatever it will be called.
+        // A new one is also in the folder, under any name.
         let path = FilePaths.join(site.folder, name: sheet.file.isEmpty ? "new-campaign.yaml" : sheet.file)
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         sheet.findings = try CampaignFindings(file: path, text: text, visit, site).all

@@ -7,7 +7,7 @@ import Reports
 
 /// What most people change in a campaign, as a form: each field is a value of the source, and saving changes only those that differ.
 enum CampaignForm {
-    /// A field and the key that it stands for.
+    /// A field and the key that it sets.
     struct Field: Sendable {
         enum Kind: Sendable { case line, lines, list, choice, tags, moment, rule, zone }
 

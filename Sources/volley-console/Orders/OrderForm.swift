@@ -89,7 +89,7 @@ enum OrderForm {
         return items.isEmpty ? "" : "<ul class=\"list\">\(items)</ul>"
     }
 
-    /// An order whose time is over is recorded as lapsed only by the next sender.
+    /// Only the next sender records an order as lapsed after its time.
     static func state(_ placed: PlacedOrder, at now: OrderMoment) -> OrderState {
         placed.state == .waiting && placed.order.hasLapsed(at: now) ? .lapsed : placed.state
     }

@@ -66,7 +66,7 @@ enum Form {
         "<p class=\"field\"><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" value=\"\(value)\"\(attributes)></p>"
     }
 
-    /// A choice of one among several; the first stands for no choice.
+    /// A choice of one among several; the first means no choice.
     static func choice(_ label: HTML, name: String, among options: [(value: String, words: String)], chosen: String, none: String) -> HTML {
         let items: [HTML] = ([("", none)] + options).map { value, words in
             "<option dir=\"auto\" value=\"\(value)\"\(value == chosen ? " selected" : "" as HTML)>\(words)</option>"

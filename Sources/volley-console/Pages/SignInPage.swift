@@ -65,7 +65,7 @@ enum SignInPage {
         var name = ""
         var message: HTML = ""
         var status = HTTPResponse.Status.ok
-        /// Whether the form for a password is shown also where a provider is to be the only way in.
+        /// Whether the form for a password is shown even if a provider should be the only way in.
         var asksForPassword = true
     }
 

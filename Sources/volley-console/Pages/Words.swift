@@ -48,7 +48,7 @@ enum Words {
         return first.dropLast().contains { "/.:".contains($0) } ? message : TextFormat.capitalized(message)
     }
 
-    /// What stands behind a colon elsewhere, as a sentence.
+    /// A text that follows a colon elsewhere, as a sentence.
     static func sentence(_ text: String) -> String {
         let text = capitalized(TextFormat.printable(text))
         return text.hasSuffix(".") ? text : text + "."

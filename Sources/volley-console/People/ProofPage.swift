@@ -2,8 +2,8 @@ import Accounts
 import Base
 import HTTPTypes
 
-/// Has a person type the password once more before something that cannot be taken back, and leads on to it. What the person had filled in
-/// before is kept in the page, and nowhere else.
+/// Has a person type the password again before an action that cannot be undone, and then continues with it. What the
+/// person had filled in before is kept in the page, and nowhere else.
 enum ProofPage {
     static var routes: [Route] {
         [

@@ -9,7 +9,7 @@ import Workspace
 /// The process that reads exports for a page: a child of the console with limits of its own, so that an export of millions, or one that
 /// is no export at all, affects no other page. It writes a piece of a page to standard output.
 enum PlanningChild {
-    /// What is to be found out about a campaign file.
+    /// A question about a campaign file.
     enum Question: String, CaseIterable, ExpressibleByArgument {
         case preview
         /// Why a device gets it or not; the device is read from standard input.

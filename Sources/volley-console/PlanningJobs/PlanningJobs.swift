@@ -70,7 +70,7 @@ final class PlanningJobs: Sendable {
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
-    /// The answer, if it is known by now; otherwise it is being found out afterwards.
+    /// The answer, if it is already known; otherwise finding it begins.
     /// - Parameter asker: the person, so that people take turns.
     /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
     func answer(to question: Question, for asker: String?) throws -> Result? {

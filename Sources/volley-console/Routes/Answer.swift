@@ -99,7 +99,7 @@ extension Answer {
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: document.markup)))
     }
 
-    /// Only what no system and no header minds.
+    /// Only characters that every system and every header accepts.
     private static func fileName(_ name: String) -> String {
         String(
             String.UnicodeScalarView(

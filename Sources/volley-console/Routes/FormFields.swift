@@ -22,7 +22,7 @@ enum FormFields {
         text.utf8.contains(0x0D) ? text.replacing("\r\n", with: "\n").replacing("\r", with: "\n") : text
     }
 
-    /// Text whose bytes may stand there as `%41`; what is no such code stands for itself.
+    /// Text whose bytes may be written as `%41`; anything else is taken as it is.
     static func decode(_ text: some Sequence<UInt8>, plusIsBlank: Bool) -> String {
         let text = Array(text)
         var bytes: [UInt8] = []

@@ -29,7 +29,7 @@ struct Route: Sendable {
     enum Method: String, Sendable { case get = "GET", post = "POST" }
 
     let method: Method
-    /// `/runs/:run`: a part that begins with a colon stands for any.
+    /// `/runs/:run`: a part that begins with a colon matches any part.
     let path: String
     let right: RouteRight
     var subject = Subject.none
@@ -47,7 +47,8 @@ struct Route: Sendable {
     /// May block.
     let answer: @Sendable (Visit, Site) throws -> Answer
 
-    /// Whether `Gate` has the person type the password once more first, unless that was a moment ago: for what cannot be taken back.
+    /// Whether `Gate` has the person type the password again first, unless that was a moment ago: for actions that
+    /// cannot be undone.
     var needsFreshSignIn: Bool {
         if case .right(let right) = right, changes, right.needsFreshSignIn { return true }
         return asksAgain
@@ -69,7 +70,7 @@ struct Visit: Sendable {
     var sessionEnded = false
     /// The parts of the path that stand for any, by their names.
     var parameters: [String: String]
-    /// What stands behind `?`; of several with one name, the first.
+    /// The values after `?`; if a name occurs several times, the first.
     var query: [String: String]
     /// A form's fields.
     var form: [String: String] = [:]

@@ -77,7 +77,7 @@ struct Doors: RouterMiddleware {
         return Layout.document(title: plain.title, plain.content)
     }
 
-    /// A line without secrets: neither the query nor a header stands in it.
+    /// A line without secrets: it has neither the query nor headers.
     private func note(_ request: Request, _ context: ConsoleContext, _ status: HTTPResponse.Status, _ begin: ContinuousClock.Instant) {
         let milliseconds = Int((ContinuousClock.now - begin) / .milliseconds(1))
         let client = context.sight?.client ?? context.peer

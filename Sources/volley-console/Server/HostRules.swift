@@ -64,7 +64,7 @@ struct HostRules: Sendable {
     /// Over a Unix socket, only a proxy is connected.
     private func isProxy(_ peer: IPAddress?) -> Bool { peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true }
 
-    /// The last address that no proxy of ours is at: what stands before it, anyone can have written.
+    /// The last address that is not one of our proxies: any client could have written the addresses before it.
     private func clientBehindProxies(_ headers: HTTPFields) -> IPAddress? {
         guard let name = HTTPField.Name("X-Forwarded-For") else { return nil }
         for part in headers[values: name].joined(separator: ",").split(separator: ",").reversed() {

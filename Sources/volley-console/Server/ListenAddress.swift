@@ -18,7 +18,7 @@ enum ListenAddress: Hashable, Sendable {
 
     /// Reads `--listen` and `--socket`.
     /// - Throws: `Diagnostic` for both at once, for what is no address, and for one that others than this machine reach where
-    ///   no `public_url` says that a proxy with https stands before it.
+    ///   no `public_url` says that a proxy with https is in front of it.
     init(listen: String?, socket: String?, console: ConsoleSettings?) throws(Diagnostic) {
         if let socket {
             guard listen == nil else {
@@ -87,7 +87,8 @@ extension ListenAddress {
         }
     }
 
-    /// What comes of connecting to a socket: 0, or errno. A program whose queue is full does not answer at once, so nothing waits for it.
+    /// The result of connecting to a socket: 0, or errno. A program whose queue is full does not answer at once, so
+    /// nothing waits for it.
     private static func answer(at path: String) -> Int32 {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return errno }

@@ -9,7 +9,7 @@ import Synchronization
 /// to the person with the least work under way, and among those to the one whose turn was longest ago. Work of no one
 /// in particular is quick, and has no share to keep to.
 struct WorkTurns {
-    /// What becomes of a piece of work.
+    /// The fate of a piece of work.
     enum Admission: Hashable {
         case start
         /// - Parameter displaced: the ticket of the piece that is refused in its place; nil while there is room.

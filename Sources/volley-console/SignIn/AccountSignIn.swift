@@ -139,7 +139,7 @@ protocol SignIn: Sendable {
     /// Begins a session.
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer
 
-    /// Checks the password of a signed-in person once more, and the code if there is a second factor.
+    /// Checks the password of a signed-in person again, and the code if there is a second factor.
     /// - Parameters:
     ///   - credentials: the name does not count.
     ///   - secret: of the session, which continues with another one.

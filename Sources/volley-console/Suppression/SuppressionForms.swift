@@ -8,7 +8,7 @@ import Runs
 import Workspace
 
 /// What can be done about suppressed devices: look one up, add some, take one or all of them off. Tokens come in forms only, never in
-/// addresses, which stand in logs and histories; none is shown again.
+/// addresses, which logs and histories keep; none is shown again.
 enum SuppressionForms {
     static var routes: [Route] {
         let right = RouteRight.right(.manageSuppression)

@@ -107,7 +107,7 @@ struct StarterProject {
             """
     }
 
-    /// A line whose comment stands below the others, if there is room for it.
+    /// A line whose comment is below the others, if there is room for it.
     private static func aligned(_ line: String, _ comment: String) -> String {
         guard !comment.isEmpty else { return line }
         return line + String(repeating: " ", count: line.count > 32 ? 3 : 34 - line.count) + "# \(comment)"

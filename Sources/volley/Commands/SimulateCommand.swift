@@ -13,7 +13,7 @@ public import Simulators
 public enum SimulateCommand {
     /// The simulator's behaviour.
     public struct Settings: Sendable {
-        /// The service that the simulator stands in for.
+        /// The service that the simulator simulates.
         public var service = Simulators.standard
         /// A loopback port; 0 for a free one.
         public var port = 0

@@ -23,7 +23,7 @@ struct SimulatedCredential {
     /// The file with the credential; nil if volley.yaml names credentials.
     let file: String?
     private let kind: Kind
-    /// The service that the simulator stands in for.
+    /// The service that the simulator simulates.
     private let service: String
 
     /// Reads the credentials, or makes one. A credential that exists is trusted and never overwritten: a service hands it out only once.
@@ -76,7 +76,7 @@ struct SimulatedCredential {
         }
     }
 
-    /// The account in volley.yaml whose credential is to be in a file that does not exist yet.
+    /// The account in volley.yaml whose credential will be in a file that does not exist yet.
     private static func account(at standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws -> AppService? {
         guard let project = try Project.find(with: options.project) else { return nil }
         for app in project.apps {

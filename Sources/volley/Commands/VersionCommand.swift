@@ -27,7 +27,7 @@ extension VersionReport {
 }
 
 extension JSONValue {
-    /// A value as it stands in a line: a text without quotes.
+    /// A value as written in a line: a text without quotes.
     fileprivate var plainText: String {
         switch self {
         case .string(let text): text

@@ -67,7 +67,7 @@ struct Supervision: Hashable {
     /// - Parameter hasSender: whether there shall be a sender.
     init(hasSender: Bool) { self.hasSender = hasSender }
 
-    /// When `timePassed` is to be told; nil for never.
+    /// When to report `timePassed`; nil for never.
     var wakeAt: Double? {
         states.values.compactMap { state in
             switch state {

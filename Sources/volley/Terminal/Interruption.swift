@@ -8,9 +8,9 @@ import Synchronization
 /// first signal makes the command end cleanly; the second ends the process at once. All claims until then are in the
 /// run file, so nothing is lost either way.
 ///
-/// For a child of `volley serve`, further SIGTERMs say the same once more, and end nothing at once: Linux sends one for each thread of the parent that
-/// ends (PR_SET_PDEATHSIG(2const); `forget_original_parent` in kernel/exit.c), and systemd sends one to all processes
-/// of a unit, in addition to that of `volley serve`.
+/// For a child of `volley serve`, further SIGTERMs only repeat the first one, and end nothing at once: Linux sends one
+/// for each thread of the parent that ends (PR_SET_PDEATHSIG(2const); `forget_original_parent` in kernel/exit.c), and
+/// systemd sends one to all processes of a unit, in addition to that of `volley serve`.
 enum Interruption {
     private static let made = Result { () throws(Diagnostic) in try Cancellation() }
 
@@ -74,8 +74,8 @@ public enum Supervisor {
 }
 
 /// SIGHUP for the commands that stay. At a terminal it means that the session is over, and ends the command (`Interruption`). From a manager of services, or
-/// a script written for it, it means "read your files again": Volley does that anyway, and only says so. A service that
-/// ended because of it would stay down, as its manager takes 130 for an end in good order.
+/// a script written for it, it means "read your files again": there is nothing to do, and the command only says so. A
+/// service that ended because of it would stay down, as its manager takes 130 for an end in good order.
 enum Hangup {
     private static let rung = Result { () throws(Diagnostic) in try Wakeup() }
     private static let isExpected = Atomic(false), hasCome = Atomic(false)

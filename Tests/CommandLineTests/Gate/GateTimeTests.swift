@@ -31,7 +31,7 @@ struct GateTimeTests: GateTesting {
         try folder.write("campaign.yaml", campaign.replacing("name: test", with: "name: renamed"))
         try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "has already used its time")
-        // By now it is also too late, but `--now` would reach every device a second time.
+        // It is also too late, but `--now` would reach every device a second time.
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "has already used its time")
         #expect(!late.contains("--now"), "\(late)")

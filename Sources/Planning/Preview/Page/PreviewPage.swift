@@ -27,7 +27,7 @@ public struct PreviewPage: Sendable {
         PageStyle.document(title: "Preview of \(preview.campaign), \(preview.destination)", style: "", content)
     }
 
-    /// What the page shows, to stand in a page of others that has `PageStyle.sheet`.
+    /// What the page shows, to embed in another page with `PageStyle.sheet`.
     public var content: HTML { parts.withoutTokens }
 
     private var parts: HTML {

@@ -125,7 +125,7 @@ struct PreviewWords: Sendable {
     /// The database that was asked instead of reading exports; nil where they were read.
     let database: String?
 
-    /// What stands in place of an export's path.
+    /// The text in place of an export's path.
     static func query(to database: String) -> String { "the query to \(database)" }
 
     package init(_ context: CampaignContext, _ settings: RunSettings, exports files: [String]) {

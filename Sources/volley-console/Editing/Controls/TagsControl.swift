@@ -164,7 +164,7 @@ enum KnownTags {
         Route(method: .get, path: "/campaign/form/live.json", right: .right(.edit), subject: .campaign, answer: live)
     }
 
-    /// What is known by now.
+    /// The values that are known so far.
     static func of(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) -> KnownTags {
         let exports = CampaignForm.text(of: (try? edit.value(at: ["audience", "devices"])) ?? nil)
         let question = PlanningJobs.Question(
