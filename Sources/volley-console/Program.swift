@@ -65,8 +65,9 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: .hidden)
     var about: String?
 
-    /// The command, volley.yaml or the port is wrong, so that neither console nor sender can be what was meant; and an end by an error after it had
-    /// served, or by the console's own files, which can be mended while `volley schedule` sends.
+    /// Exit codes: the command, volley.yaml or the port is wrong, so that neither console nor sender can run as
+    /// intended; or it ended with an error after it had served, or because of the console's own files, which can be
+    /// repaired while `volley schedule` sends.
     private static let wrong: Int32 = 2, failed: Int32 = 1
 
     func validate() throws {
@@ -101,7 +102,7 @@ struct Program: AsyncParsableCommand {
 
     private func serve(_ log: Logger, until signals: EndSignals) async throws {
         let choice = ProjectChoice(file: config, runs: runs)
-        // A mistake of the command is said first: it ends `volley serve`, and trouble with accounts does not.
+        // A mistake in the command is reported first: it ends `volley serve`, and trouble with accounts does not.
         let project = try Project.read(file: Site.projectFile(folder, choice)).0, settings = project.console
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
         try address.checkPath()
@@ -114,7 +115,7 @@ struct Program: AsyncParsableCommand {
         if let warning = site.provider?.warning { log.warning("\(TextFormat.inLine(warning.inLog))") }
         let connections = Connections(limits: OpenFiles.limits, hosts: HostRules(settings))
         let server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
-        // The socket is made with these rights, so that at no moment anyone else can connect.
+        // The socket is created with these rights, so that no other user can connect at any moment.
         let isSocket = if case .socket = address { true } else { false }
         let mask = isSocket ? umask(0o117) : 0
         let hasListened = Atomic(false)

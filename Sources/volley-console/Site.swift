@@ -9,7 +9,7 @@ import Workspace
 final class Site: Sendable {
     /// The folder that `volley serve` names.
     let folder: String
-    /// The volley.yaml by which everything is read.
+    /// The volley.yaml that everything is read with.
     let projectFile: String
     let archive: RunArchive
     let campaigns: CampaignShelf

@@ -16,7 +16,7 @@ enum ActivityPage {
     /// The filters in the address, as typed there.
     private struct Choice {
         var person: String, app: String, kind: String
-        /// Only what is older than the line with this number.
+        /// Only lines that are older than the line with this number.
         var before: String
 
         init(_ query: [String: String]) {
@@ -30,7 +30,7 @@ enum ActivityPage {
                 + FormFields.query([("person", person), ("app", app), ("kind", kind), ("before", before.map { String($0) } ?? "")])
         }
 
-        /// nil for what no line can be.
+        /// nil for text that cannot be a line's number.
         func filter(apps: Set<String>?) -> ActivityFilter? {
             var filter = ActivityFilter(apps: apps)
             if !person.isEmpty {
@@ -107,7 +107,7 @@ enum ActivityPage {
             """
     }
 
-    /// Which app it concerns, and from where it was done.
+    /// The app that it concerns, and where it was done.
     private static func place(_ activity: Activity) -> HTML {
         let app: HTML = activity.app.map { "<span class=\"chip\" dir=\"auto\">\(TextFormat.printable($0))</span>" } ?? ""
         let address: HTML = activity.address.map { " <span class=\"note\">from \($0.description)</span>" } ?? ""

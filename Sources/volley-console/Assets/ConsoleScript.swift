@@ -18,7 +18,7 @@ enum ConsoleScript {
           }
         }
 
-        // A run that is being sent is asked for every two seconds, while someone looks at it.
+        // A run that is being sent is fetched every two seconds while its page is visible.
         function follow(section) {
           let failures = 0;
           async function look() {
@@ -36,7 +36,7 @@ enum ConsoleScript {
                 place.innerHTML = markup;
                 localTimes(place);
               }
-              // A form that is open keeps what was done in it.
+              // An open form keeps what was typed in it.
               if (!run.is_live && section.dataset.keep !== undefined) { section.hidden = true; return; }
               // Buttons and orders have changed; text that is being typed is left alone.
               const isTyping = document.activeElement?.matches("input, textarea") && document.activeElement.value;
@@ -48,7 +48,7 @@ enum ConsoleScript {
           again();
         }
 
-        // What is being found out is asked for again after a while.
+        // A result that is not ready is fetched again after a while.
         for (const form of document.querySelectorAll("form[data-again]")) setTimeout(() => form.submit(), 1500);
 
         localTimes(document);

@@ -11,10 +11,10 @@ import Workspace
 final class CampaignShelf: Sendable {
     /// A campaign file.
     struct Item: Sendable {
-        /// Its name in the folder: what addresses of pages call it.
+        /// Its name in the folder, as in addresses of pages.
         var file: String
         var path: String
-        /// The campaign's name; nil when mistakes keep it from being read.
+        /// The campaign's name; nil if a mistake makes it unreadable.
         var name: String?
         /// As written; nil when it cannot be read.
         var app: String?
@@ -65,7 +65,7 @@ final class CampaignShelf: Sendable {
         return memory.withLock { memory in
             memory.entries = memory.entries.filter { stamps[$0.key] != nil }
             for (name, stamp) in stamps {
-                // A mistake may lie elsewhere: in the time zone database, for example.
+                // A mistake may be in another place: in the time zone database, for example.
                 if let entry = memory.entries[name], entry.stamp == stamp, entry.projectStamp == projectStamp,
                     entry.item.mistakes.isEmpty || entry.minute == now.epochSeconds / 60
                 {
@@ -100,7 +100,7 @@ final class CampaignShelf: Sendable {
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let reading = try ScheduleFiles([item.path], catalog: catalog, in: choice).read(now: now)
         var times: [ScheduleList.Time] = []
-        // Most rules come soon; others, and a moment far away, take years.
+        // The times of most rules come soon; those of others, and a distant moment, can be years away.
         for days in [2.0, 40, 400, 40_000] where times.count < count {
             let list = ScheduleList(
                 reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.displayZone, now: now, daysAhead: days,
@@ -110,7 +110,7 @@ final class CampaignShelf: Sendable {
         return Array(times.prefix(count))
     }
 
-    /// What has the name of a campaign file without being a file: folders, pipes, links that lead nowhere. Each with what to do about it.
+    /// Entries with the name of a campaign file that are not files: folders, pipes, broken links. Each with its remedy.
     func strangers() throws -> [Diagnostic] {
         try Folder.names(in: folder).filter(ScheduleFiles.isCampaign).sorted().compactMap { name in
             let kind = FileKind(path: FilePaths.join(folder, name: name))
@@ -124,7 +124,7 @@ final class CampaignShelf: Sendable {
     /// Why a campaign is not sent at its times, apart from mistakes in its own file: for example, another campaign has
     /// the same name.
     func hindrances(project: Project, now: Timestamp) throws -> [String: [Diagnostic]] {
-        // What is wrong with the record of times is said on Today and on the calendar; campaigns can be written nevertheless.
+        // Today and the calendar report problems with the record of times; campaigns can still be edited.
         guard let mistakes = try? schedule(project: project, now: now).mistakes else { return [:] }
         return try items(project: project, now: now).reduce(into: [:]) { found, item in
             guard item.mistakes.isEmpty, let all = mistakes[FilePaths.named(item.path)]?.all, !all.isEmpty else { return }
@@ -139,7 +139,8 @@ final class CampaignShelf: Sendable {
         }
         return names.filter(ScheduleFiles.isCampaign).reduce(into: [:]) { stamps, name in
             let path = FilePaths.join(folder, name: name)
-            // What is no file has no text that a page could show; a read of a named pipe would never end. `strangers` names it.
+            // An entry that is not a file has no text to show, and reading a named pipe would never end. `strangers`
+            // lists such entries.
             guard FileKind(path: path) == .regular else { return }
             stamps[name] = FileStamp(path: path)
         }

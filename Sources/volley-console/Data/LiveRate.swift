@@ -14,7 +14,7 @@ final class LiveRate: Sendable {
     /// Since when the count of a run has been the same.
     private let unchanged = Mutex<[String: (settled: Int, since: ContinuousClock.Instant)]>([:])
 
-    /// For how long a run has been sent without an outcome, as of its last count; seconds.
+    /// How long a run has been sent without an outcome, as of its last count, in seconds.
     /// - Parameter now: of the visit.
     func secondsWithoutOutcome(of run: RunSummary, at now: Timestamp) -> Double {
         unchanged.withLock { unchanged in
@@ -24,7 +24,7 @@ final class LiveRate: Sendable {
             }
             if let last = unchanged[run.id], last.settled == run.settled { return (counted - last.since) / .seconds(1) }
             let begun = run.sendingSince.map { Double(now.epochMilliseconds - $0.epochMilliseconds) / 1000 } ?? 0
-            // Without any outcome it has been so since sending began, also if no page was open.
+            // A run without any outcome has been so since sending began, even if no page was open.
             let seconds = run.settled == 0 ? max(0, begun) : 0
             unchanged[run.id] = (run.settled, counted - .seconds(seconds))
             return seconds

@@ -3,7 +3,8 @@ import Reports
 import Runs
 import Synchronization
 
-/// Reports as pages, the last few of them remembered: a report of millions takes seconds, and does not change once its run has ended.
+/// Reports as pages, the last few of them cached: a report of millions takes seconds, and does not change once its run
+/// has ended.
 final class ReportShelf: Sendable {
     private struct Entry {
         var stamps: [String: RunStamp]

@@ -2,7 +2,8 @@ import Base
 import Runs
 import Synchronization
 
-/// All runs of the folder, remembered: a run is read again only when it was written to. Listing a thousand runs costs a look at each file.
+/// All runs of the folder, cached: a run is read again only after it was written to. Listing a thousand runs checks
+/// each file.
 final class RunArchive: Sendable {
     /// The runs at one moment.
     struct Listing: Sendable {
@@ -72,7 +73,7 @@ final class RunArchive: Sendable {
     }
 
     /// The runs of a campaign that were begun before one of them was planned, newest first, at most twenty: tests and retries do not count.
-    /// Of many plans that were never sent, none is opened.
+    /// Plans that were never sent are not opened.
     func begun(before run: RunSummary) throws -> [RunFile] {
         let found = try listing().runs.filter { other in
             other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil && other.startedAt != nil
@@ -92,7 +93,7 @@ final class RunArchive: Sendable {
     private func read(_ id: String, _ stamp: RunStamp, _ mark: HistorySnapshot.Mark, _ history: HistorySnapshot) -> Entry {
         do {
             let run = try catalog.open(id)
-            // Nothing stays open: there may be more runs than a process may open files.
+            // No file stays open: there may be more runs than a process may open files.
             defer { run.close() }
             guard run.plan.id == id else { return Entry(stamp: stamp, mark: mark, result: nil, isPassing: false) }
             var summary = try RunSummary(run, figures: live.figures(of: run), known: history)
@@ -100,7 +101,7 @@ final class RunArchive: Sendable {
             let isPassing = summary.isLive || summary.cause == .ledger(.processGone) || summary.doubt != nil
             return Entry(stamp: stamp, mark: mark, result: .success(summary), isPassing: isPassing)
         } catch {
-            // What cannot be opened now may be only for a moment.
+            // A run that cannot be opened now may be readable a moment later.
             return Entry(stamp: stamp, mark: mark, result: .failure(Diagnostic(explaining: error)), isPassing: true)
         }
     }
@@ -133,15 +134,15 @@ final class LiveFigures: Sendable {
     private let catalog: RunsFolder
     private let counts = Mutex<[String: Count]>([:])
 
-    /// How much longer counts are good for than counting took, and how long at least.
+    /// How much longer than the counting itself a count stays valid, and the shortest such time.
     private static let rest = 25, least = Duration.seconds(1)
     /// The number of recipients that are counted at once, within a few hundredths of a second.
     private static let few = 200_000
 
     init(_ catalog: RunsFolder) { self.catalog = catalog }
 
-    /// The figures of a run: of one that has ended, as it keeps them; of another, as of a moment ago. nil while a large run is counted for the
-    /// first time.
+    /// The figures of a run: those that it keeps, if it has ended; otherwise those of a moment ago. nil while a large
+    /// run is counted for the first time.
     func figures(of run: RunFile) throws -> RunFigures? {
         let id = run.plan.id
         let state = try run.status().state

@@ -25,7 +25,7 @@ struct RunSummary: Sendable {
     var isApproved: Bool
     /// Whether it is for a time of a schedule: the sender sends it once it may.
     var isForATime: Bool
-    /// From when on it is too late for that time; nil if it never is, or if quiet hours decide.
+    /// The moment after which it is too late for that time; nil if it never is, or if quiet hours decide.
     var tooLateAt: Timestamp?
     /// Whether a push without an answer is sent again when the run continues, because its campaign or its service says
     /// so.
@@ -41,7 +41,7 @@ struct RunSummary: Sendable {
     /// Why its figures may be too small; nil when they are not.
     var doubt: Diagnostic?
 
-    /// What is not known of it, as it was put back from a backup; nil for most.
+    /// The facts that are missing because it was put back from a backup; nil for most.
     var restored: RestoredRun?
 
     /// Whether it was put back before it had ended, so that no command continues it.

@@ -34,7 +34,7 @@ enum CampaignCopies {
         return .page(page(.init(file: "", text: text, base: "", notice: notice), visit))
     }
 
-    /// The first lines of a campaign as a form, filled in as it came; what it saves is opened in the form for the rest.
+    /// The first lines of a campaign as a form, filled in as it was sent. Saving it opens the form for the rest.
     private static func beginning(_ visit: Visit, _ site: Site) throws -> HTML {
         func value(_ name: String) -> String { visit.form["begin"] == nil ? "" : visit.form[name] ?? "" }
         let apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
@@ -105,7 +105,7 @@ enum CampaignCopies {
             """
     }
 
-    /// With another name, and without times: two campaigns of one name and schedule would keep one another from being sent.
+    /// With another name, and without times: two campaigns with the same name and schedule would block each other.
     private static func copy(_ text: String) -> String {
         guard var edit = YAMLEdit(text) else { return text }
         if case .text(let name)? = try? edit.value(at: ["name"]) { try? edit.set(.text(name.prefix(59) + "-copy"), at: ["name"]) }

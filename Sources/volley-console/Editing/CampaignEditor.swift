@@ -93,7 +93,7 @@ enum CampaignEditor {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
             sheet.findings.map { findings in
-                // What keeps it from being saved is a mistake, too, and is said above.
+                // A reason that keeps it from being saved is a mistake, too, and is named above.
                 guard !findings.isEmpty || sheet.status == .ok else { return "" }
                 let list: HTML =
                     findings.isEmpty
@@ -122,7 +122,7 @@ enum CampaignEditor {
     }
 }
 
-/// Two people changed one file: both texts, and how to go on.
+/// Two people changed one file: both texts, and how to continue.
 enum CampaignConflict {
     static func page(_ sheet: CampaignEditor.Sheet, _ present: [UInt8]?, _ visit: Visit, _ site: Site) -> Page {
         let theirs = present.map(CampaignSaving.text)
@@ -163,7 +163,7 @@ struct CampaignFindings {
         let (project, now) = (try site.project(), visit.now)
         let bytes = try text.map { Array($0.utf8) } ?? FilePaths.read(file, atMost: Route.campaignBodyLimit)
         let draft = CampaignSaving.draft(bytes, file: file, project, at: now)
-        // What is checked are the exports and keys of that app, and a remedy may name other apps.
+        // The check reads the exports and keys of that app, and a remedy may name other apps.
         if let app = draft.app, !visit.may(.seeCampaigns, app: app.value) {
             all = [CampaignSaving.foreign(app)]
             return
@@ -175,7 +175,7 @@ struct CampaignFindings {
         all = result.errors.isEmpty ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
     }
 
-    /// What was looked at, below what was found.
+    /// The list of checked things, below the findings.
     static let scope: HTML = """
         Checked: the text, volley.yaml, and the columns of the exports. How many devices get it, and what they read, is in the \
         <i>Preview</i>.

@@ -5,7 +5,7 @@ import Campaigns
 import HTTPTypes
 import Runs
 
-/// What the form's fields ask for, and how it gets into the source.
+/// The values of the form's fields, and how they are written into the source.
 extension CampaignForm {
     // MARK: - Values
 
@@ -40,7 +40,7 @@ extension CampaignForm {
     }
 
     /// What a form holds for a field, as text; nil when it has no such field.
-    /// - Throws: it says only half of what is needed.
+    /// - Throws: it has only half of the values that are needed.
     static func text(of field: Field, in form: [String: String]) throws(Mistake) -> String? {
         let shown = form[shown(field)] ?? ""
         switch field.kind {
@@ -67,7 +67,7 @@ extension CampaignForm {
         return mistakes
     }
 
-    /// Tags that are taken away never leave everyone: that must be chosen.
+    /// Removing all tags never selects everyone: that must be chosen.
     private static func unselected(_ form: [String: String], _ edit: YAMLEdit) -> Mistake? {
         let selectors = ["tags", "everyone", "aliases", "registration_ids"]
         func isMissing(_ key: String) -> Bool {
@@ -81,7 +81,7 @@ extension CampaignForm {
     /// The values of a form, a line each, so that nothing is lost where they cannot be saved.
     static func written(in form: [String: String]) -> String {
         let lines = fields.compactMap { field -> String? in
-            // Of what is only half there, each half.
+            // If a pair has only one half, that half.
             guard let text = try? text(of: field, in: form) else {
                 let parts = parts(of: field).compactMap { form[$0] }.filter { !$0.isEmpty }
                 return parts.isEmpty ? nil : "\(field.label): \(parts.joined(separator: " "))"
@@ -157,7 +157,7 @@ struct ChangeQuestion {
     private let reach: (kept: Int, all: Int)?
 
     /// - Parameters:
-    ///   - present: the bytes of the file as it is; nil for a new one.
+    ///   - present: the present bytes of the file; nil for a new one.
     ///   - text: what it would hold.
     /// - Returns: nil when there is nothing to ask, or the form has the answer.
     init?(from present: [UInt8]?, to text: String, of item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws {

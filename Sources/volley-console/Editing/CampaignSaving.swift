@@ -14,20 +14,21 @@ final class CampaignSaving: Sendable {
     /// How saving a text ended.
     enum Outcome {
         case saved
-        /// The file is not as the person saw it: what it holds now; nil if it is gone.
+        /// The file has changed since the person saw it: its present content; nil if it is gone.
         case conflict([UInt8]?)
-        /// It may not be saved so; what is wrong.
+        /// It may not be saved like this, with the reasons.
         case refused([Diagnostic])
     }
 
-    /// One save at a time, so that none comes between another's look at the file and its change.
+    /// One save at a time, so that no save comes between another's check of the file and its change.
     private let turn = Mutex(())
     private let accounts: AccountStore
     private let folder: String
 
     init(_ accounts: AccountStore, folder: String) { (self.accounts, self.folder) = (accounts, folder) }
 
-    /// What a draft of a file is, as far as it can be read: by the reader that `volley schedule` uses, with the services of its app.
+    /// The campaign that a draft describes, as far as it can be read: by the reader that `volley schedule` uses, with
+    /// the services of its app.
     /// - Parameter bytes: exactly those that the file holds, or will hold.
     static func draft(_ bytes: [UInt8], file: String, _ project: Project, at now: Timestamp) -> CampaignDraft {
         Campaign.draft(bytes: bytes, file: file, now: now) { app in
@@ -35,7 +36,7 @@ final class CampaignSaving: Sendable {
         }
     }
 
-    /// Saves a text. What it may be is judged by the very bytes that are written.
+    /// Saves a text. The rules are checked on exactly the bytes that are written.
     /// - Parameters:
     ///   - file: its name in the folder.
     ///   - base: the digest of the file as the person saw it; nil for a file that must not exist yet.
@@ -51,7 +52,7 @@ final class CampaignSaving: Sendable {
         return try turn.withLock { _ in
             let present = FilePaths.exists(path) ? try FilePaths.read(path, atMost: Route.campaignBodyLimit) : nil
             let before = present.map { Self.draft($0, file: path, project, at: visit.now).app?.value }
-            // The file may have become another app's since the page was asked for.
+            // The file may have become another app's since the page was requested.
             if let before, base != nil, !visit.may(.edit, app: before) { throw Refusal.notAllowed.holding(visit.form) }
             guard present.map(ShownFile.digest) == base else { return .conflict(present) }
             let bytes = Self.bytes(of: text, like: present)
@@ -70,8 +71,8 @@ final class CampaignSaving: Sendable {
         }
     }
 
-    /// What a new file was made from: the file that it was said to be a copy of, and each whose text says the same under another name or at other
-    /// times. Otherwise a copy would hide its writers, and one of them could approve it.
+    /// The sources of a new file: the file that it was declared to be a copy of, and each file with the same text apart
+    /// from name and times. Otherwise a copy would hide its writers, and one of them could approve it.
     private func sources(
         of text: String, for file: String, _ original: String?, _ project: Project, _ site: Site
     ) throws -> [VersionSource] {
@@ -99,7 +100,7 @@ final class CampaignSaving: Sendable {
         }
     }
 
-    /// The file that is written: behind a link the one that it leads to, so that the link stays and its other readers see the change.
+    /// The file that is written: for a link, its target, so that the link stays and its other readers see the change.
     /// - Throws: `Diagnostic`: the link leads where the console may not write, or nowhere.
     private func target(of path: String, _ project: Project, _ choice: ProjectChoice) throws(Diagnostic) -> String {
         var status = stat()
@@ -117,7 +118,7 @@ final class CampaignSaving: Sendable {
         return target
     }
 
-    /// Why a person may not save this; empty if they may. Mistakes do not matter where they leave no doubt about rights.
+    /// Why a person may not save this; empty if they may. Mistakes do not matter if the rights are clear.
     static func objections(to draft: CampaignDraft, _ project: Project, _ roots: ConsoleRoots, _ visit: Visit) -> [Diagnostic] {
         guard draft.isCampaign, !draft.isDoubtful else { return unreadable(draft) }
         guard visit.may(.edit, app: draft.app?.value) else {
@@ -144,18 +145,18 @@ final class CampaignSaving: Sendable {
         ]
     }
 
-    /// A text that cannot be read does not tell what it would send, nor to which devices.
+    /// An unreadable text does not show what it would send, nor to which devices.
     private static func unreadable(_ draft: CampaignDraft) -> [Diagnostic] {
         draft.findings.filter { $0.severity == .error }.nonEmpty
             ?? [Diagnostic("this is no campaign", remedy: "It begins, for example, with: name: spring-sale.")]
     }
 
-    /// That a campaign is of an app that the person does not write for.
+    /// The objection that a campaign is of an app that the person may not write for.
     static func foreign(_ app: SourceText) -> Diagnostic {
         Diagnostic("you may not write campaigns of the app '\(app.value)'", at: app.position, remedy: "Ask an administrator.")
     }
 
-    /// Two campaigns of one name keep one another from being sent at their times.
+    /// Two campaigns with the same name block each other at their times.
     private static func namesakes(of draft: CampaignDraft, _ file: String, _ site: Site, at now: Timestamp) throws -> [Diagnostic] {
         guard let name = draft.campaign?.name else { return [] }
         let items = try site.campaigns.items(project: site.project(), now: now)
@@ -163,8 +164,8 @@ final class CampaignSaving: Sendable {
         return [Diagnostic("another campaign is called '\(name.value)'", at: name.position, remedy: "Give this one another name.")]
     }
 
-    /// Takes a file out of the folder; its versions stay, and so does the file, in a folder that nothing is sent from.
-    /// - Returns: false if the file is not as the person saw it.
+    /// Takes a file out of the folder; its versions stay, and the file moves to a folder that nothing is sent from.
+    /// - Returns: false if the file has changed since the person saw it.
     func archive(_ file: String, app: String?, base: String, _ visit: Visit) throws -> Bool {
         guard let person = visit.person else { return false }
         let path = FilePaths.join(folder, name: file)
@@ -200,7 +201,8 @@ final class CampaignSaving: Sendable {
         String(decoding: bytes.starts(with: mark) ? Array(bytes.dropFirst(3)) : bytes, as: UTF8.self)
     }
 
-    /// A text from a browser, which sends CR LF, in the manner of the file that it replaces: its line ends, its byte order mark.
+    /// A text from a browser, which sends CR LF, with the line ends and the byte order mark of the file that it
+    /// replaces.
     static func bytes(of text: String, like file: [UInt8]?) -> [UInt8] {
         var text = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
         while text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }

@@ -4,7 +4,7 @@ import Base
 import Campaigns
 import Runs
 
-/// What can be ordered for a campaign file: a plan of it, and a test. And for a time of its schedule: that it is left out.
+/// The orders for a campaign file: a plan and a test. And for a time of its schedule: to skip it.
 enum CampaignOrders {
     /// An action of a campaign's page.
     private enum Action: String, CaseIterable {
@@ -71,13 +71,13 @@ enum CampaignOrders {
 
     /// The next times, each with its approval; blank without any.
     private static func nextTimes(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) -> HTML {
-        // The campaign can be planned and changed nevertheless.
+        // The campaign can still be planned and changed.
         guard let schedule = try? site.campaigns.schedule(project: site.project(), now: visit.now) else { return CalendarPage.unknown }
         let times = schedule.times.filter {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
         let lines: [HTML] = times.prefix(5).map { time in
-            // Of a time on each device's clock, the notes say so.
+            // For a time on each device's clock, the notes explain it.
             let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
             return """
                 <li><p>\(DateWords.time(time.occurrence))\(zone) <span class="note" dir="auto">\(time.notes.joined(separator: "; "))</span></p>\

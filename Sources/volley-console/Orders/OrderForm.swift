@@ -49,7 +49,7 @@ enum OrderForm {
     /// Hands in the order of a form. Submitting the same form again is the same order, whatever has changed since.
     /// - Parameters:
     ///   - place: where the person goes then, by the form's key.
-    ///   - wish: looks at what there is now; throws a `Refusal` if the form does not fit it.
+    ///   - wish: checks the present state; throws a `Refusal` if the form does not fit it.
     static func submit(_ visit: Visit, _ site: Site, to place: (String) -> String, _ wish: () throws -> Wish) throws -> Answer {
         guard let person = visit.person else { throw Refusal.notAllowed }
         let nonce = try nonce(of: visit)
@@ -102,10 +102,10 @@ extension Refusal {
             status: .forbidden, title: "This cannot be ordered", words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
     }
 
-    /// A form's key belongs to the order of another person, of which nothing is said.
+    /// A form's key belongs to another person's order, about which nothing is revealed.
     static let usedForm = outdated("This form cannot be used any more. Load its page again, and order it from there.")
 
-    /// What was ordered does not fit what there is now.
+    /// The order does not fit the present state.
     static func outdated(_ words: String) -> Refusal {
         Refusal(status: .conflict, title: "This is out of date", words: "\(words) Nothing was ordered.")
     }

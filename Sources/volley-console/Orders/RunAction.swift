@@ -58,7 +58,7 @@ enum RunAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether no command does it for a run that was put back from a backup, as that may have been done since.
+    /// Whether every command refuses it for a run that was put back from a backup, as it may have been done since.
     func isRefused(for restored: RestoredRun) -> Bool {
         switch self {
         case .retry: true

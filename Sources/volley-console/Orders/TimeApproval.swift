@@ -7,7 +7,8 @@ import Reports
 import Runs
 import Workspace
 
-/// Approving a time of a schedule before it comes, bound to the campaign as it is shown and to a largest audience; and taking that back.
+/// Approving a time of a schedule before it comes, bound to the campaign as it is shown and to a largest audience; and
+/// withdrawing the approval.
 enum TimeApproval {
     private static let path = "/campaign/ahead"
     private static let time = "time"
@@ -30,7 +31,7 @@ enum TimeApproval {
             return ""
         }
         let target = address(String(file), time.occurrence)
-        // A list has many such links: each says by itself where it leads.
+        // A list has many such links: the text of each names its target.
         let about: HTML = " aria-label=\"\(time.campaign), \(time.occurrence.replacing("T", with: " ")): "
         return switch time.approval {
         case .none: ""
@@ -116,7 +117,7 @@ enum TimeApproval {
         )
     }
 
-    /// That it would wait, were its time now; blank if not. A slip in the number is seen while it can be mended.
+    /// A note that it would wait if its time were now; blank if not. So a wrong number is noticed in time.
     private static func tooMany(_ given: AdvanceApproval, today: Int?) -> HTML {
         guard let today, today > given.mostDevices else { return "" }
         return """

@@ -30,8 +30,8 @@ enum CalendarPage {
     static let unknown: HTML =
         "<p class=\"stop\">The next times are not known: something on the server cannot be read. The <a href=\"/calendar\">calendar</a> says what.</p>"
 
-    /// The times that a person may see. Where the campaign's file is gone, the run has the app; without a run, the time belongs to those with
-    /// a right to all apps. A paused run is shown as paused.
+    /// The times that a person may see. If the campaign's file is gone, the run has the app; without a run, the time is
+    /// shown to people with a right to all apps. A paused run is shown as paused.
     static func visible(_ list: ScheduleList, _ listing: RunArchive.Listing, _ visit: Visit) -> [ScheduleList.Time] {
         list.times.compactMap { time in
             let run = time.run.flatMap { id in listing.runs.first { $0.id == id } }
@@ -50,7 +50,7 @@ enum CalendarPage {
     /// Times, a line each.
     static func table(_ times: ArraySlice<ScheduleList.Time>, _ visit: Visit) -> HTML {
         let lines: [HTML] = times.map { time in
-            // Of a time on each device's clock, the notes say so.
+            // For a time on each device's clock, the notes explain it.
             let zone: HTML = time.isOnDevicesClock ? "" : "\(time.zone ?? "")"
             let name: HTML = time.run.map { "<a href=\"\(Words.path(of: $0))\">\(time.campaign)</a>" } ?? "\(time.campaign)"
             return """

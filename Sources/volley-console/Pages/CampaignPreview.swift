@@ -31,7 +31,7 @@ enum CampaignPreview {
         return .page(Page(title: "Preview of \(item.name ?? item.file)", place: .campaigns, content: content))
     }
 
-    /// The preview of a campaign, or that it is being counted.
+    /// The preview of a campaign, or a note that it is being counted.
     static func piece(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
         piece(try result(item, visit, site), item, visit)
     }
@@ -86,7 +86,8 @@ enum CampaignPreview {
             """)
     }
 
-    /// A form, as a device's token has no place in an address. The answer is waited for: it takes as long as a preview.
+    /// A form, as a device's token must not be in an address. The request waits for the answer, which takes as long as
+    /// a preview.
     private static func why(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         var question = question(item, site)

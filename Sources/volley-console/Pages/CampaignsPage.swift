@@ -5,7 +5,7 @@ import Campaigns
 import Planning
 import Workspace
 
-/// The campaign files, and one of them as it is written.
+/// The campaign files, and the page of one of them.
 enum CampaignsPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let project = try site.project()
@@ -121,6 +121,7 @@ enum CampaignsPage {
 
 /// Text from outside that is shown as it is written.
 enum Hostile {
-    /// Characters that change the direction of text would let a source read otherwise than it is: they are shown as escapes.
+    /// Characters that change the direction of text could make a source look different from what it is: they are shown
+    /// as escapes.
     static func shown(_ text: String) -> String { TextFormat.printable(text) }
 }

@@ -21,7 +21,7 @@ enum ErrorPage {
     }
 
     /// A form could not be done.
-    /// - Parameter visit: of the person that reads it; nil where that is not known.
+    /// - Parameter visit: of the reader; nil if the reader is not known.
     static func page(failed refusal: Refusal, _ visit: Visit?) -> Page {
         let reason = visit?.may(.seeSystem, app: nil) == true ? refusal.mistakes.map { words($0, visit) } : nil
         let why = reason ?? "<p>The people who run Volley find the reason in the log of <code>volley serve</code>.</p>"
@@ -33,7 +33,7 @@ enum ErrorPage {
     }
 
     /// Something is wrong with the files that a page is made from.
-    /// - Parameter visit: of the person that reads it; nil where that is not known.
+    /// - Parameter visit: of the reader; nil if the reader is not known.
     static func page(_ mistakes: Diagnostics, _ visit: Visit?) -> Page {
         let title = "This page cannot be shown"
         let content: HTML = """
@@ -45,8 +45,8 @@ enum ErrorPage {
         return Page(status: .internalServerError, title: title, content: content)
     }
 
-    /// What is wrong, for people with a right to see the state of all apps: a mistake may name files, runs and apps. For others, where the
-    /// reason is.
+    /// What is wrong, for people with a right to see the state of all apps: a mistake may name files, runs and apps.
+    /// For other people, where to find the reason.
     static func words(_ mistakes: Diagnostics, _ visit: Visit?) -> HTML {
         guard visit?.may(.seeSystem, app: nil) == true else {
             return "<p>An administrator of all apps sees the reason on this page.</p>"

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Where an invitation leads: a person chooses the password of an account, once.
 enum InvitationPage {
-    /// The form, or that the link does not work.
+    /// The form, or a note that the link does not work.
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let link = visit.query["link"] ?? ""
         guard let name = try site.signIn.invited(by: link, at: visit.now) else { return .page(useless) }

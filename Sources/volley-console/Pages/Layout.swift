@@ -58,7 +58,7 @@ enum Layout {
 
 /// Pieces of forms.
 enum Form {
-    /// The field that protects a form from being sent by others.
+    /// The field that protects a form from requests by other sites.
     static func token(_ visit: Visit) -> HTML { "<input type=\"hidden\" name=\"\(Forgery.field)\" value=\"\(visit.token)\">" }
 
     /// A field with its label.

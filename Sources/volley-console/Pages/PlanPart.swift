@@ -58,7 +58,7 @@ enum PlanPart {
         return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
     }
 
-    /// What went out to the app's devices since it was planned: its own warnings cannot know.
+    /// What was sent to the app's devices since it was planned: its own warnings cannot include that.
     private static func sentSince(_ plan: RunPlan, _ site: Site) -> HTML {
         guard let settings = try? plan.settings.get(), plan.retryOf == nil else { return "" }
         let now = Timestamp.now()

@@ -18,7 +18,7 @@ enum RunPage {
         let isLive = run.isLive || sight.glance.isOpen
         let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.glance.mark)\"" : ""
         let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
-        // That it was cancelled is its state.
+        // Its state already says that it was cancelled.
         let cause = run.cause == .cancelled ? nil : run.cause
         let why: HTML = cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") } ?? ""
         let export: HTML =
@@ -94,7 +94,7 @@ enum RunPage {
         return run
     }
 
-    /// A service that takes nothing for this long is worth telling, seconds.
+    /// A service that takes nothing for this long is reported, in seconds.
     private static let patienceSeconds = 4.0
 
     private static func progress(_ run: RunSummary, _ rates: LiveRate, at now: Timestamp) -> HTML {
@@ -116,7 +116,7 @@ enum RunPage {
         return "<p class=\"lead\">\(words)</p>\(quiet)\(Words.outcomes(of: run))\(wait)"
     }
 
-    /// What a person reads while nothing is answered although devices wait.
+    /// The text while devices wait and nothing is answered.
     private static func silence(of run: RunSummary, seconds: Double) -> HTML {
         let waiting = run.audience - run.settled
         guard seconds >= patienceSeconds + run.secondsBetweenPushes * 2, waiting > 0 else { return "" }

@@ -24,7 +24,7 @@ enum SignInPage {
         }
         switch try site.signIn.begin(credentials, at: visit.now) {
         case .begun(let secret):
-            // Whatever session was there before: the new one has a new secret.
+            // The new session has a new secret, even if there was a session before.
             if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
             return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm, visit.cookies.setDevice(device)])
         case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
@@ -51,7 +51,8 @@ enum SignInPage {
         return .redirect("/sign-in", cookies: [visit.cookies.endSession])
     }
 
-    /// A path of the console itself; anything else leads to the first page, as a link from elsewhere could lead people astray after they signed in.
+    /// A path of the console itself; anything else leads to the first page, as a link from another site could otherwise
+    /// redirect people to a fake page after they signed in.
     static func localPath(_ path: String) -> String {
         let isLocal =
             path.utf8.first == UInt8(ascii: "/") && path.utf8.count <= 2000
@@ -101,7 +102,7 @@ enum SignInPage {
 }
 
 extension Visit {
-    /// What a form of this visit says of a person: the name is that of the session where there is one.
+    /// The credentials in a form of this visit: the name is that of the session, if there is one.
     var credentials: Credentials {
         Credentials(
             name: person?.account ?? form["name"] ?? "", password: form["password"] ?? "", code: form["code"] ?? "",
@@ -124,7 +125,7 @@ enum Secrets {
     /// 256 random bits, as hex digits.
     static func make() -> String { SHA256.hex(RandomBytes.make(32)) }
 
-    /// Whether a text could be one: 64 hex digits. Nothing else is worth a look, and a blank one has no token.
+    /// Whether a text could be a secret: 64 hex digits. Nothing else is looked up, and a blank one has no token.
     static func isOne(_ text: some StringProtocol) -> Bool { text.utf8.count == 64 && text.utf8.allSatisfy(isHexDigit) }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {

@@ -5,7 +5,7 @@ import Campaigns
 import Reports
 import Runs
 
-/// The first page: what happens now, what waits for someone, what comes, and what went wrong.
+/// The first page: what happens now, what waits for a person, what comes, and what went wrong.
 enum TodayPage {
     /// How far it looks ahead and back, in days.
     private static let days = 7.0
@@ -16,7 +16,7 @@ enum TodayPage {
         let project = try site.project()
         let listing = try site.archive.listing()
         let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
-        // What is not read of times keeps nothing else from being shown.
+        // Times that cannot be read do not hide anything else.
         let schedule = Result { try site.campaigns.schedule(project: project, now: visit.now) }
         let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
         let items = try site.campaigns.items(project: project, now: visit.now)
@@ -36,7 +36,7 @@ enum TodayPage {
         return .page(Page(title: "Today", place: .today, content: content))
     }
 
-    /// A plan that someone must approve before it can be sent.
+    /// A plan that must be approved before it can be sent.
     private static func isWaiting(_ run: RunSummary, _ needing: Set<String>, _ now: Timestamp) -> Bool {
         run.state == .planned && !run.isHeld && !run.isTest && !run.isApproved && needing.contains(run.app) && isRecent(run.plannedAt, now)
     }

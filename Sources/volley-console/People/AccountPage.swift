@@ -106,9 +106,10 @@ enum AccountPage {
     }
 }
 
-/// What people call the browser that calls itself something long. It is a guess that helps to know one's own sessions, and decides nothing.
+/// A short name for a browser with a long identification. It is a guess that helps people to recognize their own
+/// sessions, and decides nothing.
 enum BrowserName {
-    /// The first that is found counts: browsers name others that they are compatible with after themselves.
+    /// The first match counts: browsers list the ones that they are compatible with after their own name.
     private static let browsers = [
         ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"), ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"),
         ("CriOS/", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
@@ -157,7 +158,7 @@ extension AccountError {
             .joined(separator: " ")
     }
 
-    /// How a page answers that says so.
+    /// The answer of a page with this text.
     var status: HTTPResponse.Status {
         switch self {
         case .notPermitted, .ofProvider, .tied: .forbidden

@@ -34,7 +34,7 @@ enum InvitePage {
     private static func withdraw(_ visit: Visit, _ site: Site) throws -> Answer {
         guard let number = Int64(visit.parameters["invitation"] ?? "") else { throw Refusal.notFound }
         do { try site.accounts.withdrawInvitation(number, by: visit.actor(), at: visit.now) } catch AccountError.invitationNotValid {
-            // It was used or withdrawn a moment ago: the list shows it.
+            // It was used or withdrawn a moment ago, as the list shows.
         }
         return .redirect("/users")
     }
@@ -74,7 +74,7 @@ enum InvitePage {
         return Page(title: "A link for \(person.text)", place: .users, content: content)
     }
 
-    /// The console as others reach it. Where volley.yaml does not say so, the link works where this page was opened.
+    /// The console as others reach it. If volley.yaml does not name it, the link works where this page was opened.
     private static func origin(_ visit: Visit, _ site: Site) -> String {
         guard let address = try? site.project().console?.publicURL?.value else { return visit.sight.origin }
         return address.hasSuffix("/") ? String(address.dropLast()) : address

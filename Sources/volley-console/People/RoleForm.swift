@@ -14,7 +14,7 @@ struct RoleForm {
     /// Apps that volley.yaml has.
     private let known: Set<String>
 
-    /// - Parameter grants: roles that there are already: they may be for apps that volley.yaml has no more.
+    /// - Parameter grants: existing roles: they may be for apps that volley.yaml no longer has.
     init(_ visit: Visit, _ project: Project, grants: Set<RoleGrant> = []) {
         let known = project.apps.map(\.name.value)
         let others = Set(grants.compactMap { if case .app(let name) = $0.scope { name } else { nil } }).subtracting(known).sorted()
@@ -57,7 +57,7 @@ struct RoleForm {
     /// The roles that were ticked, with those that the person may not give or take away as they were.
     func ticked(in form: [String: String], keeping before: Set<RoleGrant> = []) -> Set<RoleGrant> {
         let ticked = form.keys.filter { $0.hasPrefix(Self.prefix) }.compactMap { Self.grant($0) }
-        // What is ticked for other apps all the same, no page of the console has offered: the accounts refuse it.
+        // Roles for other apps were not offered by any page of the console: the accounts refuse them.
         return Set(ticked).union(before.filter { !scopes.contains($0.scope) })
     }
 

@@ -7,7 +7,7 @@ enum SecondFactorPage {
     /// What an authenticator app shows next to the codes.
     private static let issuer = "Volley"
 
-    /// Makes a secret, and shows it this once.
+    /// Makes a secret, and shows it only now.
     static func begin(_ visit: Visit, _ site: Site) throws -> Answer {
         let account = try AccountPage.account(visit, site)
         let secret = try site.accounts.beginSecondFactor(of: account.id)
@@ -27,7 +27,7 @@ enum SecondFactorPage {
                     """))
     }
 
-    /// Sets it up once the app shows the right code, and shows the recovery codes this once.
+    /// Sets it up once the app shows the right code, and shows the recovery codes only now.
     static func confirm(_ visit: Visit, _ site: Site) throws -> Answer {
         guard let token = visit.secret.flatMap({ SecretToken($0) }), let found = try site.accounts.signedIn(token, at: visit.now) else {
             throw AccountError.notSignedIn

@@ -1,7 +1,8 @@
 import Accounts
 import Base
 
-/// Whose account may be in the same hand as another: what the tied person and administrators see, and how it ends.
+/// Accounts that may belong to the same person as another: what that person and administrators see, and how the
+/// tie ends.
 enum TiesPanel {
     static let id = "ties"
 

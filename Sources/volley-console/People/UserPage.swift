@@ -110,7 +110,7 @@ enum UserPage {
     }
 }
 
-/// What an administrator does to another's account. Whether it is allowed, the accounts decide.
+/// What an administrator does to another account. The accounts decide whether it is allowed.
 enum UserForms {
     static var routes: [Route] {
         let right = RouteRight.right(.manageUsers)

@@ -6,8 +6,8 @@ import Planning
 import Reports
 import Workspace
 
-/// The process that reads exports for a page: a child of the console with limits of its own, so that an export of millions, or one that
-/// is no export at all, affects no other page. It writes a piece of a page to standard output.
+/// The process that reads exports for a page: a child of the console with limits of its own, so that an export of
+/// millions, or a file that is not an export, affects no other page. It writes a piece of a page to standard output.
 enum PlanningChild {
     /// A question about a campaign file.
     enum Question: String, CaseIterable, ExpressibleByArgument {
@@ -23,7 +23,7 @@ enum PlanningChild {
     /// What a child may use: the console's machine has other work.
     private static let memory = MemoryBudget("1G"), dataBytes: UInt = 3 << 30, processorSeconds: UInt = 300
     private static let longestDevice = 4_096
-    /// More tags than a person looks through.
+    /// More tags than a person would read.
     private static let mostTags = 500
 
     /// Answers, and ends the process.

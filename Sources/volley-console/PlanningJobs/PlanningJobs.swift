@@ -12,7 +12,7 @@ final class PlanningJobs: Sendable {
     struct Result: Sendable {
         /// As it wrote it.
         var output: String
-        /// Whether the campaign has mistakes that kept it from being found out.
+        /// Whether the campaign has mistakes that made an answer impossible.
         var hasMistakes: Bool
         var at: Timestamp
 
@@ -30,7 +30,8 @@ final class PlanningJobs: Sendable {
         var person = ""
         /// The exports that it is about, as they are named, where the rest of the campaign makes no difference.
         var exports: [String] = []
-        /// Of volley.yaml, and of the campaign file where its text makes a difference: another text is another question.
+        /// The digest of volley.yaml, and of the campaign file if its text makes a difference: another text is another
+        /// question.
         var stamps: [FileStamp?]
     }
 
@@ -50,13 +51,14 @@ final class PlanningJobs: Sendable {
 
     /// How long a child may take, by the clock.
     private static let patience = Duration.seconds(120)
-    /// How long an answer is good, as exports change.
+    /// How long an answer stays valid, as exports change.
     private static let shelfLife = Duration.seconds(300)
-    /// How long it is said again what kept an answer from being found, as an export may be complete a moment later.
+    /// How long a failure is repeated as the answer: an export may be complete a moment later.
     private let mistakeLife: Duration
     /// How many answers are remembered.
     private static let most = 40
-    /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which gives one person no more.
+    /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which is
+    /// also its limit for one person.
     private static let mostOfOne = 6
     /// How many of these may be for that person alone, as their answers help no other person.
     private static let mostPrivate = 2
@@ -64,7 +66,7 @@ final class PlanningJobs: Sendable {
 
     /// - Parameters:
     ///   - program: the console's own binary.
-    ///   - mistakeLife: how long what is wrong is remembered.
+    ///   - mistakeLife: how long a failure is remembered.
     init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeLife: Duration = .seconds(15)) {
         (self.folder, self.choice, self.program, self.mistakeLife) = (folder, choice, program, mistakeLife)
         pool = WorkPool(threads: 2, waiting: 10)
@@ -100,7 +102,8 @@ final class PlanningJobs: Sendable {
         return jobs.withLock { $0[question]?.result }
     }
 
-    /// Whether an answer is still given. Mistakes count from when they were found: what was given up after two minutes would never be seen.
+    /// Whether an answer is still valid. The time of a failure counts from its end: otherwise a question that was given
+    /// up after two minutes would never show it.
     private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
         guard let result = job.result, let ended = job.ended else { return true }
         return result.hasMistakes ? now - ended < mistakeLife : now - job.begun < Self.shelfLife
@@ -148,7 +151,7 @@ final class PlanningJobs: Sendable {
         defer { if ended >= 0 { close(ended) } }
         let end = ContinuousClock.now + patience
         var status: Int32 = 0
-        // Where the system does not tell when a process ends, it is looked for.
+        // If the system does not report the end of a process, it is polled.
         var looks = Retries(atMost: Int(patience / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
         while waitpid(child, &status, WNOHANG) != child {
             let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)

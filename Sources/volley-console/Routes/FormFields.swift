@@ -1,6 +1,6 @@
 import Base
 
-/// Fields of a form or a query (application/x-www-form-urlencoded; URL Standard, section 5.1).
+/// The fields of a form or a query (application/x-www-form-urlencoded; URL Standard, section 5.1).
 enum FormFields {
     /// The most fields that are read: a box for each of five hundred tags, and the rest of a form.
     static let most = 1_000

@@ -6,8 +6,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Decides whether a request is answered, and by whose right; everything that protects routes is done here, in one order: session, right, form,
-/// forgery, right for the subject's app, a password typed a moment ago.
+/// Decides whether a request is answered, and with which rights. Everything that protects routes is done here, in one
+/// order: session, right, form, forgery, right for the subject's app, a password typed a moment ago.
 struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
@@ -79,7 +79,7 @@ struct Gate: Sendable {
     }
 
     /// The rights that need no look at the subject.
-    /// - Returns: where to go instead; nil to go on.
+    /// - Returns: where to go instead; nil to continue.
     private static func check(_ route: Route, _ visit: Visit, _ request: Request) throws(Refusal) -> Answer? {
         let needed: Right?
         switch route.right {
@@ -123,7 +123,7 @@ struct Gate: Sendable {
     /// The app of a run; nil for an unknown run. Also nil if it cannot be read and the person may not see all apps:
     /// then not even its existence is shown.
     private static func appOfRun(_ right: Right, _ visit: Visit, _ site: Site) throws -> String? {
-        // That the folder cannot be listed is no secret of a run.
+        // It reveals nothing about a run that the folder cannot be listed.
         _ = try site.archive.listing()
         do { return try site.archive.summary(of: visit.parameters["run"] ?? "")?.app } catch {
             guard visit.may(right, app: nil) else { return nil }
@@ -161,8 +161,8 @@ extension HTTPField.Name {
     }()
 }
 
-/// Protects forms from being sent by pages of others: each carries a token that follows from a cookie which those pages cannot read (OWASP,
-/// Cross-Site Request Forgery Prevention). It does not show the cookie, and ends with it.
+/// Protects forms from being sent by other sites: each carries a token that follows from a cookie which those pages
+/// cannot read (OWASP, Cross-Site Request Forgery Prevention). It does not reveal the cookie, and ends with it.
 enum Forgery {
     /// The name of the form's field.
     static let field = "token"
@@ -190,8 +190,8 @@ enum Forgery {
     }
 }
 
-/// The console's cookies. Behind https their names begin with `__Host-`: a browser then takes them from this host alone, for all of its paths,
-/// and over https only (RFC 6265bis, section 4.1.3.2).
+/// The console's cookies. Behind https their names begin with `__Host-`: a browser then accepts them only from this
+/// host, for all of its paths, and only over https (RFC 6265bis, section 4.1.3.2).
 struct ConsoleCookies: Sendable {
     let isSecure: Bool
 
@@ -204,7 +204,8 @@ struct ConsoleCookies: Sendable {
     /// Holds a sign-in by a provider that is under way.
     var attempt: String { isSecure ? "__Host-volley-oidc" : "volley-oidc" }
 
-    /// Tells a browser in which a person signed in before from others: wrong passwords typed elsewhere do not slow it down. It gives no right.
+    /// Marks a browser in which a person signed in before: wrong passwords from other places do not slow it down. It
+    /// gives no right.
     var device: String { isSecure ? "__Host-volley-device" : "volley-device" }
 
     /// The secret in a request's cookie; nil for anything that the console did not give out.
@@ -237,10 +238,10 @@ struct ConsoleCookies: Sendable {
     /// `Set-Cookie` that takes that one back.
     var endAttempt: String { line(attempt, "", "SameSite=Lax; Max-Age=0") }
 
-    /// `Set-Cookie` that takes the session's cookie back.
+    /// `Set-Cookie` that deletes the session's cookie.
     var endSession: String { line(session, "", "SameSite=Lax; Max-Age=0") }
 
-    /// `Set-Cookie` that takes the form's cookie back.
+    /// `Set-Cookie` that deletes the form's cookie.
     var endForm: String { line(form, "", "SameSite=Strict; Max-Age=0") }
 
     private func line(_ name: String, _ value: String, _ rules: String) -> String {

@@ -68,13 +68,13 @@ struct Visit: Sendable {
     var secret: String?
     /// Whether the browser has the cookie of a session that is over.
     var sessionEnded = false
-    /// The parts of the path that stand for any, by their names.
+    /// The variable parts of the path, by their names.
     var parameters: [String: String]
     /// The values after `?`; if a name occurs several times, the first.
     var query: [String: String]
     /// A form's fields.
     var form: [String: String] = [:]
-    /// What the browser calls itself; blank where it says nothing.
+    /// The browser's identification; blank without one.
     var agent = ""
     /// The cookie of a sign-in by a provider that is under way; nil without one.
     var attempt: String?
@@ -86,7 +86,7 @@ struct Visit: Sendable {
     /// The names of the console's cookies in this visit.
     var cookies: ConsoleCookies { ConsoleCookies(isSecure: sight.isSecure) }
 
-    /// Whose turn work for this visit takes: the person's, or that of the network it comes from; nil where that says nothing.
+    /// The person or network that takes turns for the work of this visit; nil if neither is known.
     var turn: String? { person?.account ?? sight.turn }
 
     /// The token that this visit's forms carry; blank where there can be no form.
@@ -142,8 +142,8 @@ struct Refusal: Error {
 }
 
 extension Refusal {
-    /// A form that could not be done for a reason that is not the person's: a disk that is full, for example. Whatever it changes is changed as a
-    /// whole or not at all.
+    /// A form that could not be carried out for a reason outside the person's control: a full disk, for example.
+    /// Whatever it changes is changed as a whole or not at all.
     static func failed(_ error: any Error, written: String) -> Refusal {
         Refusal(
             status: .internalServerError, title: "This could not be done",
@@ -160,7 +160,7 @@ extension Refusal {
         return refusal
     }
 
-    /// What a person asked for was done, but could not be noted under Activity.
+    /// The request was carried out, but could not be noted under Activity.
     static func notNoted(_ error: any Error) -> Refusal {
         Refusal(
             status: .internalServerError, title: "This was done, but not noted",
@@ -172,7 +172,7 @@ extension Refusal {
     }
 }
 
-/// All that can be asked of the console.
+/// All requests that the console accepts.
 enum RouteTable {
     static let all: [Route] =
         [

@@ -18,7 +18,7 @@ final class Connections: Sendable {
     /// How long a client may take.
     let patience: Patience
 
-    /// The longest that a client may take for its part, in seconds.
+    /// The longest time that a client may take for its part, in seconds.
     struct Patience: Sendable {
         /// For the head of a request, and between two requests.
         var head = 15.0
@@ -29,7 +29,7 @@ final class Connections: Sendable {
         /// For taking the next part of an answer.
         var answer = 30.0
 
-        /// For a body of which that much has arrived.
+        /// For a body of which this much has arrived.
         func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRoster.slowestBody) }
     }
 
@@ -44,7 +44,7 @@ final class Connections: Sendable {
 
     private var now: Double { (ContinuousClock.now - start) / .seconds(1) }
 
-    /// Takes a connection in, and closes the one that has to go for it.
+    /// Takes a connection in, and closes the one that must make room for it.
     /// - Returns: its number.
     fileprivate func open(_ channel: any Channel) -> Int {
         let network = hosts.network(of: hosts.client(of: [:], peer: channel.peer))
@@ -76,7 +76,7 @@ final class Connections: Sendable {
 }
 
 extension Channel {
-    /// Which address is connected; nil over a Unix socket.
+    /// The connected address; nil over a Unix socket.
     var peer: IPAddress? { remoteAddress?.ipAddress.flatMap { IPAddress($0) } }
 }
 
@@ -93,11 +93,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let mostBodyBytes: Int
     private var id: Int?
     private var bodyBytes = 0
-    /// When the body began that has not ended yet; nil outside of one.
+    /// When the current body began; nil outside of one.
     private var bodyBegan: NIODeadline?
     private var bodyDeadline: Scheduled<Void>?
     private var answerDeadline: Scheduled<Void>?
-    /// Requests without a complete answer. A client may send the next one before.
+    /// Requests without a complete answer. A client may send the next one before the answer.
     private var unanswered = 0
     private var unwritten = 0
 
@@ -133,7 +133,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
             if let id { connections.received(id, bytes: bytes.readableBytes) }
-            // What a route does not read is read nevertheless, up to its end; it must have one.
+            // A body that a route does not read is still read to its end; it must have one.
             if bodyBytes > mostBodyBytes {
                 context.close(promise: nil)
                 return

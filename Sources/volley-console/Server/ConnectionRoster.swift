@@ -1,13 +1,13 @@
 import Base
 
-/// Which connections there are, and which of them is closed when there are too many: one that waits for its client holds no place that another
-/// client needs. A value without sockets and clock.
+/// All connections, and which of them to close when there are too many: one that waits for its client must not hold a
+/// place that another client needs. A value without sockets and clock.
 ///
 /// A connection counts for the client whose request it carries: behind a trusted proxy that is the forwarded address, and the connection is the
 /// proxy's between two requests. The client with the most connections loses one first: the slowest body, then an answer that is not read, then
 /// the connection that has been idle longest, then what makes progress. Work that is being done for a client is never cut off.
 struct ConnectionRoster {
-    /// The most connections, together and of one client.
+    /// The most connections, in all and for one client.
     struct Limits {
         var all = 1_000
         var ofAddress = 100
@@ -24,7 +24,7 @@ struct ConnectionRoster {
     }
 
     private struct Connection {
-        /// Whose it is between two requests; nil for a proxy, and where the address says nothing.
+        /// The client that it counts for between two requests; nil for a proxy, and if the address says nothing.
         var peer: IPAddress?
         /// Whose request it carries.
         var client: IPAddress?
@@ -56,7 +56,7 @@ struct ConnectionRoster {
     /// - Parameters:
     ///   - id: names the connection.
     ///   - peer: its network; nil for a proxy, and over a Unix socket, where the limit of addresses does not count.
-    ///   - now: seconds, of a clock that only grows.
+    ///   - now: seconds, of a monotonic clock.
     /// - Returns: the connection to close: nil while there is room, this one when the console works for all others.
     mutating func open(_ id: Int, from peer: IPAddress?, at now: Double) -> Int? {
         connections[id] = Connection(peer: peer, client: peer, wait: .head, since: now)
@@ -87,7 +87,7 @@ struct ConnectionRoster {
         connections[id]?.since = now
     }
 
-    /// It is closed; does nothing for one that gave way.
+    /// It was closed; does nothing for a connection that was already removed.
     mutating func close(_ id: Int) {
         guard connections[id] != nil else { return }
         leave(id)
@@ -113,7 +113,7 @@ struct ConnectionRoster {
         // The lowest rank goes: of the client with the most connections, the least useful one.
         let candidates = connections.filter { $0.key != id && $0.value.wait != nil && (!isClientFull || $0.value.client == client) }
         let leaving = candidates.min { rank($0, at: now) < rank($1, at: now) }?.key ?? id
-        // It is forgotten at once, as closing takes a moment, and the next one needs a place of its own.
+        // It is removed at once, as closing takes a moment, and the next one also needs a place.
         close(leaving)
         return leaving
     }
@@ -126,7 +126,8 @@ struct ConnectionRoster {
             case .body where isJudged && rate < Self.slowestBody: (0, rate)
             case .reader where isJudged: (1, connection.since)
             case .head where isJudged: (2, connection.since)
-            // Of those that have just begun the newest stays: its client is at work, while others may do nothing more.
+            // Of connections that have just begun, the newest stays: its client is active, while the others may send
+            // nothing more.
             case .head: (3, connection.since)
             case .body where !isJudged: (3, connection.since)
             case .body: (4, rate)

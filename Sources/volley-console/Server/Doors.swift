@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// What every request passes first: it is logged, its host is checked, and whatever goes wrong becomes a page.
+/// The first step for every request: it is logged, its host is checked, and every error becomes a page.
 struct Doors: RouterMiddleware {
     typealias Context = ConsoleContext
 
@@ -28,7 +28,8 @@ struct Doors: RouterMiddleware {
         _ request: Request, _ context: ConsoleContext, _ next: (Request, ConsoleContext) async throws -> Response
     ) async -> Response {
         do {
-            // The first one is the authority; RFC 9112, section 3.2 refuses a second one, as a proxy before the console may have believed that.
+            // The first one is the authority; RFC 9112, section 3.2 refuses a second one, as a proxy in front of the
+            // console may have used that one.
             guard HTTPField.Name("Host").map({ request.headers[values: $0].isEmpty }) ?? true else { throw Refusal.unreadable }
             guard context.sight != nil else { throw Refusal.wrongHost }
             return try await next(request, context)
@@ -54,7 +55,8 @@ struct Doors: RouterMiddleware {
         return Answer.response(document, refusal.status, headers: refusal.headers)
     }
 
-    /// A page with the navigation of signed-in people. Where that cannot be found out now, it is a page for anyone.
+    /// A page with the navigation of signed-in people. If that cannot be determined now, it is a page without
+    /// navigation.
     /// - Parameter page: makes it for a visit; nil without a person that is signed in.
     private func document(
         _ page: @escaping @Sendable (Visit?) -> Page, _ request: Request, _ context: ConsoleContext

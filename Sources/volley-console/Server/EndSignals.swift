@@ -2,12 +2,13 @@ import Base
 import Glibc
 import Synchronization
 
-/// SIGTERM and SIGINT, which ask the console to end. They are held back in all threads from the first moment on, and one thread takes them: so none is
-/// lost between the start of the process and the moment in which the server can be asked to end. Below `volley serve`, which decides what SIGHUP means for
-/// both, that is held back, too, and ends nothing.
+/// SIGTERM and SIGINT, which tell the console to end. They are held back in all threads from the first moment on, and
+/// one thread takes them: so none is lost between the start of the process and the moment in which the server can be
+/// told to end. Below `volley serve`, which decides what SIGHUP means for both, that is held back, too, and ends
+/// nothing.
 final class EndSignals: Sendable {
     private enum State {
-        /// There is nothing yet that could end.
+        /// Nothing exists yet that could end.
         case starting
         case serving(@Sendable () async -> Void)
         case isAsked
@@ -39,7 +40,7 @@ final class EndSignals: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// Begins to take them. What comes before `end` is called counts from then on.
+    /// Begins to take them. Signals that arrive before `end` is called take effect then.
     /// - Throws: `Diagnostic` if the system has no thread.
     init() throws(Diagnostic) {
         try detachThread { [self] in
@@ -51,7 +52,7 @@ final class EndSignals: Sendable {
         }
     }
 
-    /// What is done at the first signal, also if that has come. Further ones change nothing.
+    /// The action at the first signal, also if that has already arrived. Further signals change nothing.
     func end(_ body: @escaping @Sendable () async -> Void) {
         let isAsked = state.withLock { state in
             if case .isAsked = state { return true }

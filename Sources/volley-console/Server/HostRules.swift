@@ -6,15 +6,15 @@ import HTTPTypes
 struct HostRules: Sendable {
     /// How a request reached the console.
     struct Sight: Hashable, Sendable {
-        /// Where the person is; nil where that is not known.
+        /// The address of the person; nil if it is not known.
         var client: IPAddress?
         /// Whether the person's browser used https.
         var isSecure: Bool
         /// `https://push.example.com`: the origin of the console's own pages, in lower case.
         var origin: String
 
-        /// Whose turn work for a person takes before they signed in: that of their network. nil on this machine itself, which proxies that are
-        /// not configured share with everyone.
+        /// The network that takes turns for the work of people before they sign in. nil on this machine itself, which
+        /// proxies that are not configured share with everyone.
         var turn: String? { client.flatMap { $0.isLoopback ? nil : "from \($0.clientNetwork)" } }
     }
 
@@ -27,13 +27,13 @@ struct HostRules: Sendable {
         proxies = settings?.proxies ?? []
     }
 
-    /// Whether there is an address that others than this machine reach.
+    /// Whether it listens on an address that other machines reach.
     var isPublic: Bool { publicHost != nil }
 
     /// How a request came.
     /// - Parameter peer: the connected address; nil over a Unix socket, where only a proxy is.
-    /// - Returns: nil if it names a host that is not the console's: a page of others may have led a browser here under a name of its own (DNS
-    ///   rebinding).
+    /// - Returns: nil if it names a host that is not the console's: another site may have led a browser here under its
+    ///   own name (DNS rebinding).
     func sight(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> Sight? {
         let isProxy = isProxy(peer)
         func forwarded(_ name: String) -> String? {
@@ -51,7 +51,7 @@ struct HostRules: Sendable {
         return Sight(client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
     }
 
-    /// Where the person is: at the address that is connected, or at the one that a proxy of ours names; nil where that is not known.
+    /// The address of the person: the connected one, or the one that a proxy of ours names; nil if it is not known.
     func client(of headers: HTTPFields, peer: IPAddress?) -> IPAddress? {
         isProxy(peer) ? clientBehindProxies(headers) ?? peer : peer
     }

@@ -58,14 +58,15 @@ enum ListenAddress: Hashable, Sendable {
 }
 
 extension ListenAddress {
-    /// Makes sure that a socket can be made at its path without replacing anything: only one that no program answers on any more is replaced.
+    /// Makes sure that a socket can be created at its path without replacing anything except a socket on which no
+    /// program answers any more.
     /// - Throws: `Diagnostic`: what is there instead.
     func checkPath() throws(Diagnostic) {
         guard case .socket(let path) = self else { return }
         let another = "Name another path with --socket."
         var status = stat()
         guard lstat(path, &status) == 0 else {
-            // Where this account may not look, making the socket says so.
+            // If this account may not look there, creating the socket reports that.
             guard errno == ENOENT || errno == ENOTDIR, FileKind(path: FilePaths.folder(of: path)) != .folder else { return }
             throw Diagnostic(
                 "there is no folder \(FilePaths.folder(of: path)) for the socket", file: path,

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// The headers of every answer, errors included: they keep a page from running, loading or showing anything that is not the console's own, and
-/// from being shown in a page of others.
+/// from being shown inside another site.
 enum SecurityHeaders {
     private static let all: [(HTTPField.Name, String)] = [
         (
@@ -22,8 +22,8 @@ enum SecurityHeaders {
         ),
     ]
 
-    /// Adds them. An answer that says nothing about caches is kept by none.
-    /// - Parameter isSecure: whether people reach the console through https: their browsers then never ask for it otherwise.
+    /// Adds them. An answer without a rule for caches is not cached.
+    /// - Parameter isSecure: whether people reach the console through https: their browsers then never use http.
     static func add(to headers: inout HTTPFields, isSecure: Bool) {
         for (name, value) in all { headers[name] = value }
         if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }

@@ -1,13 +1,13 @@
 import NIOPosix
 import Synchronization
 
-/// Decides whose work is done next on a few threads, and which is refused. A value without threads and clock.
+/// Decides which work is done next on a few threads, and which is refused. A value without threads and clock.
 ///
 /// One person, or one network of people that have not signed in, has at most half of the threads and half of the places
-/// of those that wait, so that many slow pages of theirs keep no other waiting. When all places are taken, a piece of
-/// work takes that of the person with the most waiting, unless its own has as many. When a thread becomes free, it goes
-/// to the person with the least work under way, and among those to the one whose turn was longest ago. Work of no one
-/// in particular is quick, and has no share to keep to.
+/// of those that wait, so that their many slow pages do not delay others. When all places are taken, a piece of work
+/// takes that of the person with the most waiting, unless its own has as many. When a thread becomes free, it goes to
+/// the person with the least work under way, and among those to the one whose turn was longest ago. Work without a
+/// person is quick, and has no limit.
 struct WorkTurns {
     /// The fate of a piece of work.
     enum Admission: Hashable {
@@ -24,7 +24,7 @@ struct WorkTurns {
 
     private let threads: Int, places: Int
     private var waiting: [Waiting] = []
-    /// Of each person, how much is under way.
+    /// How much work is under way, for each person.
     private var running: [String?: Int] = [:]
     /// When each person with something under way or waiting had the last turn.
     private var turns: [String?: Int] = [:]
@@ -45,7 +45,7 @@ struct WorkTurns {
 
     /// A piece of work comes.
     /// - Parameters:
-    ///   - ticket: what `left` returns when its turn has come; no other has it.
+    ///   - ticket: what `left` returns when its turn has come; it is unique.
     ///   - person: the person that wants it; nil for no particular person.
     mutating func came(_ ticket: Int, of person: String?) -> Admission {
         if underway < threads, hasRoom(person) {
@@ -96,8 +96,9 @@ struct WorkTurns {
     }
 }
 
-/// A few threads for work that blocks: files, SQLite, hashes. An event loop must never wait for these. What finds too many before it is refused, so
-/// that a flood does not become a queue; and people and networks take turns (`WorkTurns`).
+/// A few threads for work that blocks: files, SQLite, hashes. An event loop must never wait for these. Work that finds
+/// too many pieces waiting is refused, so that a flood does not become a queue; and people and networks take turns
+/// (`WorkTurns`).
 final class WorkPool: Sendable {
     private struct Line {
         var turns: WorkTurns

@@ -87,7 +87,7 @@ struct AccountSignIn: SignIn {
 /// A signed-in person.
 struct Person: Hashable, Sendable {
     var id: AccountID
-    /// The name that was typed to sign in.
+    /// The name that was typed.
     var account: String
     /// As pages call the person.
     var displayName: String
@@ -102,7 +102,7 @@ struct Credentials: Sendable {
     var password: String
     /// Six digits of a second factor, or a recovery code; blank without one.
     var code: String
-    /// Where the person is; nil where that is not known, or says nothing.
+    /// The address of the person; nil if it is not known, or says nothing.
     var address: IPAddress?
     /// The secret of the browser's own cookie; nil without one.
     var device: String?
@@ -112,7 +112,7 @@ struct Credentials: Sendable {
 
 /// The result of an attempt to sign in.
 enum SignInAnswer: Sendable {
-    /// - Parameter secret: 256 random bits as text, for the cookie; it is given out this once.
+    /// - Parameter secret: 256 random bits as text, for the cookie; it is given out only now.
     case begun(secret: String)
     /// The account has a second factor, and no code was typed.
     case needsCode
@@ -124,16 +124,17 @@ enum SignInAnswer: Sendable {
 
 /// Decides whether a person may enter. Calls may block, and come from several threads.
 protocol SignIn: Sendable {
-    /// Whether there is an account: without one, there is nothing to see but the sign-in page.
+    /// Whether an account exists: without one, only the sign-in page is shown.
     var hasAccounts: Bool { get }
 
     /// The person of a session's cookie. Counts as a use of the session; nil when it has ended or never existed.
     func person(secret: String, at now: Timestamp) throws -> Person?
 
-    /// Whether a try is refused unseen now, as too many before it failed. Blocks nothing and counts nothing; the code does not count.
+    /// Whether an attempt is refused unchecked now, as too many before it failed. Does not block, and is not counted;
+    /// the code does not matter.
     func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool
 
-    /// Whether the person signed in from there before: their tries wait in no line with those of strangers.
+    /// Whether the person signed in from there before: their attempts do not wait in line with those of strangers.
     func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool
 
     /// Begins a session.
@@ -141,23 +142,24 @@ protocol SignIn: Sendable {
 
     /// Checks the password of a signed-in person again, and the code if there is a second factor.
     /// - Parameters:
-    ///   - credentials: the name does not count.
+    ///   - credentials: the name is ignored.
     ///   - secret: of the session, which continues with another one.
     /// - Throws: `AccountError.notSignedIn`.
     func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer
 
     /// Changes a person's own password. All sessions of the account end, and a new one begins.
-    /// - Parameter credentials: the name does not count, nor does the code.
-    /// - Throws: `AccountError`: why the new one does not do, or that the session has ended.
+    /// - Parameter credentials: the name and the code are ignored.
+    /// - Throws: `AccountError`: why the new one is refused, or that the session has ended.
     func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer
 
-    /// Ends a session; does nothing when it ended before. Where that cannot be written it throws, but this process lets the session in no more.
+    /// Ends a session; does nothing when it ended before. If that cannot be written it throws, but this process no
+    /// longer accepts the session.
     func end(secret: String, from address: IPAddress?, at now: Timestamp) throws
 
-    /// The name to sign in with that a link invites; nil when it works no more, or never did.
+    /// The sign-in name that a link invites; nil when it no longer works, or never did.
     func invited(by link: String, at now: Timestamp) throws -> String?
 
     /// Gives the account of a link its password, and uses the link up.
-    /// - Throws: `AccountError`: why the password does not do, or that the link does not work.
+    /// - Throws: `AccountError`: why the password is refused, or that the link does not work.
     func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws
 }

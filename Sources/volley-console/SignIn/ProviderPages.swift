@@ -4,9 +4,9 @@ import Cryptography
 import HTTPTypes
 import OpenIDConnect
 
-/// Signing in by a provider of identities: to it, and back.
+/// Signing in through a provider of identities: the way to it, and back.
 enum ProviderPages {
-    /// Where browsers come back to. It is registered with the provider, behind the console's address.
+    /// The path that browsers return to. It is registered with the provider, after the console's address.
     static let wayBack = "/sign-in/oidc/return"
     /// The page that people continue on after a fresh sign-in at the provider.
     static let proved = "/account/proof/proved"
@@ -41,8 +41,8 @@ enum ProviderPages {
     }
 
     private static func attempt(_ visit: Visit, _ provider: ProviderSignIn) throws -> OpenIDAttempt {
-        // There are providers that leave the state out of a refusal, against RFC 6749 (section 4.1.2.1). Then it ends nothing here, but the
-        // person learns what happened.
+        // Some providers leave the state out of a refusal, against RFC 6749 (section 4.1.2.1). Then the attempt is not
+        // ended here, but the person is told what happened.
         if visit.attempt != nil, visit.query["state"] == nil, let error = visit.query["error"] {
             throw OpenIDProblem(ended: error, description: visit.query["error_description"])
         }
@@ -63,7 +63,7 @@ enum ProviderPages {
     {
         switch try site.accounts.enter(provider.person(identity), from: visit.sight.client, agent: visit.agent, at: visit.now) {
         case .signedIn(let token):
-            // Whatever session was there before: the new one has a new secret.
+            // The new session has a new secret, even if there was a session before.
             if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
             return .redirect(
                 SignInPage.localPath(to), cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
@@ -79,7 +79,7 @@ enum ProviderPages {
         guard let new = try site.accounts.prove(token, issuer: identity.issuer, subject: identity.subject, at: visit.now) else {
             throw Refusal.otherPerson
         }
-        // Not at this address, which holds a code and works no second time.
+        // Not at this address, which has a code and does not work a second time.
         if let intent = provider.kept.find(of: session) { provider.kept.keep(intent, of: hash(new.text)) }
         return .redirect(proved, cookies: [visit.cookies.setSession(new.text), visit.cookies.endAttempt])
     }
@@ -127,7 +127,7 @@ extension ProviderPages {
             """
     }
 
-    /// Where password, second factor and roles of an account are kept.
+    /// The place that keeps the password, second factor and roles of an account.
     static func note(_ issuer: String) -> HTML {
         "<p>This account signs in by <b>\(TextFormat.inLine(issuer))</b>. Password, second factor and roles are kept there.</p>"
     }
@@ -156,7 +156,7 @@ extension ProviderPages {
 }
 
 extension Refusal {
-    /// A sign-in by a provider came to nothing.
+    /// A sign-in through a provider failed.
     init(_ problem: OpenIDProblem, of provider: String) {
         let note = "\(provider): \(problem.sentence)"
         switch problem {
@@ -210,7 +210,7 @@ extension Refusal {
     fileprivate static let disabled = Refusal(
         status: .forbidden, title: "Your account is disabled", words: "An administrator of the console can enable it.")
 
-    /// Too many answers of a provider were none.
+    /// Too many answers of a provider were invented.
     static func slowedDown(_ seconds: Int64) -> Refusal {
         Refusal(
             status: .tooManyRequests, title: "Wait a moment",

@@ -59,7 +59,7 @@ final class ProviderSignIn: Sendable {
             })
     }
 
-    /// What people should know of the secret; nil for nothing.
+    /// A notice about the secret for operators; nil for none.
     var warning: Diagnostic? { secret?.permissionWarning }
 
     /// Has the provider confirm an answer, unless too many from an address were invented: each costs the provider and
@@ -87,7 +87,7 @@ final class ProviderSignIn: Sendable {
         }
     }
 
-    /// The person that the accounts take in. Values of the claim that volley.yaml does not name give nothing.
+    /// The person that the accounts accept. Values of the claim that volley.yaml does not name give no roles.
     func person(_ identity: OpenIDIdentity) -> ProviderPerson {
         ProviderPerson(
             issuer: identity.issuer, subject: identity.subject, name: identity.name, displayName: identity.displayName,

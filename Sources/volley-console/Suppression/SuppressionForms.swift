@@ -7,7 +7,7 @@ import PushServices
 import Runs
 import Workspace
 
-/// What can be done about suppressed devices: look one up, add some, take one or all of them off. Tokens come in forms only, never in
+/// Actions on suppressed devices: look one up, add some, remove one or all of them. Tokens come in forms only, never in
 /// addresses, which logs and histories keep; none is shown again.
 enum SuppressionForms {
     static var routes: [Route] {
@@ -198,11 +198,11 @@ struct PastedDevices {
 
     /// Adds them to a list, all of them or none.
     /// - Parameters:
-    ///   - reason: of those for which the table names none; blank for a usual one.
+    ///   - reason: for devices without one in the table; blank for the usual one.
     ///   - runs: the folder of runs.
     /// - Throws: `Diagnostics` with the lines that cannot be read; a `Diagnostic` if the list or the disk does not work.
     func suppress(in part: SuppressionPart, reason: String, beside runs: String, at now: Timestamp) throws -> Result {
-        // Readers take files. This one is in the folder that only its owner may enter, for as long as it is read.
+        // Readers need a file. This one is in the folder that only its owner may enter, as long as it is read.
         let path = FilePaths.join(FilePaths.join(runs, name: "console"), name: "pasted-\(Secrets.make().prefix(16)).\(ending(part))")
         try FilePaths.create(path, bytes: Array(text.utf8), mode: 0o600)
         defer { unlink(path) }

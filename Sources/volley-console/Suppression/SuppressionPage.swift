@@ -40,7 +40,7 @@ enum SuppressionPage {
     /// One app.
     static func show(_ visit: Visit, _ site: Site) throws -> Answer { try page(visit, site) }
 
-    /// What a form of the page did, or why not.
+    /// The result of a form of the page, or why it failed.
     struct Result {
         var message: HTML
         /// nil if it was done.
@@ -49,7 +49,7 @@ enum SuppressionPage {
         /// It was done.
         static func done(_ message: HTML) -> Result { Result(message: message, refusal: nil) }
 
-        /// It was not done, because of what was typed.
+        /// It was not done, because of a typed value.
         static func refused(_ message: HTML) -> Result { Result(message: message, refusal: .unprocessableContent) }
     }
 

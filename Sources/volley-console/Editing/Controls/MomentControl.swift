@@ -28,7 +28,7 @@ enum MomentControl {
             """)
     }
 
-    /// What the fields of a form say, as the source writes it.
+    /// The values of a form's fields, as the source writes them.
     /// - Parameter shown: what the source held.
     /// - Returns: `shown` where both mean the same; nil when the form has no such fields.
     /// - Throws: a date without a time, or a time without a date.

@@ -1,7 +1,7 @@
 import Automation
 import Base
 
-/// When a campaign is sent next, as its file is saved: the lines of the calendar, in words.
+/// The next times of a campaign according to its saved file: the lines of the calendar, in words.
 enum NextTimes {
     private static let count = 3
 

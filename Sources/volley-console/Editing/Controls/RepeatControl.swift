@@ -1,6 +1,6 @@
 import Base
 
-/// How often a campaign is sent again, without cron; what only cron can say stays a rule.
+/// How often a campaign is repeated, without cron; a repetition that needs cron stays a rule.
 enum RepeatControl {
     /// The choices, by the values of the field.
     private enum Choice: String, CaseIterable {
@@ -104,7 +104,7 @@ enum RepeatControl {
 
     // MARK: - What was chosen
 
-    /// What the fields of a form say, as a cron rule; blank for never.
+    /// The values of a form's fields, as a cron rule; blank for never.
     /// - Parameter shown: what the source held.
     /// - Returns: `shown` where both mean the same; nil when the form has no such fields.
     /// - Throws: something that the choice needs is missing.

@@ -7,7 +7,7 @@ import Campaigns
 enum TagsControl {
     static let path = ["audience", "tags"]
     private static let name = "audience.tags"
-    /// Says that the form has the boxes: one that is not checked is not sent.
+    /// A mark that the form has the boxes: unchecked boxes are not sent.
     private static let marker = name + ".boxes"
     private static let more = name + ".more"
     /// Before the tag. The value is its place among the boxes.
@@ -93,7 +93,7 @@ enum TagsControl {
 
     // MARK: - What was chosen
 
-    /// What the boxes of a form say, a tag in a line.
+    /// The checked tags of a form, one on each line.
     /// - Parameter shown: what the source held.
     /// - Returns: nil when the form has no boxes.
     static func text(_ form: [String: String], shown: String) -> String? {
@@ -120,8 +120,8 @@ enum TagsControl {
         text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !Blank.isText($0) }
     }
 
-    /// The tags that a person typed, with commas or semicolons of any script or lines between them. As in a file, quotes around a tag are no part of
-    /// it, and keep the signs in it together. Characters that are not seen are no tag.
+    /// The tags that a person typed, with commas or semicolons of any script or lines between them. As in a file,
+    /// quotes around a tag do not belong to it, and keep the signs in it together. Invisible characters are not a tag.
     static func typed(_ text: String) -> [String] {
         func isSeparator(_ character: Character) -> Bool { ",，、;；".contains(character) || character.isNewline }
         func isBlank(_ character: Character) -> Bool { !character.isNewline && character.unicodeScalars.allSatisfy(Blank.isInvisible) }
@@ -146,7 +146,7 @@ enum TagsControl {
         }.filter { !$0.isEmpty }
     }
 
-    /// What ends a quotation, by what begins it: in English, German, French, Swedish, Chinese and Japanese.
+    /// The closing quotation mark for each opening one: in English, German, French, Swedish, Chinese and Japanese.
     private static let closingQuotes: [Character: String] = [
         "\"": "\"", "'": "'", "“": "”", "„": "“”", "”": "”", "‘": "’", "‚": "‘’", "’": "’", "«": "»", "»": "«", "「": "」", "『": "』",
     ]

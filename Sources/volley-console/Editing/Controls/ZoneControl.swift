@@ -17,7 +17,7 @@ enum ZoneControl {
 
     private static let ownClock = "each device’s own clock"
 
-    /// What clocks there show now, by which a person notices a zone that is not the one they meant.
+    /// The present time of clocks there, by which a person notices a zone that they did not mean.
     private static func clock(_ name: String, at now: Timestamp) -> HTML {
         if name == ScheduleZoneNames.ownClock { return "<span class=\"note\">Each device gets it by its own clock.</span>" }
         guard let zone = try? ZoneDatabase.system.zone(named: name) else { return "" }
