@@ -1,6 +1,6 @@
 public import Base
 
-/// The number of an account. It is never given to another one, also after the account was removed.
+/// The number of an account. It is never reused, even after the account was removed.
 public struct AccountID: Hashable, Sendable {
     /// From 1 on.
     public let number: Int64
@@ -13,7 +13,7 @@ public struct AccountID: Hashable, Sendable {
 public struct DamagedAccount: Hashable, Sendable {
     /// Which.
     public let id: AccountID
-    /// Its name; nil if that is what cannot be read.
+    /// Its name; nil if the name is damaged.
     public let name: AccountName?
 }
 
@@ -57,7 +57,7 @@ public struct Actor: Hashable, Sendable {
     /// The account; nil for a person at the terminal, where everything is allowed: that person can read and write the
     /// file anyway.
     public let account: AccountID?
-    /// Where the request came from; nil for the terminal, and where nothing is known.
+    /// Where the request came from; nil for the terminal, and if it is unknown.
     public let address: IPAddress?
 
     /// A signed-in person.
@@ -83,7 +83,7 @@ public struct AccountName: Hashable, Sendable, CustomStringConvertible {
         self = name
     }
 
-    /// The name that a text is; nil for what no account can be called. White space around it does not count.
+    /// The name in a text; nil if no account can have it. White space around it does not count.
     init?(reading text: String) {
         // Reads no more than necessary of a text that may have any length.
         guard text.utf8.count <= Self.longest * 2 else { return nil }
@@ -108,7 +108,7 @@ public struct AccountName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What others see of a person: 1 to 200 bytes of any language in one line. Characters that control a terminal, break the line or turn the
-/// direction of the text after them are refused, so that a name cannot pose as something else.
+/// direction of the text after them are refused, so that a name cannot look like something else.
 public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
     /// Without white space around it.
     public let text: String
@@ -122,7 +122,7 @@ public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
         let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex
         let end = scalars.lastIndex { !$0.properties.isWhitespace } ?? start
         let trimmed = String(scalars[start...end])
-        // What is shown as an escape would be no name; a soft line end is no line.
+        // A name must not contain characters that are shown as escapes; a soft line end would break the line.
         guard TextFormat.inLine(trimmed) == trimmed,
             trimmed.unicodeScalars.allSatisfy({ $0 != "\u{2028}" && $0 != "\u{2029}" })
         else { throw .badDisplayName }
@@ -133,11 +133,11 @@ public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Why something about accounts is not done. No case holds a secret. Trouble with the file itself is a `Diagnostic`.
+/// Why an action on accounts is refused. No case holds a secret. Problems with the file itself are a `Diagnostic`.
 public enum AccountError: ExplainedError, Hashable, Sendable {
-    /// Not a name to sign in with.
+    /// The text cannot be a sign-in name.
     case badName
-    /// Not a name that others can read.
+    /// The text cannot be a displayed name.
     case badDisplayName
     /// An account has the name already.
     case nameTaken(AccountName)
@@ -155,17 +155,17 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case notPermitted
     /// The person may hold the account, too, so they cannot confirm it.
     case tied
-    /// The link was used, withdrawn, has lapsed or never existed: which of these is not told.
+    /// The link was used, withdrawn, has lapsed or never existed: the case does not say which.
     case invitationNotValid
     /// The session has ended.
     case notSignedIn
-    /// The second factor is in use already; or it is not, and something needs it.
+    /// The second factor is already in use; or it is not, although the action needs it.
     case secondFactor(isOn: Bool)
     /// The code is wrong, was used already, or is of another minute.
     case wrongCode
     /// The account comes from a provider, which decides the value in question.
     case ofProvider
-    /// Too many people sign in at the same moment.
+    /// Too many people are signing in at the same moment.
     case busy
 
     /// What a person reads.

@@ -16,7 +16,7 @@ public struct Invitation: Hashable, Sendable {
     public let purpose: Purpose
     /// When it was made.
     public let madeAt: Timestamp
-    /// From this moment on it does not work.
+    /// The moment from which it no longer works.
     public let lapsesAt: Timestamp
 
     /// How long a link works. Source: the issue of the console.
@@ -24,13 +24,14 @@ public struct Invitation: Hashable, Sendable {
     /// How long the link of the first administrator works: the person that gets it owns the console.
     public static let hoursOfFirst: Int64 = 24
 
-    /// Whether it works, as far as time is concerned. A clock that was set back to before it was made makes it useless.
+    /// Whether it works, as far as time is concerned. It does not work while the clock is set to a time before it was
+    /// made.
     func isOpen(at now: Timestamp) -> Bool {
         now < lapsesAt && now >= madeAt.adding(seconds: -Double(Session.clockToleranceSeconds))
     }
 }
 
-/// An invitation with its secret, which exists only here: send the link to the person, and keep it nowhere.
+/// An invitation with its secret, which exists only here: send the link to the person, and do not store it.
 public struct InvitationLink: Hashable, Sendable {
     /// What the link ends with.
     public let token: SecretToken

@@ -1,10 +1,10 @@
 import Base
 import Cryptography
 
-/// A signed ID token, in two steps: read, to learn which key is needed; then checked (OpenID Connect Core 1.0, section 3.1.3.7; RFC 7515,
-/// RFC 8725).
+/// A signed ID token, in two steps: first it is read, to find the key that it needs; then it is checked (OpenID Connect
+/// Core 1.0, section 3.1.3.7; RFC 7515, RFC 8725).
 struct IDToken {
-    /// What a token must say to be accepted.
+    /// The claims that a token needs to be accepted.
     struct Expectation {
         var issuer: String
         var clientID: String
@@ -33,7 +33,7 @@ struct IDToken {
         guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64URL.bytes(parts[2]) else {
             throw .token(.form)
         }
-        // Neither `none` nor an HMAC, for which a public key would do as the secret (RFC 8725, section 2.1).
+        // Neither `none` nor an HMAC, for which a public key could be used as the secret (RFC 8725, section 2.1).
         guard let algorithm = header["alg"]?.stringValue, ["RS256", "ES256"].contains(algorithm) else { throw .token(.algorithm) }
         guard !signature.isEmpty else { throw .token(.form) }
         guard header["crit"] == nil else { throw .token(.criticalHeader) }
@@ -45,7 +45,7 @@ struct IDToken {
         signed = Array("\(parts[0]).\(parts[1])".utf8)
     }
 
-    /// - Returns: the claims, once everything about them is right.
+    /// - Returns: the claims, after all checks.
     func checked(with key: JSONWebKeys.Key, _ expected: Expectation, at now: Timestamp) throws(OpenIDProblem) -> JSONValue {
         guard key.algorithm == algorithm, key.isValid(signature, for: signed) else { throw .token(.signature) }
         guard claims["iss"]?.stringValue == expected.issuer else { throw .token(.issuer) }

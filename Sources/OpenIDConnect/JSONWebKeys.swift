@@ -3,7 +3,7 @@ import Cryptography
 
 /// The keys that a provider signs with now (RFC 7517), as far as Volley can check signatures with them.
 struct JSONWebKeys: Sendable {
-    /// A key. Which algorithm it is for follows from the key, never from the token that is checked with it.
+    /// A key. Its algorithm follows from the key, never from the token that is checked with it.
     enum Key: Sendable {
         case rs256(RSAVerificationKey)
         case es256(VerificationKey)

@@ -2,8 +2,8 @@ public import Base
 import Cryptography
 import Synchronization
 
-/// A sign-in that a browser began. What the provider gets to see follows from a secret that only this browser has, and from a key that never
-/// leaves the process.
+/// A sign-in that a browser began. The values that the provider sees are derived from a secret that only this browser
+/// has, and from a key that never leaves the process.
 public struct OpenIDAttempt: Hashable, Sendable {
     /// What it is for.
     public enum Purpose: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct OpenIDAttempt: Hashable, Sendable {
 
     /// What it is for.
     public let purpose: Purpose
-    /// Where the browser goes afterwards, as it was given.
+    /// The address that the browser goes to afterwards, unchanged.
     public let to: String
     /// When it began.
     public let startedAt: Timestamp
@@ -35,7 +35,8 @@ public struct OpenIDAttempt: Hashable, Sendable {
 public final class OpenIDAttempts: Sendable {
     /// A sign-in must come back within this time.
     public static let seconds: Int64 = 10 * 60
-    /// The most bytes of a way on that is remembered; a longer one is forgotten. Browsers keep cookies of 4096 bytes.
+    /// The most bytes of the address that the browser goes to afterwards; a longer one is dropped. Browsers keep
+    /// cookies of 4096 bytes.
     private static let mostWayBytes = 2000
     /// At most this number of returned sign-ins is remembered, the latest ones: a provider takes each code once anyway.
     private static let mostUsed = 20_000
@@ -48,7 +49,7 @@ public final class OpenIDAttempts: Sendable {
     private let key = RandomBytes.make(32)
     private let used = Mutex(Used())
 
-    /// A key of its own: what was begun before does not come back.
+    /// A separate key: sign-ins that were begun before a restart cannot return.
     public init() {}
 
     /// Begins one.
@@ -66,8 +67,8 @@ public final class OpenIDAttempts: Sendable {
     /// - Parameters:
     ///   - cookie: what the browser kept; nil for nothing.
     ///   - state: what came with the answer.
-    /// - Throws: `.notBegun`, `.lapsed`, `.used`. An answer with another state leaves the sign-in as it was, so that a page of others cannot
-    ///   end it.
+    /// - Throws: `.notBegun`, `.lapsed`, `.used`. An answer with another state leaves the sign-in as it was, so that
+    ///   another site cannot end it.
     public func take(_ cookie: String?, state: String, at now: Timestamp) throws(OpenIDProblem) -> OpenIDAttempt {
         guard let cookie, cookie.utf8.count <= 4096 else { throw .notBegun }
         let parts = cookie.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -130,7 +131,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; nil for anything that `text` does not make: one value has one form.
+    /// The bytes of a text; nil for any other form than that of `text`: each value has exactly one.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count) = (UInt32(0), 0)

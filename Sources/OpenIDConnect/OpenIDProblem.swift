@@ -34,7 +34,7 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     /// The answer is larger than is read.
     case tooLarge(Endpoint)
     /// The answer is an error.
-    /// - Parameter code: what the provider calls it, and says of it, cut short; blank where it says nothing.
+    /// - Parameter code: the provider's name for it and its description, shortened; blank without them.
     case refused(Endpoint, status: Int, code: String)
     /// The answer is not what it should be.
     case unreadable(Endpoint, String)
@@ -45,10 +45,10 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     /// The sign-in was used already.
     case used
     /// The provider ended the sign-in: the person refused, or may not use Volley there.
-    /// - Parameter code: what the provider calls it, and says of it, cut short.
+    /// - Parameter code: the provider's name for it and its description, shortened.
     case denied(code: String)
-    /// The provider ended the sign-in because of how Volley asked, or of a fault of its own.
-    /// - Parameter code: what the provider calls it, and says of it, cut short.
+    /// The provider ended the sign-in because of Volley's request, or of its own fault.
+    /// - Parameter code: the provider's name for it and its description, shortened.
     case failed(code: String)
     /// The answer came from another provider (RFC 9207).
     case mixedUp
@@ -86,7 +86,7 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether beginning again may help by itself, as nothing is wrong with the provider or with volley.yaml.
+    /// Whether beginning again may help, as nothing is wrong with the provider or with volley.yaml.
     public var isOfThisAttempt: Bool {
         switch self {
         case .notBegun, .lapsed, .used, .denied, .notProvedAgain: true
@@ -97,7 +97,7 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
 
 extension OpenIDProblem {
     /// What a person decided, or what the provider decided about the person: RFC 6749, section 4.1.2.1; OpenID Connect Core 1.0, section
-    /// 3.1.2.6. With every other code, beginning again is of no use.
+    /// 3.1.2.6. With every other code, beginning again does not help.
     private static let personal: Set<String> = [
         "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required",
     ]

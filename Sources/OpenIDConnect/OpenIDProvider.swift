@@ -42,9 +42,9 @@ public final class OpenIDProvider: Sendable {
     private static let keptSeconds: Int64 = 3600
     /// Keys are fetched at most once in this time for a token that is signed with an unknown one.
     private static let keyPauseSeconds: Int64 = 30
-    /// A provider that failed is left alone for so long.
+    /// How long a provider that failed is left alone.
     private static let failurePauseSeconds: Int64 = 5
-    /// Longer codes and states are no provider's.
+    /// No provider has longer codes and states.
     private static let longestParameter = 4096
 
     private struct Kept<Value: Sendable>: Sendable {
@@ -77,8 +77,8 @@ public final class OpenIDProvider: Sendable {
         self.proxy = proxy
     }
 
-    /// Where the browser goes to sign in.
-    /// - Parameter redirect: where it comes back to; registered with the provider.
+    /// The address where the person signs in.
+    /// - Parameter redirect: the address to return to; registered with the provider.
     /// - Throws: `OpenIDProblem`; what `settings` and `proxy` throw.
     public func address(for attempt: OpenIDAttempt, redirect: String, at now: Timestamp) throws -> String {
         let settings = try settings()
@@ -128,7 +128,8 @@ public final class OpenIDProvider: Sendable {
             groups: Claim.texts(claim(settings.rolesClaim)))
     }
 
-    /// What the userinfo endpoint says, where the ID token leaves something out (OpenID Connect Core 1.0, section 5.3).
+    /// The claims of the userinfo endpoint, if the ID token leaves something out (OpenID Connect Core 1.0, section
+    /// 5.3).
     private func furtherClaims(
         _ claims: JSONValue, _ accessToken: String?, _ document: ProviderDocument, _ settings: OpenIDSettings
     ) throws -> JSONValue? {
@@ -149,8 +150,8 @@ public final class OpenIDProvider: Sendable {
         ]
         var headers: [(name: String, value: String)] = []
         if let secret = settings.clientSecret {
-            // Both are encoded first (RFC 6749, section 2.3.1). There are providers that do not decode them, so where encoding changes
-            // something and the provider also takes them in the form, they go there.
+            // Both are encoded first (RFC 6749, section 2.3.1). Some providers do not decode them, so if encoding
+            // changes something and the provider also accepts them in the form, they are sent there.
             let (plain, encoded) = (settings.clientID + secret, WebForm.encoded(settings.clientID) + ":" + WebForm.encoded(secret))
             if document.clientAuthentication == .post || document.clientAuthentication == .either && WebForm.encoded(plain) != plain {
                 fields += [("client_id", settings.clientID), ("client_secret", secret)]
@@ -195,7 +196,8 @@ public final class OpenIDProvider: Sendable {
         }
     }
 
-    /// - Parameter secrets: what the provider might repeat in the description of an error, which then is in no problem.
+    /// - Parameter secrets: values that the provider might repeat in the description of an error; they are removed from
+    ///   it.
     private func ask(
         _ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings, hiding secrets: [String] = []
     ) throws -> JSONValue {
@@ -251,9 +253,9 @@ public struct OpenIDIdentity: Hashable, Sendable {
     public let subject: String
     /// When the person last signed in at the provider; nil if it does not say.
     public let authenticatedAt: Timestamp?
-    /// What the person is called there, for example an email address; nil for nothing.
+    /// The person's name there, for example an email address; nil without one.
     public let name: String?
-    /// The person's full name; nil for nothing.
+    /// The person's full name; nil without one.
     public let displayName: String?
     /// The values of the claim that roles follow from.
     public let groups: [String]

@@ -1,6 +1,6 @@
 import Base
 
-/// What a provider says of itself, as far as Volley needs it (OpenID Connect Discovery 1.0, section 3).
+/// The parts of a provider's description of itself that Volley needs (OpenID Connect Discovery 1.0, section 3).
 struct ProviderDocument: Sendable {
     /// How Volley authenticates to a token endpoint (OpenID Connect Core 1.0, section 9).
     enum ClientAuthentication: Sendable {
@@ -23,7 +23,8 @@ struct ProviderDocument: Sendable {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
 
-    /// - Parameter issuer: the provider that was asked: a document that names another one is refused (section 4.3), as it might lead to it.
+    /// - Parameter issuer: the provider of the request: a document that names another one is refused (section 4.3), as
+    ///   it might redirect sign-ins there.
     init(_ json: JSONValue, of issuer: String) throws(OpenIDProblem) {
         guard let named = json["issuer"]?.stringValue, named == issuer else {
             let named = TextFormat.foreign(json["issuer"]?.stringValue ?? "", maximumBytes: 200)

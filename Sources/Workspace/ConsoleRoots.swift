@@ -6,7 +6,7 @@ import Runs
 
 /// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
 /// volley.yaml), and what in them is closed: a person that may write campaigns must not use them to read keys, runs or
-/// other files of the machine. What a path leads to decides, once links are followed; names decide nothing.
+/// other files of the machine. The target of a path decides, after links are followed; its name does not matter.
 public struct ConsoleRoots: Sendable {
     /// Why a campaign may not name a file.
     public enum Objection: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct ConsoleRoots: Sendable {
         case closed
     }
 
-    /// What tells a file or a folder from all others, whatever its name: hard links and mounts lead to the same one.
+    /// The identity of a file or a folder under any name: hard links and mounts have the same one.
     private struct Identity: Hashable {
         var device: UInt64, inode: UInt64
 
@@ -95,8 +95,8 @@ public struct ConsoleRoots: Sendable {
 
     // MARK: - Open files
 
-    /// Why an open file must not be read; nil if it may. It is asked of the descriptor, because a link may lead elsewhere since the path was
-    /// looked at.
+    /// Why an open file must not be read; nil if it may. The descriptor is checked, because a link may have changed
+    /// since the path was checked.
     /// - Parameters:
     ///   - path: as it was opened.
     ///   - stamp: of the descriptor.
@@ -110,7 +110,7 @@ public struct ConsoleRoots: Sendable {
         return objection(toFile: real).map { refusal(name(of: path), $0, file: path) }
     }
 
-    /// That a campaign may not name a file.
+    /// The objection that a campaign may not name a file.
     /// - Parameters:
     ///   - shown: the file, as the campaign names it.
     ///   - position: where.
@@ -162,7 +162,7 @@ public struct ConsoleRoots: Sendable {
             let word = Array(word.utf8)
             return bytes.indices.contains { bytes[$0] == word[0] && bytes[$0...].starts(with: word) }
         }
-        // The reader is asked only about files that may be one: most are exports. UTF-16 begins with a mark.
+        // The reader checks only files that may be one: most are exports. UTF-16 begins with a mark.
         let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
         guard isUTF16 || holds("app") && keys.contains(where: holds) else { return false }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -188,8 +188,8 @@ public struct ConsoleRoots: Sendable {
         }
     }
 
-    /// Where an absolute path leads, without links; what does not exist yet is in the last folder that does. nil where
-    /// that cannot be known.
+    /// The target of an absolute path, without links; what does not exist yet is in the last folder that does. nil if
+    /// it cannot be determined.
     private static func destination(_ path: String) -> String? {
         var known = path.split(separator: "/").map(String.init)
         var missing: [String] = []
@@ -220,17 +220,17 @@ extension String {
     }
 }
 
-/// The projects around some folders, other than the one that is worked with: whatever their volley.yaml names as a key or a secret, and their
-/// runs, must not be read as a list or an export of this project, either.
+/// The projects around some folders, other than the present one: the keys and secrets that their volley.yaml names, and
+/// their runs, must not be read as a list or an export of this project, either.
 ///
-/// Comes in: folders without links. Looked through are these, all below them, and those above them. Nothing that is named is opened.
+/// Input: folders without links. These are searched, with all folders below and above them. Named files are not opened.
 public struct OtherProjects {
     /// Those whose volley.yaml can be read.
     public private(set) var projects: [Project] = []
     /// Folders whose volley.yaml has mistakes, so that it is not known what it names, and those after `mostNames`.
     private var unclear: [String] = []
 
-    /// Looking through more takes seconds at each click.
+    /// Searching more would take seconds at each click.
     private static let mostNames = 1_000_000
 
     /// - Parameters:
@@ -257,7 +257,7 @@ public struct OtherProjects {
                     files += 1
                     isBackup = isBackup || name == ConsoleRoots.backupMark
                 }
-                // What is in a backup is closed as a whole.
+                // The whole content of a backup is closed.
                 guard let folders, !isBackup, !folders.contains(ConsoleRoots.backupMark) else { continue }
                 count += files + folders.count
                 for path in folders.map({ FilePaths.join(next, name: $0) }) {

@@ -109,7 +109,7 @@ package struct FrequencyHistory {
     }
 
     /// Adds what runs of a folder have sent.
-    /// - Parameter goesFirst: whether devices that a run is still to be sent to count as if they had got it.
+    /// - Parameter goesFirst: whether devices that a run will be sent to count as if they had got it.
     private func addRuns(
         _ runs: [RunFile], _ add: CappedDevices.Insertion, goesFirst: (RunFile) throws -> Bool
     ) throws {
@@ -141,7 +141,7 @@ package struct SharedReached: Sendable {
         hash = KeyedHash(key: try store.hashKey())
     }
 
-    /// Calls `body` with pushes of runs that are not in a folder, which has its own runs itself.
+    /// Calls `body` with pushes of the runs that are not in a folder.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     func forEach(
         of app: String, lists: Set<String>, since: Timestamp, elsewhereThan catalog: RunsFolder,
@@ -152,8 +152,8 @@ package struct SharedReached: Sendable {
         }
     }
 
-    /// Puts what a run of this machine has sent into the store, if it counts for caps of its app: its campaign or the app has one. It takes the place of what
-    /// was there of the run.
+    /// Writes what a run of this machine has sent into the store, if it counts for caps of its app: its campaign or the
+    /// app has one. This replaces the run's earlier data there.
     /// - Throws: `Diagnostic`: the run cannot be read, or the store not written.
     package func share(_ run: RunFile, _ settings: RunSettings, _ app: App?) throws {
         let caps = settings.frequencyCaps + [app?.frequency].compactMap(\.self)

@@ -1,10 +1,11 @@
 public import Base
 import Glibc
 
-/// A program that volley.yaml names, as its file shows whether it can be started. The system's own error is about another file (`#!/bin/sh` and a
-/// carriage return is "No such file or directory"), so the file is read: its kind, its permissions and its first line.
+/// A program that volley.yaml names, and whether its file can be started. The system's own error is about another file
+/// (`#!/bin/sh` and a carriage return is "No such file or directory"), so the file is read: its kind, its permissions
+/// and its first line.
 ///
-/// Comes in: the first word of a command. Goes out: what is wrong with it, and what to do. Nothing is started.
+/// Input: the first word of a command. Output: the problem with it, and the remedy. Nothing is started.
 public struct ProgramFile {
     private let word: String
     private let folder: String
@@ -21,7 +22,7 @@ public struct ProgramFile {
         self.searchPath = searchPath ?? EnvironmentVariables["PATH"] ?? "/bin:/usr/bin"
     }
 
-    /// Why the program cannot be started, or cannot do what was meant; nil if the file shows nothing.
+    /// Why the program cannot be started, or cannot do what was meant; nil if the file shows no problem.
     public var flaw: Diagnostic? {
         if let commandLine { return commandLine }
         if word.contains("/") { return Self.flaw(ofFile: word) ?? flaw(inContentOf: word) }
@@ -84,7 +85,7 @@ public struct ProgramFile {
 
     /// How a user gets the right to start a program. It includes the right to read it, without which an interpreter
     /// cannot open it.
-    /// - Parameter owner: nil where it belongs to the user itself.
+    /// - Parameter owner: nil if it belongs to the user.
     static func rightToStart(_ path: String, canRead: Bool, owner: String?, user: String) -> String {
         let file = FilePaths.inShell(path)
         return switch (canRead, owner) {
@@ -99,7 +100,7 @@ public struct ProgramFile {
 
     private func flaw(inContentOf path: String) -> Diagnostic? {
         func flaw(_ words: String, _ remedy: String) -> Diagnostic { Diagnostic(words, file: path, remedy: remedy) }
-        // A program that may be executed and not read shows nothing.
+        // A program that may be executed but not read cannot be checked.
         guard let bytes = try? RegularFile.bytes(of: path, atMost: Self.firstBytes) else { return nil }
         if bytes.isEmpty { return flaw("this program is empty", "Begin it with a line such as #!/bin/sh.") }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -112,7 +113,7 @@ public struct ProgramFile {
         }
         if bytes.starts(with: [0x7F] + "ELF".utf8) { return Self.flaw(ofELF: bytes, path) }
         guard bytes.starts(with: "#!".utf8) else {
-            // binfmt_misc may know the format: a Java archive, a program of another system.
+            // binfmt_misc may support the format: a Java archive, a program of another system.
             let known = (try? Folder.names(in: "/proc/sys/fs/binfmt_misc"))?.filter { $0 != "register" && $0 != "status" } ?? []
             guard known.isEmpty else { return nil }
             return flaw(
@@ -189,7 +190,7 @@ public struct ProgramFile {
             remedy: "Install the program for this system, or its C library.")
     }
 
-    /// PT_INTERP of a program with 64 bits, little-endian; nil if it has none, or its headers lie further behind.
+    /// PT_INTERP of a program with 64 bits, little-endian; nil if it has none, or its headers are further behind.
     private static func loader(of bytes: [UInt8]) -> String? {
         func number(_ at: Int, _ count: Int) -> Int? {
             guard at >= 0, at + count <= bytes.count else { return nil }

@@ -8,7 +8,7 @@ public struct ProjectChoice: Sendable {
     public var file: String?
     /// Folder of run files; nil means the one that volley.yaml names.
     public var runs: String?
-    /// Is told how far the conversion of older runs is.
+    /// Receives the progress of the conversion of older runs.
     public var conversions: Observer<RunConversion> = .silent
 
     /// A choice; without arguments, nothing is chosen.
@@ -48,7 +48,7 @@ extension Project {
 
     /// The only place that decides how runs are kept.
     private static func catalog(at path: String, _ choice: ProjectChoice) -> RunsFolder {
-        // The accounts are in a folder of their own.
+        // The accounts are in a separate folder.
         for folder in [path, FilePaths.join(path, name: "console")] { KeptFiles.keep(in: folder) }
         return RunsFolder(path, observer: choice.conversions)
     }

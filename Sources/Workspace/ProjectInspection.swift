@@ -6,8 +6,9 @@ import Glibc
 import PushServices
 public import Runs
 
-/// What this user, on this machine, cannot read, write or start although the work of a project needs it. It is looked for when a process starts, by
-/// `volley doctor` and for the health file, so that it is known before a time comes. Nothing is opened for writing, and nothing is started.
+/// What this user, on this machine, cannot read, write or start although the work of a project needs it. It is checked
+/// when a process starts, by `volley doctor` and for the health file, so that it is known before a time comes. Nothing
+/// is opened for writing, and nothing is started.
 public struct ProjectInspection {
     private let project: Project
     private let catalog: RunsFolder
@@ -76,7 +77,7 @@ public struct ProjectInspection {
             for export in app.devices {
                 let path = Self.path(export, project)
                 do throws(Diagnostic) {
-                    // Dates in a path are those of a time, which may be to come.
+                    // Dates in a path are those of a time, which may be in the future.
                     if let date = path.firstRange(of: "{{") {
                         if let problem = FileAccess.lookupProblem(String(path[..<date.lowerBound])) { throw problem }
                     } else {
@@ -119,7 +120,7 @@ public struct ProjectInspection {
     }
 }
 
-/// The files that volley.yaml names, resolved, whether they are there or not. Links stay in the paths.
+/// The files that volley.yaml names, resolved, whether they exist or not. Links stay in the paths.
 extension Project {
     /// Files with the keys, certificates and secrets of the apps.
     public var keyFiles: [String] {

@@ -3,7 +3,8 @@ public import Base
 import PushServices
 public import Runs
 
-/// What was sent to an app's devices in the last hours, whatever the campaign: the same devices usually should not get another push so soon.
+/// What was sent to an app's devices in the last hours, by any campaign: the same devices usually should not get
+/// another push so soon.
 ///
 /// The record next to the runs says what was begun, so that only those runs are opened. It also says which of them cannot be read: then the
 /// numbers are a minimum, and nothing fails, as these are facts for a warning.
@@ -82,7 +83,7 @@ public struct RecentSendings: Sendable {
                 if !run.isBeingSent, record.gap(of: run)?.isKnown ?? false { unread.insert(id) }
                 if try run.mayHaveReached(since: since) { all.append(sending) }
             } catch {
-                // A first life that was never confirmed pushed nothing; of what is not in scope for certain, nothing is said.
+                // A first life that was never confirmed pushed nothing; runs that may be out of scope are left out.
                 guard entry.scope != nil, entry.previousLife != "" else { continue }
                 ends = ends ?? (try? catalog.history.order())
                 if ends?.end(of: id).map({ $0 >= earliest }) ?? true { unread.insert(id) }
@@ -91,7 +92,7 @@ public struct RecentSendings: Sendable {
     }
 
     /// Says that runs cannot be read; nil if all can be read.
-    /// - Parameter campaign: whose own runs do not count, as they are spoken of elsewhere; nil for none.
+    /// - Parameter campaign: the campaign whose own runs do not count, as another message covers them; nil for none.
     public static func words(unread: Set<String>, besidesThoseOf campaign: String? = nil) -> String? {
         let unread = unread.filter { campaign == nil || RunID.campaign(of: $0[...]).map(String.init) != campaign }
         guard !unread.isEmpty else { return nil }
@@ -119,7 +120,7 @@ public struct RecentSendings: Sendable {
                         moments[number] = max(moments[number], isToCome ? now : moment ?? now)
                     }
                 } catch {
-                    // What was read until a damaged place counts.
+                    // Everything that was read before a damaged place counts.
                     unread.insert(sending.run)
                 }
             }

@@ -23,7 +23,8 @@ public struct ScheduledTime: Sendable {
             realFile: settings.realCampaignFile ?? run.plan.campaignFile)
     }
 
-    /// nil for a run that has no time of its own: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
+    /// nil for a run without a time: a test, a run sent with `--now`, and a retry, whose time is that of the run it
+    /// retries.
     public init?(_ run: RunFile, _ settings: RunSettings, isScheduler: Bool) {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
@@ -47,7 +48,7 @@ public struct ScheduledTime: Sendable {
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
-    /// Claims the time for the run, before a person has it sent: from then on `volley schedule` leaves it alone.
+    /// Claims the time for the run, before it is sent by hand: from then on `volley schedule` leaves it alone.
     /// - Returns: what was in the record before, to restore if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
     package func claim() throws -> ScheduledRun? {
@@ -60,7 +61,7 @@ public struct ScheduledTime: Sendable {
     package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
     /// Notes how a run that was sent by hand ended.
-    /// - Parameter problem: what a person should know of a finished run; nil if it went well.
+    /// - Parameter problem: the problem of a finished run; nil if it went well.
     package func note(_ state: RunState, problem: ScheduleProblem?) {
         guard !isScheduler else { return }
         var scheduledRun = scheduledRun
@@ -68,7 +69,7 @@ public struct ScheduledTime: Sendable {
         (scheduledRun.state, scheduledRun.changedAt) = (
             state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now()
         )
-        // A failure does no harm: the run file also has how it ended.
+        // A failure does no harm: the run file also has the result.
         _ = try? withStore { try $0.save([scheduledRun], []) }
     }
 

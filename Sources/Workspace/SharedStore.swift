@@ -3,9 +3,10 @@ public import Campaigns
 package import PostgresRuns
 public import Runs
 
-/// What a project has in the store that it shares with other machines. Without `store` in volley.yaml nothing is connected to.
+/// A project's part of the store that it shares with other machines. Without `store` in volley.yaml there is no
+/// connection.
 extension Project {
-    /// Opens the store, which is waited for some seconds if it goes away.
+    /// Opens the store. If it goes away, callers wait some seconds for it.
     /// - Returns: nil if volley.yaml names none.
     /// - Throws: `Diagnostic`: the store cannot be reached, or its tables are missing or of another version.
     package func openStore() throws -> Store? {
@@ -13,7 +14,7 @@ extension Project {
     }
 
     /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of the simulator stay on their machine.
-    /// - Returns: a warning if the store cannot be asked. What was not exchanged is exchanged the next time.
+    /// - Returns: a warning if the store cannot be reached. The rest is exchanged the next time.
     public func exchangeLists(of app: String, _ settings: RunSettings, in catalog: RunsFolder) -> Diagnostic? {
         let services = settings.services.filter { !$0.environment.isSimulator }
         guard let place = store?.variable.position, !services.isEmpty else { return nil }
@@ -26,7 +27,7 @@ extension Project {
         } catch { return Self.storeAway(error, at: place) }
     }
 
-    /// The warning that this machine has to do without the store.
+    /// The warning that this machine works without the store.
     package static func storeAway(_ error: any Error, at place: SourcePosition) -> Diagnostic {
         let found = Diagnostic(explaining: error)
         return .warning(

@@ -31,7 +31,7 @@ package struct SharedTime {
     /// - Throws: as `check`.
     package func begin() throws { if let holder = try onceKnown({ try store.claim(firing) }) { throw holder.isTaken } }
 
-    /// Queries a store that has just come up repeatedly, until other machines have said there what they have sent.
+    /// Queries a store that has just come up repeatedly, until other machines have recorded there what they have sent.
     private func onceKnown(_ body: () throws -> SharedFiring?) throws -> SharedFiring? {
         while true {
             do { return try body() } catch StoreRefusal.quiet {

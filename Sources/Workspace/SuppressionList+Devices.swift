@@ -6,7 +6,8 @@ extension [SuppressionList] {
     /// All devices on the lists; nil when no device is suppressed.
     /// - Parameters:
     ///   - hash: for the tokens of the scan; nil for any.
-    ///   - planning: when a plan judged the lists as they were then; nil if none did (`SuppressionList.withTokens`).
+    ///   - planning: when a plan applied the lists as they were then; nil if no plan did
+    ///     (`SuppressionList.withTokens`).
     package func suppressedDevices(hash: KeyedHash? = nil, since planning: Timestamp? = nil) throws -> SuppressedDevices? {
         try devices(on: self[...], since: planning, capacity: 0, hash ?? .random()) { _ in }
     }

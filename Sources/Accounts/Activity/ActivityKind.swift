@@ -62,7 +62,7 @@ public enum ActivityKind: Hashable, Sendable {
     case suppressed(devices: Int)
     case suppressionLifted(devices: Int)
 
-    /// A kind without its values: what activities are filtered by, and how the kind is stored.
+    /// A kind without its values: used to filter activities, and to store the kind.
     public enum Name: String, CaseIterable, Hashable, Sendable {
         case signedIn = "signed_in"
         case signInFailed = "sign_in_failed"
@@ -93,7 +93,7 @@ public enum ActivityKind: Hashable, Sendable {
     }
 }
 
-/// One thing that a person did: a line of the list that is only added to.
+/// One thing that a person did: a line of an append-only list.
 public struct Activity: Hashable, Sendable {
     /// The person that did it.
     public struct Person: Hashable, Sendable {
@@ -106,7 +106,7 @@ public struct Activity: Hashable, Sendable {
         public init(account: AccountID?, name: AccountName?) { (self.account, self.name) = (account, name) }
     }
 
-    /// Its place in the list, from 1 on: what was noted later has a larger one, whatever the clock said.
+    /// Its place in the list, from 1 on: later activities have larger ones, whatever the clock said.
     public let number: Int64
     /// When, by the clock of the machine.
     public let at: Timestamp
@@ -122,13 +122,13 @@ public struct Activity: Hashable, Sendable {
     public let address: IPAddress?
 }
 
-/// Which activities are read. All that is given must hold.
+/// The activities to read. All given conditions must hold.
 public struct ActivityFilter: Hashable, Sendable {
     /// Only those of this account.
     public var account: AccountID?
     /// Only those of this app.
     public var app: String?
-    /// Only those of one of these apps, which leaves out what concerns no app; nil for all.
+    /// Only those of one of these apps, which leaves out activities without an app; nil for all.
     public var apps: Set<String>?
     /// Only those of this kind.
     public var kind: ActivityKind.Name?
@@ -205,7 +205,7 @@ extension ActivityKind {
         }
     }
 
-    /// The kind that was stored so; nil for anything else.
+    /// The kind that was stored like this; nil for anything else.
     init?(_ name: Name, values: JSONValue) {
         func text(_ key: String) -> String? { values[key]?.stringValue }
         func number(_ key: String) -> Int? { values[key]?.integerValue.flatMap { Int(exactly: $0) } }

@@ -3,7 +3,7 @@ import Cryptography
 import Glibc
 import Synchronization
 
-/// Hashes and checks passwords, not more than two at a time: each takes 32 MB and a core. A process needs one.
+/// Hashes and checks passwords, at most two at a time: each takes 32 MB and a core. A process needs one.
 public final class PasswordHasher: Sendable {
     private let limit: WorkLimit
     private let scrypt: Scrypt
@@ -27,7 +27,7 @@ public final class PasswordHasher: Sendable {
         return try limit.run { try PasswordHash(of: password, scrypt) }
     }
 
-    /// What a password turned out to be.
+    /// The result of checking a password.
     enum Verdict {
         case wrong
         /// `stronger` is the hash to store instead if the stored one was made with other parameters than this version's.
@@ -46,8 +46,8 @@ public final class PasswordHasher: Sendable {
     }
 }
 
-/// Lets a few threads at a time do work that takes much memory, some more wait, and turns away all others, so that a flood of requests takes
-/// neither all memory nor all threads.
+/// Lets a few threads at a time do work that takes much memory, lets some more wait, and refuses all others, so that a
+/// flood of requests uses up neither memory nor threads.
 ///
 /// `@unchecked Sendable`: a POSIX semaphore is made for use by many threads; it stays at its address until deinit. Everything else is
 /// constant or a `Mutex`.
@@ -70,7 +70,7 @@ final class WorkLimit: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Does the work when it is this thread's turn.
+    /// Does the work when this thread's turn comes.
     /// - Throws: `AccountError.busy` at once if too many are waiting; what `body` throws.
     func run<Value>(_ body: () throws -> Value) throws -> Value {
         let isLetIn = present.withLock { present in
@@ -86,8 +86,8 @@ final class WorkLimit: @unchecked Sendable {
     }
 }
 
-/// What is stored of a password: the key that scrypt makes of it, with the salt and the parameters it was made with, so that these can be
-/// raised later. Its text is `$scrypt$ln=15,r=8,p=1$SALT$KEY` (the PHC string format), with hex digits.
+/// The stored form of a password: the key that scrypt derives from it, with the salt and the parameters, so that these
+/// can be raised later. Its text is `$scrypt$ln=15,r=8,p=1$SALT$KEY` (the PHC string format), with hex digits.
 struct PasswordHash: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     let scrypt: Scrypt
     let salt: [UInt8]
@@ -111,17 +111,17 @@ struct PasswordHash: Hashable, Sendable, CustomStringConvertible, CustomReflecta
         self.init(scrypt: scrypt, salt: salt, key: try scrypt.key(password: Array(password.utf8), salt: salt, count: Self.keyBytes))
     }
 
-    /// A hash of nothing: no password fits, and finding this out takes as long as for any other.
+    /// A hash that no password matches; checking it takes as long as for any other.
     static func ofNobody(_ scrypt: Scrypt) -> PasswordHash {
         PasswordHash(scrypt: scrypt, salt: RandomBytes.make(saltBytes), key: RandomBytes.make(keyBytes))
     }
 
-    /// Whether this is the hash of a password. A password that is too long to be any takes the same time.
+    /// Whether this is the hash of a password. A password that is too long to be valid takes the same time.
     /// - Throws: a `Diagnostic`: there is not enough memory.
     func fits(_ password: String) throws(Diagnostic) -> Bool {
         let bytes = Array(password.utf8.prefix(PasswordRules.mostBytes))
         let isEqual = ConstantTime.areEqual(try scrypt.key(password: bytes, salt: salt, count: key.count), key)
-        // HMAC fills a short password up with zeros (RFC 2104), so that a zero at its end would not count.
+        // HMAC pads a short password with zeros (RFC 2104), so that a zero at its end would make no difference.
         return isEqual && bytes.count == password.utf8.count && !bytes.contains(0)
     }
 

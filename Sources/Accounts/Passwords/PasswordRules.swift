@@ -4,7 +4,7 @@ public enum PasswordFlaw: Hashable, Sendable {
     case short
     /// It has more bytes than `PasswordRules.mostBytes`.
     case long
-    /// It holds a tab, a line break or another character that is not typed.
+    /// It has a tab, a line break or another character that people do not type.
     case control
     /// It is little else than the name of the person, of the account or of the product.
     case name
@@ -12,7 +12,7 @@ public enum PasswordFlaw: Hashable, Sendable {
     case repeated
     /// Characters in their order in the alphabet, among the digits or on the keyboard.
     case sequence
-    /// One of those that are tried first.
+    /// One of the passwords that attackers try first.
     case common
 
     var words: (message: String, remedy: String?) {
@@ -58,7 +58,7 @@ public enum PasswordRules {
         return (1..<8).contains { length in scalars.indices.dropFirst(length).allSatisfy { scalars[$0] == scalars[$0 - length] } }
     }
 
-    /// Whether all but a few characters follow on the one before, upwards, downwards or as on a row of the keyboard.
+    /// Whether all but a few characters follow the one before, upwards, downwards or as on a row of the keyboard.
     private static func isSequence(_ scalars: [Unicode.Scalar]) -> Bool {
         let steps = zip(scalars, scalars.dropFirst()).count { before, after in
             abs(Int(before.value) - Int(after.value)) <= 1 || CommonPasswords.areNeighbours(before, after)
@@ -68,7 +68,7 @@ public enum PasswordRules {
 
     private static func isCommon(_ lowered: String) -> Bool {
         if CommonPasswords.whole.contains(lowered) { return true }
-        // `Welcome2026!` is the word with a year: what people write around a word is what is tried around it.
+        // `Welcome2026!` is the word with a year: attackers try the same additions to a word that people use.
         let plain = String(String.UnicodeScalarView(lowered.unicodeScalars.map { CommonPasswords.letters[$0] ?? $0 }))
         return own(in: plain, without: CommonPasswords.words) < leastOwnCharacters
             || own(in: lowered, without: CommonPasswords.words) < leastOwnCharacters
@@ -90,9 +90,9 @@ public enum PasswordRules {
     }
 }
 
-/// Passwords that are tried first, as far as they are long enough to be accepted otherwise. A small list: the brake on failures lets few
-/// guesses pass. Source: the most frequent entries of at least 12 characters in the published lists of leaked passwords (SecLists), and the
-/// words that most of the others are made of.
+/// Passwords that attackers try first and that are long enough to be accepted otherwise. A small list: the brake on
+/// failures lets few guesses pass. Source: the most frequent entries of at least 12 characters in the published lists
+/// of leaked passwords (SecLists), and the words that most of the others are made of.
 enum CommonPasswords {
     /// In small letters.
     static let whole: Set<String> = [
@@ -106,7 +106,7 @@ enum CommonPasswords {
         "manchesterunited", "liverpoolfc1", "harrypotter1", "spongebob123", "mynameis1234", "idontknow123", "dontknow1234", "default12345",
     ]
 
-    /// Words of which little more than themselves is no password, in small letters.
+    /// Words that make no password with only a few more characters, in small letters.
     static let words: Set<String> = [
         "password", "passwort", "passwd", "motdepasse", "contrasena", "kennwort", "mima", "secret", "welcome", "willkommen", "bienvenue",
         "administrator", "admin", "root", "letmein", "changeme", "iloveyou", "woaini", "qwertyuiop", "qwerty", "qwertz", "azerty",

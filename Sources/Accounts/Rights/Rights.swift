@@ -40,7 +40,8 @@ public struct Rights: Hashable, Sendable {
     public init(_ grants: Set<RoleGrant>) { self.grants = grants }
 
     /// Whether the person may do something.
-    /// - Parameter app: the app that it concerns; nil for what concerns all apps, for which only a role for all apps counts.
+    /// - Parameter app: the app that it concerns; nil for actions on all apps, for which only a role for all apps
+    ///   counts.
     public func allows(_ right: Right, app: String?) -> Bool {
         grants.contains { grant in
             guard grant.role.rights.contains(right) else { return false }
@@ -51,7 +52,7 @@ public struct Rights: Hashable, Sendable {
         }
     }
 
-    /// Whether the person may do something for any app: whether a page that lists apps is shown at all.
+    /// Whether the person may do something for any app: decides whether a page that lists apps is shown.
     public func allowsSomewhere(_ right: Right) -> Bool { grants.contains { $0.role.rights.contains(right) } }
 
     func allows(_ right: Right, in scope: RoleGrant.Scope) -> Bool {
@@ -97,7 +98,8 @@ struct Administration {
     /// The rights of the caller; nil for the terminal, where everything is allowed.
     let rights: Rights?
 
-    /// Whether the roles of an account may be changed so: only those for apps that the person administers differ.
+    /// Whether the roles of an account may be changed to these: only roles for apps that the person administers
+    /// may differ.
     func mayChange(_ before: Set<RoleGrant>, to after: Set<RoleGrant>) -> Bool {
         administersAll(of: before.symmetricDifference(after))
     }
@@ -121,11 +123,12 @@ struct Administration {
 
 extension Rights {
     /// Whether an administrator with these rights may disable, enable, remove or rename an account with such roles, or reset its password or
-    /// second factor: what pages offer. `AccountStore` decides again when it is done.
+    /// second factor. Pages use it to choose what they offer; `AccountStore` decides again when the action is carried
+    /// out.
     public func mayControl(_ grants: Set<RoleGrant>) -> Bool { Administration(rights: self).mayControl(grants) }
 }
 
-/// Something that a person may do in the console or not. Every page and every order needs exactly one of these.
+/// An action in the console that needs a right. Every page and every order needs exactly one right.
 public enum Right: String, CaseIterable, Hashable, Sendable {
     /// Look at campaigns, calendars, runs and previews.
     case seeCampaigns = "see_campaigns"
@@ -141,7 +144,7 @@ public enum Right: String, CaseIterable, Hashable, Sendable {
     case controlSending = "control_sending"
     /// Read reports, in which device tokens are cut.
     case readReports = "read_reports"
-    /// Download device tokens in full, as CSV.
+    /// Download whole device tokens, as CSV.
     case exportTokens = "export_tokens"
     /// See and change which devices are suppressed.
     case manageSuppression = "manage_suppression"
@@ -150,8 +153,8 @@ public enum Right: String, CaseIterable, Hashable, Sendable {
     /// See the state of the machine, and the log of activities.
     case seeSystem = "see_system"
 
-    /// Whether the person must have shown password and second factor within the last five minutes (`Session.isFresh`): what this right
-    /// gives away cannot be taken back. Source: OWASP ASVS 4.0.3, 3.7.1.
+    /// Whether the person must have shown password and second factor within the last five minutes (`Session.isFresh`):
+    /// the effect of this right cannot be undone. Source: OWASP ASVS 4.0.3, 3.7.1.
     public var needsFreshSignIn: Bool {
         switch self {
         case .exportTokens, .manageUsers: true

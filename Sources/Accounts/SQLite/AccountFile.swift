@@ -4,9 +4,10 @@ import Glibc
 
 /// The file of accounts before SQLite opens it.
 enum AccountFile {
-    /// Creates an empty file that only its owner may read, unless it exists, and takes permissions for others from one that does: it holds
-    /// the secrets of second factors. SQLite gives its companions the same permissions. No descriptor is opened, because closing any
-    /// descriptor of a file takes SQLite's locks on it from the whole process (fcntl(2)).
+    /// Creates an empty file that only its owner may read, unless it exists, and removes other users' permissions from
+    /// an existing one: it holds the secrets of second factors. SQLite gives its companions the same permissions. No
+    /// descriptor is opened, because closing any descriptor of a file releases all of the process's SQLite locks on it
+    /// (fcntl(2)).
     /// - Throws: a `Diagnostic`.
     static func prepare(_ path: String) throws(Diagnostic) {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
@@ -57,7 +58,7 @@ enum AccountFile {
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
                 if try AccountSchema.check(db, path: path) { try AccountSchema.upgrade(db) } else { try AccountSchema.create(db) }
-                // Changes nothing, but fails where nothing can be changed: SQLite opens such a file for reading.
+                // Changes nothing, but fails if the file cannot be changed: SQLite would open such a file for reading.
                 try db.execute(sql: "UPDATE account SET id = id WHERE 0")
                 return .commit
             }
@@ -65,7 +66,7 @@ enum AccountFile {
         return pool
     }
 
-    /// What is wrong with the file; nil if nothing is, or if that is not known now. Nothing is changed.
+    /// The problem with the file; nil without one, or if it cannot be determined now. Changes nothing.
     static func damage(_ path: String) -> Diagnostic? {
         do {
             if let kind = FileKind(path: path), kind != .regular { return kind.intrusion(path, wanted: "a file of accounts") }
@@ -89,13 +90,13 @@ enum AccountFile {
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
         configuration.maximumReaderCount = 4
-        // What is removed is a secret or a name: it does not stay in free pages.
+        // Removed values are secrets or names: they must not stay in free pages.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
         return configuration
     }
 }
 
-/// Turns errors of SQLite and the system into messages that people can act on. None repeats a value of the file.
+/// Turns errors of SQLite and the system into messages that people can act on. No message repeats a value of the file.
 enum AccountDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String) -> Diagnostic {
         let found = Shortage(at: path)
@@ -140,7 +141,8 @@ enum AccountDiagnostics {
     /// A value is not what it should be. `AccountStore` adds the file.
     static let unreadable = damaged(nil, what: "a value in it cannot be read")
 
-    /// Why this user may not use the file or its folder, with the owner and the command that helps; nil if both can be used, or are not there.
+    /// Why this user may not use the file or its folder, with the owner and the command that helps; nil if both can be
+    /// used, or do not exist.
     static func obstacle(_ path: String) -> Diagnostic? {
         FileAccess.problem(FilePaths.folder(of: path), .writing, purpose: "the folder of the console's accounts")
             ?? ["", "-wal", "-shm", "-journal"].lazy.compactMap {

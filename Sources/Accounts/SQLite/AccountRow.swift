@@ -1,7 +1,7 @@
 import Base
 import GRDB
 
-/// A row of the file, whose values may be of any type: SQLite lets every program write anything.
+/// A row of the file, whose values may be of any type: SQLite accepts values of any type.
 struct AccountRow {
     private let row: Row
 
@@ -37,7 +37,7 @@ struct AccountRow {
     /// A value.
     /// - Throws: `AccountDiagnostics.unreadable`: it is of another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value {
-        // A `DatabaseValue` is what is stored: reading it as anything else would end the process on a mismatch.
+        // A `DatabaseValue` is the value as stored: reading it as another type would end the process on a mismatch.
         let value: DatabaseValue = row[column]
         return try Self.known(Value.fromDatabaseValue(value))
     }

@@ -5,7 +5,7 @@ import GRDB
 enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
-    /// Raise it with every change of the tables, and convert what is older in `upgrade`.
+    /// Raise it with every change of the tables, and convert older files in `upgrade`.
     static let version = 4
 
     static func create(_ db: Database) throws {
@@ -105,7 +105,8 @@ enum AccountSchema {
         CREATE INDEX tie_by_time ON tie (at);
         """
 
-    /// The ties that follow from the activities of an older file: an update must not loosen what holds. A link counts from its last use.
+    /// The ties that follow from the activities of an older file: an update must not loosen existing rules. A link
+    /// counts from its last use.
     private static let tiesOfActivities = """
         INSERT INTO tie (holder, account, deed, at)
         SELECT name, subject, CASE kind WHEN 'password_reset_offered' THEN 'password_reset' WHEN 'roles_changed' THEN 'promoted' ELSE kind END,
@@ -118,7 +119,7 @@ enum AccountSchema {
             AND account IS NOT NULL AND name IS NOT NULL AND subject IS NOT NULL AND subject <> name ORDER BY id;
         """
 
-    /// Gives an older file the tables of today.
+    /// Converts the tables of an older file to the present ones.
     static func upgrade(_ db: Database) throws {
         let found = try AccountRow.pragma("user_version", db)
         guard found < version else { return }

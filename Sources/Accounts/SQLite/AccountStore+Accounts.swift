@@ -12,7 +12,7 @@ extension AccountStore {
     /// Whether there is an account, readable or not.
     public func hasAccounts() throws -> Bool { try read { try AccountRow.one($0, "SELECT 1 FROM account LIMIT 1") != nil } }
 
-    /// An account; nil if it was removed, or never made.
+    /// An account; nil if it was removed or never existed.
     public func account(_ id: AccountID) throws -> Account? { try read { try AccountRecords.find(id, $0) } }
 
     /// The account with a name; nil if no account has the name.
@@ -38,7 +38,7 @@ extension AccountStore {
         }
     }
 
-    /// Changes what others see of a person: one's own name, or that of an account that one administers.
+    /// Changes a displayed name: the caller's own, or that of an account that the caller administers.
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`.
     public func setDisplayName(_ name: DisplayName, of id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try write { db in
@@ -52,7 +52,8 @@ extension AccountStore {
         }
     }
 
-    /// Takes all rights from an account, and ends its sessions; links that reset its password stop to work. Its roles are kept.
+    /// Takes all rights from an account, and ends its sessions; links that reset its password stop working. Its roles
+    /// are kept.
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
     public func disable(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
@@ -66,7 +67,7 @@ extension AccountStore {
         }
     }
 
-    /// Gives an account back what it may do.
+    /// Gives a disabled account its rights back.
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`.
     public func enable(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
@@ -77,7 +78,7 @@ extension AccountStore {
         }
     }
 
-    /// Removes an account with all that belongs to it, but not what it did: activities keep its name.
+    /// Removes an account with all that belongs to it, except its activities: they keep its name.
     /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`, `.lastAdministrator`.
     public func remove(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
@@ -88,7 +89,8 @@ extension AccountStore {
         }
     }
 
-    /// Removes an account that cannot be read, and with it its roles: as these may be for any app, only an administrator of all of them may.
+    /// Removes an account that cannot be read, and with it its roles: as these may be for any app, only an
+    /// administrator of all apps may do this.
     /// - Throws: `AccountError.noSuchAccount`: it is gone, or can be read; `.notPermitted`.
     public func removeDamaged(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try write { db in

@@ -1,9 +1,9 @@
 public import Base
 import GRDB
 
-/// Links with which people choose their passwords.
+/// Links with which people choose a password.
 extension AccountStore {
-    /// Invites the first administrator of all apps, for a day. Earlier links for this name stop to work.
+    /// Invites the first administrator of all apps, for a day. Earlier links for this name stop working.
     /// - Throws: `AccountError.alreadyAdministered`; `.nameTaken`, if an account of another kind has the name.
     public func inviteFirstAdministrator(_ name: AccountName, _ displayName: DisplayName, at now: Timestamp) throws -> InvitationLink {
         try write { db in
@@ -13,7 +13,7 @@ extension AccountStore {
         }
     }
 
-    /// Invites a person, for a week. Earlier links for this name stop to work.
+    /// Invites a person, for a week. Earlier links for this name stop working.
     /// - Throws: `AccountError.nameTaken`, `.notPermitted`.
     public func invite(
         _ name: AccountName, _ displayName: DisplayName, _ grants: Set<RoleGrant>, by actor: Actor, at now: Timestamp
@@ -30,7 +30,7 @@ extension AccountStore {
     }
 
     /// Offers another password for an account, for a week. The old one works until then; the second factor stays. Earlier links for it stop
-    /// to work.
+    /// working.
     /// - Throws: `AccountError.noSuchAccount`, `.disabled`, `.notPermitted`, `.ofProvider`.
     public func offerNewPassword(of id: AccountID, by actor: Actor, at now: Timestamp) throws -> InvitationLink {
         try write { db in
@@ -82,7 +82,7 @@ extension AccountStore {
         }
     }
 
-    /// Uses an invitation up: makes the account, or replaces its password and ends its sessions.
+    /// Uses up an invitation: makes the account, or replaces its password and ends its sessions.
     /// - Throws: `AccountError.invitationNotValid`, also if its author may no longer invite; `.nameTaken`.
     func accept(_ token: SecretToken, _ password: PasswordHash, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
         try write { db in

@@ -7,9 +7,9 @@ public struct ProviderPerson: Hashable, Sendable {
     public var issuer: String
     /// The permanent identifier of the person.
     public var subject: String
-    /// What the person is called there, as a wish for the name of the account; nil for nothing.
+    /// The person's name there, as the desired name of the account; nil without one.
     public var name: String?
-    /// The person's full name; nil for nothing.
+    /// The person's full name; nil without one.
     public var displayName: String?
     /// What the person may do.
     public var grants: Set<RoleGrant>

@@ -2,9 +2,10 @@ public import Base
 import Cryptography
 import GRDB
 
-/// The second factor of an account: a secret that an authenticator app holds, too, and ten codes on paper.
+/// The second factor of an account: a secret that an authenticator app also has, and ten codes on paper.
 extension AccountStore {
-    /// Begins to set it up: makes a new secret, which replaces one that was not confirmed. It is not asked for before `confirmSecondFactor`.
+    /// Begins to set it up: makes a new secret, which replaces one that was not confirmed. It is not required before
+    /// `confirmSecondFactor`.
     /// - Throws: `AccountError.noSuchAccount`, `.ofProvider`; `.secondFactor(isOn: true)`.
     public func beginSecondFactor(of id: AccountID) throws -> TOTPSecret {
         try write { db in
@@ -22,7 +23,7 @@ extension AccountStore {
     /// - Parameters:
     ///   - code: six digits.
     ///   - session: the one that continues.
-    /// - Returns: the codes for the case that the app is lost. They are given out only here.
+    /// - Returns: the recovery codes for a lost app. They are given out only here.
     /// - Throws: `AccountError.noSuchAccount`, `.wrongCode`; `.secondFactor`: it was not begun, or is set up already.
     public func confirmSecondFactor(_ code: String, in session: Session, from address: IPAddress?, at now: Timestamp) throws
         -> [RecoveryCode]
@@ -69,7 +70,7 @@ extension AccountStore {
         case ended
     }
 
-    /// Uses a code of the app, or a recovery code, up, and gives the session of a token another one.
+    /// Uses up a code of the app or a recovery code, and gives the session another token.
     func useCode(_ typed: String, for token: SecretToken, from address: IPAddress?, at now: Timestamp) throws -> CodeResult {
         try write { db in
             guard let session = try SessionRecords.find(token, db), session.isAlive(at: now),
@@ -117,7 +118,7 @@ enum SecondFactorRecords {
         return TOTPSecret(bytes: try AccountRow.known(bytes.isEmpty ? nil : bytes))
     }
 
-    /// Whether a code of an authenticator app is right; uses its step up. Steps are kept permanently, so that none
+    /// Whether a code of an authenticator app is right; uses up its step. Steps are kept permanently, so that none
     /// works twice, whatever the clock does.
     static func use(_ typed: String, _ secret: TOTPSecret, of id: AccountID, at now: Timestamp, _ db: Database) throws -> Bool {
         let window = TOTPSecret.window(at: now)
@@ -133,7 +134,7 @@ enum SecondFactorRecords {
     static func use(_ code: RecoveryCode, of id: AccountID, _ db: Database) throws -> Bool {
         let rows = try AccountRow.all(db, "SELECT rowid, salt, hash FROM recovery_code WHERE account = ?", [id.number])
         // All are compared, so that the time does not show which one it was.
-        // One that cannot be read fits no code.
+        // A damaged one matches no code.
         let fitting = rows.filter { (try? RecoveryCode.Hash(salt: $0.bytes(1), digest: $0.bytes(2)).fits(code)) ?? false }
         for row in fitting { try db.execute(sql: "DELETE FROM recovery_code WHERE rowid = ?", arguments: [row.value(0, Int64.self)]) }
         return !fitting.isEmpty

@@ -31,7 +31,8 @@ extension AccountStore {
         return SignedIn(session: session, account: found.account)
     }
 
-    /// Signs out. A session that has ended already is no error. Where it cannot be written, the session has ended in this process all the same.
+    /// Signs out. A session that has ended already is no error. If the end cannot be written, the session has still
+    /// ended in this process.
     public func signOut(_ token: SecretToken, from address: IPAddress?, at now: Timestamp) throws {
         do {
             try write { db in
@@ -50,7 +51,8 @@ extension AccountStore {
         try read { try SessionRecords.all(of: id, $0) }.filter { $0.isAlive(at: now) }
     }
 
-    /// Ends one of a person's own sessions. One that has ended already, or is another's, is left alone.
+    /// Ends one of a person's own sessions. A session that has already ended, or belongs to another
+    /// person, is left alone.
     public func endSession(_ session: SessionID, of id: AccountID, from address: IPAddress?, at now: Timestamp) throws {
         try write { db in
             guard try SessionRecords.all(of: id, db).contains(where: { $0.id == session }) else { return }
@@ -112,7 +114,7 @@ extension AccountStore {
             else { return nil }
             try AccountRecords.setPassword(after, of: session.account, db)
             try AccountRecords.endSessions(of: session.account, db)
-            // A link in a mailbox would undo the change.
+            // Otherwise, an old link in a mailbox could undo the change.
             try db.execute(sql: "DELETE FROM invitation WHERE account = ?", arguments: [session.account.number])
             try ActivityRecords.add(.passwordChanged, to: nil, by: actor, at: now, db)
             return try SessionRecords.start(
@@ -157,12 +159,12 @@ enum SessionRecords {
             usedAt: try row.moment(4), provedAt: try row.moment(5), address: try row.address(6), agent: try row.value(7))
     }
 
-    /// The session of a token, dead or alive. One that cannot be read has ended: its owner signs in again.
+    /// The session of a token, ended or not. A damaged one counts as ended: its owner signs in again.
     static func find(_ token: SecretToken, _ db: Database) throws -> Session? {
         try AccountRow.readable(AccountRow.all(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]), session).values.first
     }
 
-    /// Those of an account that are signed in, the last used first. One that cannot be read has ended.
+    /// The active sessions of an account, the last used first. A damaged one counts as ended.
     static func all(of id: AccountID, _ db: Database) throws -> [Session] {
         let rows = try AccountRow.all(
             db, columns + " WHERE account = ? AND stage = ? ORDER BY used_at DESC, id DESC", [id.number, Session.Stage.signedIn.rawValue])
@@ -221,10 +223,10 @@ enum SessionRecords {
             arguments: [session.number, Session.Stage.awaitingCode.rawValue])
     }
 
-    /// Removes those that have ended, so that a clock that is set back revives none of them.
+    /// Removes ended sessions, so that setting the clock back cannot revive them.
     private static func clear(at now: Timestamp, _ db: Database) throws {
         for row in try AccountRow.all(db, columns) {
-            // One that cannot be read has ended: it must not keep others from signing in.
+            // A damaged one counts as ended: it must not keep others from signing in.
             guard let session = try? session(row) else {
                 try end(SessionID(row.value(0)), db)
                 continue

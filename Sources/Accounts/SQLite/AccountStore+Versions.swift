@@ -8,9 +8,9 @@ extension AccountStore {
     /// it, even if the process ends in between.
     /// - Parameters:
     ///   - file: its name in the folder that the console serves.
-    ///   - sources: what the file, which is new, was made from. Its writers are writers of this text, too: the versions of which it
-    ///     was made begin the history of the file.
-    ///   - app: the app that it names; nil where it cannot be read.
+    ///   - sources: the sources of a new file. Their writers count as writers of this text, too: the source versions
+    ///     begin the history of the file.
+    ///   - app: the app that it names; nil if that cannot be read.
     public func keep(
         version text: String, of file: String, madeFrom sources: [VersionSource] = [], app: String?, by actor: Actor, at now: Timestamp
     ) throws {
@@ -33,8 +33,8 @@ extension AccountStore {
         }
     }
 
-    /// Keeps what a file held before it is replaced, unless the last version is the same: the file was changed outside
-    /// the console.
+    /// Keeps the content of a file before it is replaced, unless the last version is the same: the file was changed
+    /// outside the console.
     public func keep(found text: String, in file: String, app: String?, at now: Timestamp) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
         try write { db in
@@ -55,7 +55,8 @@ extension AccountStore {
         return try same + chain(to: source.digest, in: source.file, after: source.agreed).filter { $0.person.name != nil }.map(\.number)
     }
 
-    /// The newest version of each other file that holds a text of some kind, of the last two thousand. What cannot be read is left out.
+    /// The newest version of each other file that holds a text of some kind, of the last two thousand. Damaged versions
+    /// are left out.
     public func texts(besides file: String, where isMeant: (String) -> Bool) throws -> [(file: String, text: String)] {
         let rows = try read { db in
             try AccountRow.all(db, "SELECT file, text FROM version WHERE file <> ? ORDER BY number DESC LIMIT 2000", [file])
@@ -73,7 +74,7 @@ extension AccountStore {
     /// - Parameter count: the highest number to return, 1 to 500.
     public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] { try allVersions(of: file, count: count).values }
 
-    /// The numbers of those of a file that cannot be read, the newest first.
+    /// The numbers of the damaged versions of a file, the newest first.
     public func damagedVersions(of file: String, count: Int = 50) throws -> [Int64] {
         try allVersions(of: file, count: count).damaged.map { try $0.value(0) }
     }
@@ -93,8 +94,8 @@ extension AccountStore {
         }
     }
 
-    /// The text of a version of a file; nil for a number that no version of this file has.
-    /// - Throws: a `Diagnostic` for a text that is not the one that was saved, too.
+    /// The text of a version of a file; nil if no version of this file has the number.
+    /// - Throws: a `Diagnostic`, also if the text differs from the one that was saved.
     public func text(ofVersion number: Int64, of file: String) throws -> String? {
         try read { db in
             guard let row = try AccountRow.one(db, "SELECT text, digest FROM version WHERE number = ? AND file = ?", [number, file]) else {
@@ -108,7 +109,7 @@ extension AccountStore {
         }
     }
 
-    /// Whether a person saved this text in the console, under whatever file name.
+    /// Whether a person saved this text in the console, under any file name.
     /// - Parameter digest: SHA-256 of its bytes, 64 hex digits.
     public func isVersion(digest: String) throws -> Bool {
         try read { db in
@@ -135,7 +136,7 @@ extension AccountStore {
         return Set(own + (try chain(to: digest, in: file, after: agreed)).compactMap(\.person.name?.text))
     }
 
-    /// The versions of a file up to a text, back to one that others have agreed to; the newest first.
+    /// The versions of a file up to a text, back to one that others have approved; the newest first.
     private func chain(to digest: String, in file: String, after agreed: Set<String>) throws -> [CampaignVersion] {
         let (all, damaged) = try allVersions(of: file, count: 500)
         // The approver might be its writer.

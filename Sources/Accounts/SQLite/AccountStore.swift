@@ -6,8 +6,9 @@ import Synchronization
 /// sender use it at the same time; each process needs one store, which any number of threads may share. Every change is on the disk when
 /// its call returns, with its activity, in one transaction; whether it is allowed is decided in the same transaction.
 ///
-/// Calls throw `AccountError`, and a `Diagnostic` when the file is damaged, of a newer version, something else or not permitted, when the
-/// disk is full, or another process holds it for more than ten seconds. No error holds a secret.
+/// Calls throw `AccountError`, and a `Diagnostic` when the file is damaged, of a newer version, not a file of accounts,
+/// or not permitted, when the disk is full, or another process holds it for more than ten seconds. No error holds a
+/// secret.
 public final class AccountStore: Sendable {
     /// The name of the file in its folder.
     public static let fileName = "accounts.sqlite"
@@ -35,7 +36,7 @@ public final class AccountStore: Sendable {
         try self.init(folder: folder)
     }
 
-    /// Whether a folder of runs has accounts, or a link that should lead to them.
+    /// Whether a folder of runs has accounts, or a link in their place.
     public static func isThere(beside runs: String) -> Bool {
         FilePaths.exists(path(beside: runs)) || FileKind.deadLink(path(beside: runs)) != nil
     }
@@ -55,7 +56,7 @@ public final class AccountStore: Sendable {
         try Self.translating(path) { try database.read(body) }
     }
 
-    /// Changes something, as a whole or not at all.
+    /// Makes a change as a whole or not at all.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let value = try Self.translating(path) { try database.write(body) }
         if case let hashes = ended.withLock({ $0 }), !hashes.isEmpty, (try? database.write { try SessionRecords.end(hashes, $0) }) != nil {
@@ -81,7 +82,7 @@ public final class AccountStore: Sendable {
     }
 }
 
-/// The list of what was done. What concerns accounts is noted by the calls that do it.
+/// The list of activities. Calls that change accounts note theirs themselves.
 extension AccountStore {
     /// Notes what a person did to a campaign or a run.
     /// - Parameters:
@@ -101,7 +102,8 @@ extension AccountStore {
     }
 }
 
-/// What keeps the console from using its accounts, found without changing them. A whole file is read once, and again when another is in its place.
+/// The problem that keeps the console from using its accounts, found without changing them. An intact file is read
+/// once, and again when it is replaced.
 public struct AccountInspection: Sendable {
     private let path: String
     private var known: (stamp: FileStamp, damage: Diagnostic?)?
@@ -109,7 +111,7 @@ public struct AccountInspection: Sendable {
     /// - Parameter runs: the folder of runs.
     public init(beside runs: String) { path = AccountStore.path(beside: runs) }
 
-    /// As a warning; nil if nothing does, or there are no accounts.
+    /// As a warning; nil without a problem or without accounts.
     public mutating func obstacle() -> Diagnostic? {
         var found = AccountDiagnostics.obstacle(path) ?? damage()
         found?.severity = .warning
@@ -130,15 +132,15 @@ extension AccountStore {
     /// Where the accounts of a folder of runs are, or would be.
     public static func path(beside runs: String) -> String { FilePaths.join(folder(beside: runs), name: fileName) }
 
-    /// Removes from a copy of the file what must not come back with it: sessions, which may have ended since, and invitations, which may have been
-    /// used. Everyone signs in again after the copy is put back.
+    /// Removes from a copy of the file what must not be restored: sessions, which may have ended since, and
+    /// invitations, which may have been used. Everyone signs in again after the copy is put back.
     /// - Parameter path: the copy; nothing else uses it.
     public static func removeSessions(fromCopy path: String) throws {
         try translating(path) {
             let copy = try DatabaseQueue(path: path)
             try copy.writeWithoutTransaction { db in
                 guard try AccountSchema.check(db, path: path) else { return }
-                // What is removed does not stay in free pages.
+                // Removed values must not stay in free pages.
                 try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM invitation;")
             }
             try copy.close()
@@ -146,9 +148,9 @@ extension AccountStore {
     }
 }
 
-/// Which accounts may be in one hand, and how that ends.
+/// Accounts that one person may hold, and how that ends.
 extension AccountStore {
-    /// The ties that count now and that were not confirmed away.
+    /// The ties that count now and that were not confirmed to be harmless.
     public func ties(at now: Timestamp) throws -> AccountTies { try read { try TieRecords.ties(at: now, $0) } }
 
     /// Confirms that the person of an account is the only one that holds it: ties to it do not count any more. Later ones do.
@@ -173,7 +175,7 @@ extension AccountStore {
 
 /// Ties as rows, within the transaction of what makes them.
 enum TieRecords {
-    /// Notes a tie; none is made by the terminal, and none by a person to their own account.
+    /// Notes a tie. Actions at the terminal, and of a person on their own account, make no tie.
     static func add(_ deed: AccountTie.Deed, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database) throws {
         guard let holder = try actor.account.flatMap({ try AccountRecords.find($0, db)?.name }), holder != account else { return }
         // While the clock was set back, a tie would otherwise end before its week is over.
@@ -183,8 +185,9 @@ enum TieRecords {
             arguments: [holder.text, account.text, deed.rawValue, max(now.epochMilliseconds, latest)])
     }
 
-    /// The activities confirm each value: what they do not know is damaged, and then binds rather than frees. A moment that cannot be right counts as now,
-    /// a name as that of any account, and an end as none.
+    /// Each value is checked against the activities: one that they do not confirm is damaged, and is then read
+    /// strictly. An impossible moment counts as now, a damaged name as that of any account, and a damaged end as no
+    /// end.
     static func ties(at now: Timestamp, _ db: Database) throws -> AccountTies {
         let rows = try AccountRow.all(
             db,

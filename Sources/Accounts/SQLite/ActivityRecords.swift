@@ -1,7 +1,7 @@
 import Base
 import GRDB
 
-/// Activities as rows, within the transaction of what they tell of.
+/// Activities as rows, within the transaction of the change.
 enum ActivityRecords {
     /// Longer names and paths are cut.
     private static let mostBytes = 1_000

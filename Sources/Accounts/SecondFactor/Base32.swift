@@ -1,4 +1,4 @@
-/// Base32 (RFC 4648 section 6) without padding: what people can read out and type.
+/// Base32 (RFC 4648 section 6) without padding, which people can read out and type.
 enum Base32 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 

@@ -1,8 +1,9 @@
 import Cryptography
 
-/// What signs a person in once if the device with their codes is lost: 80 random bits, `ABCD-EFGH-IJKL-MNOP`. Its description shows nothing of it.
+/// A code that signs a person in once if the device with their authenticator app is lost: 80 random bits,
+/// `ABCD-EFGH-IJKL-MNOP`. Its description shows nothing of it.
 public struct RecoveryCode: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-    /// As it is shown, once, to its owner alone.
+    /// As it is shown once, only to its owner.
     public let text: String
 
     /// How many a person gets.
@@ -14,7 +15,8 @@ public struct RecoveryCode: Hashable, Sendable, CustomStringConvertible, CustomR
         text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(separator: "-")
     }
 
-    /// What a person typed, in capital or small letters, with or without hyphens and blanks; nil for what is no such code.
+    /// What a person typed, in capital or small letters, with or without hyphens and blanks; nil if it is not such a
+    /// code.
     init?(typed: String) {
         guard typed.utf8.count <= 64 else { return nil }
         let letters = typed.uppercased().filter { $0 != "-" && $0 != " " }
@@ -25,7 +27,7 @@ public struct RecoveryCode: Hashable, Sendable, CustomStringConvertible, CustomR
         text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(separator: "-")
     }
 
-    /// What is stored of a code. Source: OWASP ASVS 4.0.3, 2.6.2 (below 112 bits with a salt of its own).
+    /// The stored form of a code. Source: OWASP ASVS 4.0.3, 2.6.2 (a separate salt below 112 bits).
     struct Hash: Hashable, Sendable {
         let salt: [UInt8]
         let digest: [UInt8]

@@ -1,8 +1,9 @@
 import Base
 import Cryptography
 
-/// What a person's authenticator app and Volley both know: from it and the time, both make the same code of six digits every 30 seconds
-/// (TOTP, RFC 6238, with HMAC-SHA-1, which all apps know). Its description shows nothing of it.
+/// A secret that a person's authenticator app and Volley share: from it and the time, both compute the same code of six
+/// digits every 30 seconds (TOTP, RFC 6238, with HMAC-SHA-1, which all apps support). Its description shows nothing of
+/// it.
 public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
@@ -25,8 +26,8 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
     /// In Base32, to type it into an app. Show it once, only to its owner.
     public var base32: String { Base32.text(bytes) }
 
-    /// `otpauth://totp/…`, for a QR code. Show it once, to its owner alone.
-    /// Source: "Key Uri Format" of Google Authenticator, which other apps follow.
+    /// `otpauth://totp/…`, for a QR code. Show it once, only to its owner. Source: "Key Uri Format"
+    /// of Google Authenticator, which other apps follow.
     public func uri(for name: AccountName, issuer: String) -> String {
         let issuer = Self.percentEncoded(issuer)
         return

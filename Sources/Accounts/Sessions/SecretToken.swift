@@ -11,7 +11,7 @@ public struct SecretToken: Hashable, Sendable, CustomStringConvertible, CustomRe
 
     init() { text = SHA256.hex(RandomBytes.make(Self.byteCount)) }
 
-    /// What a cookie or a link holds; nil for what is no token.
+    /// The token in a cookie or a link; nil if it is not one.
     public init?(_ text: String) {
         guard text.utf8.count == 2 * Self.byteCount, Hex.bytes(text) != nil else { return nil }
         self.text = text

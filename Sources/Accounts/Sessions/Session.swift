@@ -1,6 +1,6 @@
 public import Base
 
-/// The number of a session; never given to another one. It is no secret.
+/// The number of a session; never reused. It is not secret.
 public struct SessionID: Hashable, Sendable {
     /// From 1 on.
     public let number: Int64
@@ -9,7 +9,7 @@ public struct SessionID: Hashable, Sendable {
     public init(_ number: Int64) { self.number = number }
 }
 
-/// One browser in which a person is signed in. When it ends is decided here, by values alone.
+/// A browser in which a person is signed in. Its end is decided here, only from its values.
 public struct Session: Hashable, Sendable {
     /// How far the person got.
     public enum Stage: String, Hashable, Sendable {
@@ -32,16 +32,17 @@ public struct Session: Hashable, Sendable {
     public var provedAt: Timestamp
     /// Where it began; nil if that is unknown.
     public var address: IPAddress?
-    /// What the browser called itself, at most 200 bytes.
+    /// The browser's identification, at most 200 bytes.
     public var agent: String
 
-    /// A session ends so long after its last use. Source: NIST SP 800-63B section 4.2.3.
+    /// The time after its last use when a session ends. Source: NIST SP 800-63B section 4.2.3.
     public static let mostIdleSeconds: Int64 = 30 * 60
-    /// A session ends so long after it began, however much it is used. Source: NIST SP 800-63B section 4.2.3.
+    /// The time after its beginning when a session ends, however much it is used. Source: NIST SP 800-63B
+    /// section 4.2.3.
     public static let longestSeconds: Int64 = 12 * 3600
-    /// For what cannot be taken back, password and second factor must have been shown within this time.
+    /// For actions that cannot be undone, password and second factor must have been shown within this time.
     public static let freshSeconds: Int64 = 5 * 60
-    /// How long a code of the second factor is waited for.
+    /// How long a session waits for a code of the second factor.
     public static let codeSeconds: Int64 = 5 * 60
     /// A clock that was set back by more, from the last noted use, ends a session: its age is then unknown.
     public static let clockToleranceSeconds: Int64 = 60
@@ -77,12 +78,13 @@ public struct Session: Hashable, Sendable {
 
     private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 {
         let (difference, overflows) = end.epochMilliseconds.subtractingReportingOverflow(start.epochMilliseconds)
-        // A file may hold any number: what is out of all reach counts as long ago.
+        // A file may hold any number: an impossible one counts as long ago.
         return overflows ? .max : difference >= 0 ? difference / 1000 : (difference - 999) / 1000
     }
 }
 
-/// A session with the account that it belongs to, as it was at one moment: what a page or an order decides by.
+/// A session with the account that it belongs to, as it was at one moment: the basis of decisions for a page
+/// or an order.
 public struct SignedIn: Hashable, Sendable {
     /// The session, alive and signed in.
     public let session: Session

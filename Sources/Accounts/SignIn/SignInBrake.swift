@@ -1,14 +1,14 @@
 public import Base
 
-/// Where a try to sign in comes from. Its description shows no secret.
+/// Where a sign-in attempt comes from. Its description shows no secret.
 public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-    /// nil where it says nothing about the person (a Unix socket, the loopback).
+    /// nil if it says nothing about the person (a Unix socket, the loopback).
     public let address: IPAddress?
     /// The secret that the browser got at an earlier sign-in; nil without one.
     let device: String?
 
     /// - Parameters:
-    ///   - address: of the person; nil where it says nothing about them.
+    ///   - address: of the person; nil if it says nothing about them.
     ///   - device: the secret of the browser's own cookie, whether or not an account was ever used with it; nil without one.
     public init(address: IPAddress?, device: String? = nil) { (self.address, self.device) = (address, device) }
 
@@ -18,7 +18,7 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Slows down guesses of passwords and of codes, never for good. A value without a clock.
+/// Slows down guesses of passwords and of codes, but never blocks permanently. A value without a clock.
 ///
 /// | counted                          | free                 | then                                            |
 /// |----------------------------------|----------------------|-------------------------------------------------|
@@ -32,17 +32,18 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
 /// signed in: they limit a guesser with many addresses, and do not keep the owner out at the usual ones. Such a browser is also free of its
 /// network's count, until ten failures of its own.
 ///
-/// While there is something to wait for, tries are refused unseen and make the wait no longer. A code is counted apart from passwords, as
-/// only a right password leads to it. Sources: OWASP ASVS 4.0.3, 2.2.1 (at most 100 failures an hour on an account); OWASP, "Slow Down
-/// Online Guessing Attacks with Device Cookies"; NIST SP 800-63B section 5.2.2; RFC 6238 section 5.2 and RFC 4226 section 7.3.
+/// During a wait, attempts are refused unchecked and do not extend it. Codes are counted apart from passwords, as only
+/// a right password leads to them. Sources: OWASP ASVS 4.0.3, 2.2.1 (at most 100 failures an hour on an account);
+/// OWASP, "Slow Down Online Guessing Attacks with Device Cookies"; NIST SP 800-63B section 5.2.2; RFC 6238 section 5.2
+/// and RFC 4226 section 7.3.
 public struct SignInBrake: Sendable {
     /// What is guessed.
     public enum Step: Hashable, Sendable, CaseIterable { case password, code }
 
     /// Whether a try may go ahead.
     public enum Admission: Sendable {
-        /// It counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred tries at the same moment are no hundred
-        /// free ones.
+        /// It counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred attempts at the
+        /// same moment do not all pass for free.
         case goAhead(Ticket)
         case wait(seconds: Int64)
     }
@@ -53,7 +54,7 @@ public struct SignInBrake: Sendable {
         fileprivate let source: SignInSource
         fileprivate let place: Place
         fileprivate let keys: [Key]
-        /// When the try was counted, and when the failure before it was, for each key.
+        /// When the attempt was counted, and when the failure before it was, for each key.
         fileprivate var countedAt: Timestamp?, before: [Timestamp?] = []
     }
 
@@ -67,19 +68,19 @@ public struct SignInBrake: Sendable {
     static let mostOfDevice: Int64 = 10
     /// Failures are forgotten after a day without another; seconds.
     static let memory: Int64 = 24 * 3600
-    /// Where a person signed in is remembered for 30 days; seconds.
+    /// How long the place of a sign-in is remembered: 30 days, in seconds.
     public static let memoryOfKnown: Int64 = 30 * 24 * 3600
 
     fileprivate enum Place: Hashable { case network(IPAddress?), device(String) }
 
     fileprivate enum Key: Hashable {
         case network(IPAddress)
-        /// Failures of an account from a place, which a success takes back.
+        /// Failures of an account from a place. A success clears them.
         case pair(Step, AccountName, Place)
-        /// Failures of an account from places that are not known.
+        /// Failures of an account from unknown places.
         case account(Step, AccountName)
 
-        /// How many are free, and how long the first wait and the longest are, in seconds.
+        /// The number of free failures, and the first and the longest wait, in seconds.
         var waits: (free: Int64, first: Int64, longest: Int64) {
             switch self {
             case .network: (10, 1, SignInBrake.longest)
@@ -102,7 +103,8 @@ public struct SignInBrake: Sendable {
     private struct Known: Hashable { let name: AccountName, place: Place }
 
     private var entries: [Key: Entry] = [:]
-    /// Where owners signed in, and when last. Strangers cannot add to it, so that a flood of names pushes no owner out.
+    /// The places where owners signed in, and when last. Strangers cannot add to it, so that a flood of names cannot
+    /// displace owners.
     private var known: [Known: Timestamp] = [:]
 
     /// A brake that has counted no failure.
@@ -111,8 +113,9 @@ public struct SignInBrake: Sendable {
     /// The entries in memory.
     var count: Int { entries.count }
 
-    /// Lets a try go ahead, or says how long to wait.
-    /// - Parameter name: whether or not there is such an account; nil for what cannot be a name, and where only the network counts.
+    /// Lets an attempt go ahead, or says how long to wait.
+    /// - Parameter name: whether or not the account exists; nil if the text cannot be a name, and if only the network
+    ///   counts.
     public mutating func attempt(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Admission {
         var ticket = ticket(step, name, source, now)
         let wait = ticket.keys.map { remaining($0, now) }.max() ?? 0
@@ -123,7 +126,7 @@ public struct SignInBrake: Sendable {
         return .goAhead(ticket)
     }
 
-    /// The seconds for which `attempt` would refuse a try; 0 if it may go ahead. Counts nothing.
+    /// The seconds for which `attempt` would refuse an attempt; 0 if it may go ahead. Counts nothing.
     public mutating func wait(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Int64 {
         ticket(step, name, source, now).keys.map { remaining($0, now) }.max() ?? 0
     }
@@ -133,7 +136,8 @@ public struct SignInBrake: Sendable {
         Self.places(source).contains { isKnown(name, $0, now) }
     }
 
-    /// The person showed everything that the account needs: failures of this account from this place were mistypings.
+    /// The person showed everything that the account needs: earlier failures of this account from this place were
+    /// typing errors.
     public mutating func succeeded(_ ticket: Ticket, at now: Timestamp) {
         guard let name = ticket.name else { return }
         for step in Step.allCases {
@@ -147,11 +151,12 @@ public struct SignInBrake: Sendable {
         makeRoom(now)
     }
 
-    /// The try was no failure, and showed nothing: the password was right and a code is missing, or nothing was looked at.
+    /// The attempt was not a failure, and proved nothing: the password was right and a code is missing, or nothing was
+    /// checked.
     public mutating func takeBack(_ ticket: Ticket, at now: Timestamp) {
         for (key, before) in zip(ticket.keys, ticket.before) {
             add(-1, to: key, now)
-            // The wait counts from the failure before it, unless there was another since.
+            // The wait counts from the failure before it, unless another came since.
             if let before, entries[key]?.last == ticket.countedAt { entries[key]?.last = before }
         }
     }
@@ -217,7 +222,7 @@ public struct SignInBrake: Sendable {
     /// Whole seconds, rounded down.
     private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 { end.epochSeconds - start.epochSeconds }
 
-    /// Drops a tenth at once, so that this is done seldom: what is forgotten anyway, then what is oldest.
+    /// Drops a tenth at once, so that this is done seldom: first expired entries, then the oldest.
     private mutating func makeRoom(_ now: Timestamp) {
         if entries.count > Self.mostEntries {
             entries = entries.filter { Self.seconds(from: $0.value.last, to: now) < Self.memory }

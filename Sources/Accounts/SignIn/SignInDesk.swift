@@ -1,7 +1,7 @@
 public import Base
 import Synchronization
 
-/// What a person types to sign in, and where from. Its description shows nothing of it.
+/// The typed credentials of a sign-in, and its origin. Its description shows nothing of it.
 public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectable {
     let name: String, password: String
     let source: SignInSource, agent: String
@@ -9,7 +9,7 @@ public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectabl
     /// - Parameters:
     ///   - name: of any length and content.
     ///   - password: of any length and content.
-    ///   - agent: what the browser calls itself; 200 bytes of it are kept.
+    ///   - agent: the browser's identification; 200 bytes of it are kept.
     public init(name: String, password: String, source: SignInSource, agent: String) {
         self.name = name
         self.password = password
@@ -25,17 +25,17 @@ public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectabl
 
 /// The result of an attempt to sign in.
 public enum SignInResult: Hashable, Sendable {
-    /// The person is signed in. The token is for a cookie; one that they had before is worth nothing any more.
+    /// The person is signed in. The token is for a cookie; an earlier one no longer works.
     case signedIn(SecretToken)
     /// The password was right. The token is for `enterCode`, within five minutes, and gives no right.
     case needsCode(SecretToken)
-    /// Name, password or code are not right, or the account is disabled: which of these is not told.
+    /// Name, password or code are not right, or the account is disabled: the answer does not say which.
     case refused
     /// The number of seconds before the next try; this one was not checked.
     case slowDown(seconds: Int64)
 }
 
-/// Signs people in: brings together what is stored, the work of hashing, and the brake. The web process has one, as the brake is in memory.
+/// Signs people in: combines the store, the hashing, and the brake. The web process has one, as the brake is in memory.
 ///
 /// All calls throw what `AccountStore` throws, and `AccountError.busy` if too many people sign in at the same moment.
 public final class SignInDesk: Sendable {
@@ -49,8 +49,8 @@ public final class SignInDesk: Sendable {
         self.hasher = hasher
     }
 
-    /// Whether a password for a name would be refused unseen now. It takes no time and counts nothing: for callers that decide before they
-    /// queue work.
+    /// Whether a password for a name would be refused unchecked now. Quick, and not counted: for callers that decide
+    /// before they queue work.
     public func mustWait(_ name: String, from source: SignInSource, at now: Timestamp) -> Bool {
         let name = AccountName(reading: name)
         return brake.withLock { $0.wait(.password, of: name, from: source, at: now) } > 0
@@ -62,7 +62,7 @@ public final class SignInDesk: Sendable {
         return brake.withLock { $0.isKnown(name, from: source, at: now) }
     }
 
-    /// Signs a person in, or has them enter a code. Takes the same work whether or not there is such an account.
+    /// Signs a person in, or has them enter a code. Takes the same work whether or not the account exists.
     /// Source: OWASP's Authentication Cheat Sheet, "Authentication and Error Messages".
     public func signIn(_ attempt: SignInAttempt, at now: Timestamp) throws -> SignInResult {
         let name = AccountName(reading: attempt.name), address = attempt.source.address
@@ -110,8 +110,8 @@ public final class SignInDesk: Sendable {
         return try enterCode(code ?? "", for: token, from: source, at: now)
     }
 
-    /// Changes a person's own password. All sessions of the account end; the token that comes back is of a new one.
-    /// - Throws: also `AccountError.unfitPassword`, before the old one is looked at.
+    /// Changes a person's own password. All sessions of the account end; the returned token belongs to a new one.
+    /// - Throws: also `AccountError.unfitPassword`, before the old one is checked.
     public func changePassword(
         _ token: SecretToken, from old: String, to new: String, source: SignInSource, at now: Timestamp
     ) throws -> SignInResult {
@@ -126,7 +126,7 @@ public final class SignInDesk: Sendable {
         }
     }
 
-    /// Uses an invitation up: the person chooses a password, and signs in with it afterwards.
+    /// Uses up an invitation: the person chooses a password, and signs in with it afterwards.
     /// - Throws: also `AccountError.invitationNotValid`, `.unfitPassword`, after which the link still works, and `.nameTaken`.
     public func accept(_ token: SecretToken, password: String, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
         guard let (invitation, name) = try store.invitation(token, at: now) else { throw AccountError.invitationNotValid }
@@ -153,7 +153,7 @@ public final class SignInDesk: Sendable {
         }
     }
 
-    /// Lets a try pass the brake, and tells the brake how it ended.
+    /// Passes an attempt through the brake, and reports its result there.
     private func braked(
         _ step: SignInBrake.Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp, _ body: () throws -> SignInResult
     ) throws -> SignInResult {
@@ -167,7 +167,7 @@ public final class SignInDesk: Sendable {
             brake.withLock { brake in
                 switch result {
                 case .signedIn: brake.succeeded(ticket, at: now)
-                // The password was right, so it is no failure; without the code it shows nothing yet.
+                // The password was right, so it is not a failure; without the code it proves nothing yet.
                 case .needsCode: brake.takeBack(ticket, at: now)
                 case .refused, .slowDown: break
                 }

@@ -1,7 +1,7 @@
 public import Base
 
-/// What one person did to another's account and what may have put both into one hand. Approvals count the two as one person for a week:
-/// otherwise an administrator could approve their own campaign with an account that they made.
+/// An action of a person on another account after which both may belong to one person. Approvals count the two as one
+/// person for a week: otherwise an administrator could approve their own campaign with an account that they made.
 public struct AccountTie: Hashable, Sendable {
     /// What was done.
     public enum Deed: String, CaseIterable, Hashable, Sendable {
@@ -26,7 +26,8 @@ public struct AccountTie: Hashable, Sendable {
         }
     }
 
-    /// The person that did it, and the account that it was done to. By name: an account that is removed and made again keeps its ties.
+    /// The person that acted, and the changed account. By name: an account that is removed and made again keeps its
+    /// ties.
     public let holder: AccountName, account: AccountName
     /// What was done.
     public let deed: Deed
@@ -49,11 +50,11 @@ public struct AccountTie: Hashable, Sendable {
         var at: Timestamp
     }
 
-    /// From this moment on it does not count.
+    /// The moment from which it does not count.
     public var endsAt: Timestamp { at.adding(seconds: Double(Self.days * 86_400)) }
 }
 
-/// The ties that count at a moment, and what follows from them. Accounts have the same hand if one person may hold both: by a tie between
+/// The ties that count at a moment, and what follows from them. One person may hold two accounts: by a tie between
 /// them, by a chain of ties, or because a third person is tied to both.
 public struct AccountTies: Hashable, Sendable {
     /// The ties.
@@ -61,7 +62,7 @@ public struct AccountTies: Hashable, Sendable {
 
     private let partial: [AccountTie.Partial]
 
-    /// The ties that have not ended. A clock that was set back lengthens them.
+    /// The ties that have not ended. Setting the clock back extends them.
     public init(_ ties: [AccountTie], at now: Timestamp) { self.init(ties, partial: [], at: now) }
 
     init(_ ties: [AccountTie], partial: [AccountTie.Partial], at now: Timestamp) {
@@ -72,7 +73,7 @@ public struct AccountTies: Hashable, Sendable {
     /// Whether any tie is to an account.
     func concern(_ account: AccountName) -> Bool { (all.map(\.account) + partial.compactMap(\.account)).contains(account) }
 
-    /// The ties that there may be when it is about two accounts: a name that cannot be read may be that of either.
+    /// The possible ties of two accounts: a damaged name may be that of either.
     private func between(_ left: AccountName, _ right: AccountName) -> AccountTies {
         let possible = partial.flatMap { tie -> [AccountTie] in
             guard let known = tie.holder ?? tie.account else { return [] }
@@ -104,7 +105,7 @@ public struct AccountTies: Hashable, Sendable {
         public var other: AccountName
         /// The tie that ends when its account is confirmed.
         public var tie: AccountTie
-        /// When the two count as two again, if nothing else happens.
+        /// When the two count as two people again, if nothing else happens.
         public var until: Timestamp
 
         /// What the approver reads after a colon, with what to do.
@@ -114,7 +115,7 @@ public struct AccountTies: Hashable, Sendable {
         }
     }
 
-    /// Why an account must not approve what another wrote or asked for; nil if it may.
+    /// Why an account must not approve what another wrote or requested; nil if it may.
     public func bond(of approver: AccountName, with other: AccountName) -> Bond? {
         guard approver != other else { return nil }
         guard partial.isEmpty else { return between(approver, other).bond(of: approver, with: other) }

@@ -6,7 +6,7 @@ public struct CampaignVersion: Hashable, Sendable {
     public let number: Int64
     /// The file's name in the folder that the console serves.
     public let file: String
-    /// The app that it names; nil where that cannot be read.
+    /// The app that it names; nil if that cannot be read.
     public let app: String?
     /// SHA-256 of the text's bytes, 64 hex digits.
     public let digest: String
@@ -22,7 +22,7 @@ public struct VersionSource: Hashable, Sendable {
     public let file: String
     /// SHA-256 of its bytes, 64 hex digits.
     public let digest: String
-    /// Digests of texts of its campaign that were sent before: what was written up to them was agreed to.
+    /// Digests of texts of its campaign that were sent before: everything written up to them was approved.
     public let agreed: Set<String>
 
     /// A text of a file.
