@@ -2,10 +2,11 @@ public import Base
 public import Glibc
 
 /// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach them, and everything that one starts can be
-/// killed with it. No signal is blocked or ignored there, and a program gets none of this process's open files but those that it is given: it
-/// would hold an inherited lock, for example, as long as it runs.
+/// killed with it. No signal is blocked or ignored there, and a program gets only those open files of this process that
+/// it is given: it would hold an inherited lock, for example, as long as it runs.
 public enum ChildProgram {
-    /// The environment of this process, without what a manager of services told this process alone (`ServiceManager`).
+    /// The environment of this process, without the variables that a manager of services meant for this process alone
+    /// (`ServiceManager`).
     public static var environment: [String] {
         EnvironmentVariables.all.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
     }
@@ -21,8 +22,8 @@ public enum ChildProgram {
     /// Starts a program.
     /// - Parameters:
     ///   - arguments: the program, looked for in PATH if it is a plain name, and its arguments.
-    ///   - input: what it reads; nil for nothing.
-    ///   - output: where it writes; nil for where this process does.
+    ///   - input: its standard input; nil for an empty one.
+    ///   - output: its standard output; nil for that of this process.
     ///   - errors: the same for standard error.
     /// - Throws: a `FileError`, the system's.
     public static func start(
@@ -59,8 +60,9 @@ public enum ChildProgram {
         return process
     }
 
-    /// What this process was started with, apart from the standard streams. It is closed in programs, not marked: the mark tells an output's
-    /// descriptor (`OutputPlace`) from what this process opened itself.
+    /// The descriptors that this process was started with, apart from the standard streams. They are closed in programs
+    /// instead of being marked close-on-exec: that mark distinguishes an output's descriptor (`OutputPlace`) from those
+    /// that this process opened itself.
     private static var inheritedDescriptors: [Int32] {
         ((try? Folder.names(in: "/proc/self/fd")) ?? []).compactMap { Int32($0) }.filter { descriptor in
             guard descriptor > 2, case let flags = fcntl(descriptor, F_GETFD) else { return false }

@@ -6,7 +6,8 @@ import Runs
 /// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of them has it, and the record of each
 /// machine keeps that machine's own state.
 extension ScheduleDaemon {
-    /// Whether times may be found due. Not while the store is away, nor when it has just come up: another machine may have them.
+    /// Whether times may become due. Not while the store is away, nor when it has just come up: another machine may
+    /// have them.
     func mayFindTimes(at now: Timestamp) throws -> Bool {
         guard let service else { return true }
         guard service.isInTouch else {
@@ -48,7 +49,7 @@ extension ScheduleDaemon {
 
     /// Writes this machine's state of times into the store again: others may have declared this service dead in the
     /// meantime, and the store may have lost its own state.
-    /// - Returns: why the store could not be asked.
+    /// - Returns: why the store could not be reached.
     /// - Throws: an error of this machine's own record, without which nothing may be sent.
     private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws -> Diagnostic? {
         let runs = try store.scheduledRuns(since: now.adding(seconds: -Scheduler.lookBackSeconds))
@@ -59,7 +60,7 @@ extension ScheduleDaemon {
         do {
             try service.write(firings) {
                 for run in open.sorted(by: { $0.key.description < $1.key.description }) {
-                    // Of a campaign whose file is gone, the time is claimed when its run is sent.
+                    // If a campaign's file is gone, its time is claimed when its run is sent.
                     guard let firing = firing(run, .claimed) else { continue }
                     if let holder = try service.claim(firing, until: isOver) { lost.append((run, holder)) } else { own.insert(run.key) }
                 }
@@ -73,7 +74,7 @@ extension ScheduleDaemon {
         return nil
     }
 
-    /// A time as this machine's own record has it; nil if another machine has it, and if the store need not know of it.
+    /// A time as this machine's own record has it; nil if another machine has it, and if the store does not need it.
     private func onRecord(_ run: ScheduledRun) -> SharedFiring? {
         switch run.state {
         case .planning, .waiting: firing(run, .claimed)
@@ -85,7 +86,7 @@ extension ScheduleDaemon {
         }
     }
 
-    /// Whether anything of a run may have been sent.
+    /// Whether any push of a run may have been sent.
     private func hasBegun(_ run: ScheduledRun) -> Bool {
         guard let id = run.run, work.catalog.holds(id) else { return false }
         return (try? reading(id) { try $0.hasBegun() }) ?? true
@@ -136,7 +137,7 @@ extension ScheduleDaemon {
             }
             taken.insert(run.key)
             scheduler.taken(run.key)
-            // What a person wanted to leave out is left to the machine that has it: the order is refused.
+            // A time that a person wanted to skip is left to the machine that has it: the order is refused.
             guard isNew else { continue }
             observer(.elsewhere(run.key, machine: holder.machine, run: holder.run))
             var elsewhere = run
@@ -147,7 +148,7 @@ extension ScheduleDaemon {
         return saved
     }
 
-    /// Notes a time that this machine had claimed and sends nothing for.
+    /// Notes a time that this machine had claimed and will not send.
     func noteEnd(of run: ScheduledRun) {
         guard service != nil, !run.state.isOpen, run.state != .finished, !(run.problem?.isElsewhere ?? false), let id = run.run else {
             return
@@ -160,13 +161,13 @@ extension ScheduleDaemon {
         return SharedFiring(app: app, campaign: run.key.campaign, occurrence: run.key.occurrence, run: run.run ?? "", state: state)
     }
 
-    /// The app of a campaign whose file is gone, as the plan of a run has it that was sent.
+    /// The app of a campaign whose file is gone, from the plan of a run that was sent.
     private func appOfPlan(_ run: ScheduledRun, _ state: SharedFiring.State) -> String? {
         guard state == .begun, let id = run.run else { return nil }
         return try? reading(id) { $0.plan.app }
     }
 
-    /// Whether a claim that the store does not answer is given up.
+    /// Whether to give up a claim that the store does not answer.
     private func isOver() -> Bool {
         noteStore(service?.trouble)
         return cancellation.isRequested

@@ -11,7 +11,7 @@ extension ScheduleDaemon {
         try WorkerThread("plan") { [plans, events, work, orderWork, notices, heartbeats, cancellation] in
             var quiet = StableFiles()
             while let plan = plans.take() {
-                // What was ordered and not begun is on record as taken; the next process says that nothing came of it.
+                // Orders that were not begun are on record as taken; the next process reports that they had no effect.
                 if cancellation.isRequested { continue }
                 switch plan {
                 case .scheduled(let scheduledRun, let approval, let at):
@@ -92,7 +92,7 @@ struct StatisticsRounds {
     let choice: ProjectChoice
     let context: SendingContext
     let observer: ScheduleObserver
-    /// When runs were asked about by this process, whether the services answered or not.
+    /// When this process last queried runs, even if the services did not answer.
     private var triedAt: [String: Timestamp] = [:]
     /// Files that were named as damaged.
     private var damaged: Set<String> = []
@@ -105,7 +105,7 @@ struct StatisticsRounds {
     }
 
     /// Whether a run must be queried now.
-    /// - Parameter lastAsked: nil if it was never asked about.
+    /// - Parameter lastAsked: nil if it was never queried.
     static func isDue(startedAt: Timestamp?, endedAt: Timestamp?, lastAsked: Timestamp?, now: Timestamp) -> Bool {
         guard let startedAt, let endedAt, startedAt <= now, now < startedAt.adding(seconds: Double(days) * 86_400) else { return false }
         return lastAsked.map { now >= $0.adding(seconds: secondsBetween) } ?? (now >= endedAt.adding(seconds: secondsAfterEnd))
@@ -132,7 +132,7 @@ struct StatisticsRounds {
         }
     }
 
-    /// Tests, rehearsals and runs that a process is sending are not asked about.
+    /// Tests, rehearsals and runs that a process is sending are not queried.
     private func isDue(_ run: RunFile, at now: Timestamp) -> Bool {
         guard triedAt[run.plan.id] == nil, !run.plan.isTest, run.plan.services.contains(where: { $0.statistics != nil }),
             let status = try? run.status(), status.state.hasEnded, let settings = try? run.plan.settings.get(), !settings.isRehearsal,

@@ -6,7 +6,8 @@ import Reports
 import Runs
 import Sending
 
-/// Campaigns at their times: what files, clock and threads say goes to the scheduler, and what it decides is done.
+/// Campaigns at their times: events from files, clock and threads go to the scheduler, and its decisions are
+/// carried out.
 extension ScheduleDaemon {
     // MARK: - Events
 
@@ -85,7 +86,7 @@ extension ScheduleDaemon {
         }
     }
 
-    /// The threads of a run have ended, but the memory that they used is still in their heaps.
+    /// The threads of a run have ended, but their memory is still in their heaps.
     func returnMemory() { volley_return_memory() }
 
     func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp) throws {
@@ -120,11 +121,11 @@ extension ScheduleDaemon {
                     try leave(key)
                 }
             case .plan(let scheduledRun):
-                // One that waits for its files is planned every two seconds, and was told of.
+                // One that waits for its files is planned every two seconds, and was already reported.
                 if scheduledRun.problem == nil { observer(.due(scheduledRun.key, run: scheduledRun.run ?? "")) }
                 plans.put(.scheduled(scheduledRun, scheduler.approvals[scheduledRun.key], queuedAt: .now()))
             case .examine(let scheduledRun):
-                // A process that was ended between a plan and its approval left it to this one.
+                // A process that ended between a plan and its approval left it to this one.
                 let approval = scheduledRun.state == .planning ? scheduler.approvals[scheduledRun.key] : nil
                 looks.put(.examine(scheduledRun, approval))
             case .approve(let approval): try store.save(approval)
@@ -173,7 +174,7 @@ extension ScheduleDaemon {
         notice.isPlanned = scheduledRun.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
         if event == .stopped { notice.state = .stopped }
-        // A log has it from `planFailed` or `sendFailed`.
+        // `planFailed` or `sendFailed` already logged it.
         if event != .failed { observer(.notice(notice)) }
         notices.post(notice)
     }

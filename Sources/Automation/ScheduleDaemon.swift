@@ -34,7 +34,7 @@ public final class ScheduleDaemon {
         case examine(ScheduledRun, AdvanceApproval?)
         case withdraw(ScheduledRun)
         case order(PlacedOrder)
-        /// What is left of an order whose process is gone.
+        /// The state of an order whose process is gone.
         case remains(PlacedOrder)
     }
 
@@ -72,20 +72,20 @@ public final class ScheduleDaemon {
     /// Claimed times whose runs will not be sent, until the store has that state.
     var givenUp: [String: SharedFiring.State] = [:]
     var storeAbsence = StoreAbsence()
-    /// Whether the store has come up so recently that no time may be found due.
+    /// Whether the store has come up so recently that no time may become due.
     var isQuiet = false
     var inspection: ProjectInspection
     private var accountInspection: AccountInspection
     var campaignInspection = CampaignInspection()
     /// What the last inspection found.
     var obstacles: [Diagnostic] = []
-    /// Why nothing is found due: the record is not in its place.
+    /// Why no time becomes due: the record is not in its place.
     var recordAbsence: Diagnostic?
 
     /// - Parameters:
     ///   - project: names the receivers of notices and the files of `monitoring`.
     ///   - lock: ensures that this is the only `volley schedule` for the record.
-    ///   - rights: asked again before an order is done.
+    ///   - rights: checked again before an order is carried out.
     ///   - confines: whether a campaign file may name only what the console may read.
     /// - Throws: a `Diagnostic` if the record cannot be used.
     public init(
@@ -118,8 +118,8 @@ public final class ScheduleDaemon {
         ) { campaign, now in RunID.make(campaign: campaign, now: now, seed: .random()) }
     }
 
-    /// Works until it is interrupted or its record fails. A failed record goes to the observer and is not thrown: pushes may have been sent
-    /// by then.
+    /// Works until it is interrupted or its record fails. A failed record is reported to the observer and not thrown:
+    /// pushes may already have been sent.
     /// - Throws: a `Diagnostic` if its threads cannot be started; then nothing was done.
     public func run() throws(Diagnostic) -> ScheduleEnd {
         heartbeats.sign(of: .mainLoop)
@@ -185,7 +185,7 @@ public final class ScheduleDaemon {
         while !cancellation.isRequested {
             let isLook = clock.now >= next
             if isLook {
-                // Without its record nothing is found due: what was sent would be sent again.
+                // Without its record no time becomes due: sent campaigns would be sent again.
                 if try isRecordThere() {
                     try readFiles()
                     try takeOrders()
@@ -204,7 +204,8 @@ public final class ScheduleDaemon {
         }
     }
 
-    /// Says once what this user cannot use, and what is wrong with the lists and files of campaigns, hours before a time needs it.
+    /// Reports once what this user cannot use, and problems with the lists and files of campaigns, hours before a time
+    /// needs them.
     private func inspect() {
         let before = Set(obstacles)
         obstacles = inspection.obstacles() + [accountInspection.obstacle()].compactMap(\.self)
@@ -226,7 +227,7 @@ public final class ScheduleDaemon {
     }
 }
 
-/// What threads tell the main loop, in the order in which they told it.
+/// The messages of threads to the main loop, in order.
 final class EventList<Event: Sendable>: Sendable {
     private let events = Mutex<[Event]>([])
     /// Woken by each event.
@@ -282,7 +283,8 @@ extension ScheduleDaemon {
         } catch { events.add(.order(nonce, .ended(.refused(.described(error.description))))) }
     }
 
-    /// Leaves out a time, approves it ahead, or takes that approval back. It changes the scheduler's own record, so it is done here.
+    /// Skips a time, approves it ahead, or withdraws that approval. It changes the scheduler's own record, so it is
+    /// done here.
     private func change(_ order: Order) throws {
         let now = OrderMoment.now()
         guard let key = order.kind.time else { preconditionFailure("\(order.kind.name) is about no time") }
@@ -297,7 +299,7 @@ extension ScheduleDaemon {
             case .withdrawApproval: scheduler.withdrawApproval(of: key, at: now.time)
             default: scheduler.leaveOut(key, by: order.by, at: now.time)
             }
-        // What another process has sent by hand in the meantime cannot be left out.
+        // A time that another process has sent by hand in the meantime cannot be skipped.
         let refusal = try change.refusal ?? (perform(change.actions).contains(key) ? .timeHasCome(run: nil) : nil)
         tell(orders.ended(order.nonce, as: refusal.map { .refused($0) } ?? .done(OrderResult(run: nil)), at: now))
         guard case .skip = order.kind, refusal == nil, let campaign = scheduler.campaigns[key.campaign] else { return }
@@ -333,7 +335,7 @@ extension ScheduleDaemon {
         returnMemory()
     }
 
-    /// Records what could not be recorded before, and what has lapsed.
+    /// Records ends that could not be recorded before, and lapsed orders.
     func finishOrders() {
         tell(orders.look(isTaking: false, at: .now()))
         orders.close()

@@ -19,7 +19,7 @@ public enum ScheduleEvent: Sendable {
     case recordAway(Diagnostic), recordBack
     /// A file of `monitoring` cannot be written.
     case monitoringFailed(Diagnostic)
-    /// This user cannot read, write or start what the work needs; said once.
+    /// This user cannot read, write or start what the work needs; reported once.
     case obstructed(Diagnostic)
 
     // Files.
@@ -43,7 +43,7 @@ public enum ScheduleEvent: Sendable {
     case sendFailed(ScheduledRun.Key, Diagnostic)
     /// A scheduled run ended. The problem is nil if it went well.
     case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
-    /// A run that a process before this one was sending is paused; it waits for a person.
+    /// A run that an earlier process was sending is paused; it waits for a person.
     case paused(ScheduledRun.Key, run: String)
     /// A person has sent, resumed or cancelled the time with another command.
     case taken(ScheduledRun.Key)
@@ -54,7 +54,7 @@ public enum ScheduleEvent: Sendable {
     /// The store that machines share cannot be reached, or can be again. In between, no time becomes
     /// due. Reported when that begins, and every ten minutes, with the seconds since it began.
     case storeAway(Diagnostic, seconds: Int), storeBack(seconds: Int)
-    /// The store has just come up, and may not know yet what other machines have sent. For half a minute no time is found due.
+    /// The store has just come up, and may lack what other machines have sent. For half a minute no time becomes due.
     case storeQuiet
     case planNotCancelled(ScheduledRun, any Error)
     /// The file of an ended run cannot be closed.
@@ -70,7 +70,7 @@ public enum ScheduleEvent: Sendable {
     case order(OrderEvent)
 
     // Events of its stages.
-    /// The time that is planned; nil for what a person ordered.
+    /// The time that is planned; nil for an order.
     case planning(PlanningEvent, ScheduledRun.Key?)
     case run(RunEvent, RunPlan)
     case noticeDelivery(NoticeDeliveryEvent)
@@ -78,7 +78,7 @@ public enum ScheduleEvent: Sendable {
 
 /// What happens to the orders next to the runs.
 public enum OrderEvent: Sendable {
-    /// This process has the order, and does it.
+    /// This process has taken the order, and carries it out.
     case taken(Order)
     /// The end of an order is on record.
     case ended(Order, OrderState)

@@ -31,7 +31,8 @@ public struct ScheduleFiles: Sendable {
         }
     }
 
-    /// The calls of `readIfChanged` after which files with mistakes are read again: what is wrong may lie in what they refer to.
+    /// The calls of `readIfChanged` after which files with mistakes are read again: the mistake may be in a file that
+    /// they refer to.
     private static let looksPerRetry = 60
 
     private let arguments: [String]
@@ -118,8 +119,8 @@ public struct ScheduleFiles: Sendable {
             }
         }
         reading.ignoredFiles = ignoredFiles()
-        // The record cannot distinguish two campaigns with one name, and there is no telling which is meant: a copy sorts before its
-        // original as often as after it.
+        // The record cannot distinguish two campaigns with one name, and cannot tell which one is meant: a copy sorts
+        // before its original as often as after it.
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
         for (context, campaign) in found {
             let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.context.campaign.file)
@@ -171,8 +172,8 @@ public struct ScheduleFiles: Sendable {
         return found.filter { !named.contains(FilePaths.absolute($0)) }
     }
 
-    /// The path that a file is known by. Symbolic links stay in it: when the folder behind a link is replaced, the file stays the same
-    /// file.
+    /// The path that identifies a file. Symbolic links stay in it: when the folder behind a link is replaced, the file
+    /// stays the same file.
     private func path(_ file: String) -> String { FilePaths.named(file) }
 
     /// The stamps of each file and of the volley.yaml that applies to it, and of the zones; nil for a file that does not exist.

@@ -60,7 +60,7 @@ public struct ScheduleList: Sendable {
         }
         for campaign in reading.campaigns {
             let record = saved.campaigns.first { $0.name == campaign.name }
-            // Begin where a process that starts now would begin, so that times that it would find due are listed.
+            // Begin where a process that starts now would begin, so that the times that would be due for it are listed.
             let isKnown = record?.times == campaign.schedule.timesInWords
             let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
             let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
@@ -208,7 +208,7 @@ extension ScheduleList {
         public var isOnDevicesClock: Bool
         /// When it goes out to the first device, and to the last.
         public var begins: Timestamp, ends: Timestamp
-        /// What else is to say about it.
+        /// Further notes about it.
         public var notes: [String]
         /// How far its run is; nil for a time to come.
         public var state: ScheduledRun.State?

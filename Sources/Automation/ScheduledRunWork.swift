@@ -12,11 +12,11 @@ struct ScheduledRunWork: Sendable {
     let choice: ProjectChoice
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
-    /// Asked again before an approval that was given ahead counts.
+    /// Checked again before an approval that was given ahead counts.
     let rights: OrderRights
     /// Whether a campaign file may name only what the console may read (`AccountRights.confines`).
     let confines: @Sendable (String) -> Bool
-    /// What the runs of this process have done and are at.
+    /// The results and the state of this process's runs.
     let metrics = SendingMetrics()
 
     package init(
@@ -48,9 +48,9 @@ struct ScheduledRunWork: Sendable {
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
-    ///   - approval: what a person approved beforehand; nil without.
+    ///   - approval: the approval that a person gave ahead; nil without one.
     ///   - queuedAt: when the scheduled run was queued for planning.
-    ///   - quiet: what was seen of the exports so far.
+    ///   - quiet: the earlier checks of the exports.
     func plan(
         _ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?, queuedAt: Timestamp, _ quiet: inout StableFiles
     ) -> Planned {
@@ -77,7 +77,8 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Finds the state of the scheduled run's run.
-    /// - Parameter approval: what a person approved beforehand of a plan that was not judged yet; nil without.
+    /// - Parameter approval: the approval that a person gave ahead, for a plan that was not judged yet; nil
+    ///   without one.
     func examine(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval? = nil) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
@@ -106,7 +107,7 @@ struct ScheduledRunWork: Sendable {
     private func consent(to run: RunFile, _ approval: AdvanceApproval?) throws -> Scheduler.Consent {
         guard try Sending.needsApproval(run, in: choice) else { return .given }
         guard let approval else { return .missing }
-        // Also four eyes: what the person may do, and wrote, may be another than when they approved.
+        // Also four eyes: the person's rights and texts may have changed since they approved.
         var order = Order(nonce: "", kind: .approve(run: run.plan.id, digest: run.planDigest), by: approval.name)
         order.askedAt = approval.approvedAt
         if let flaw = approval.flaw(for: run.plan) ?? rights(order).map({ .notPermitted($0) }) {
@@ -134,7 +135,7 @@ struct ScheduledRunWork: Sendable {
     /// How sending ended.
     struct SendOutcome: Sendable {
         var end: RunEnd
-        /// What a person should know of a run that finished; nil if it went well.
+        /// The problem of a finished run; nil if it went well.
         var problem: ScheduleProblem?
     }
 
@@ -191,7 +192,7 @@ struct ScheduledRunWork: Sendable {
 struct StableFiles {
     /// The seconds that a file must have been unchanged.
     static let seconds = 10
-    /// The seconds after which a file that is not asked about is forgotten.
+    /// The seconds after which a file that is not checked is dropped.
     private static let rememberedSeconds = 3600.0
 
     /// The stamp that was last seen of a file, and the uptime of the first and the last look that saw it.

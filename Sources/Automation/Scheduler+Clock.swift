@@ -19,7 +19,7 @@ extension Scheduler {
         return actions
     }
 
-    /// The next time of a campaign; nil if the campaign is unknown or has no further time. Times that were left out do not count.
+    /// The next time of a campaign; nil if the campaign is unknown or has no further time. Skipped times do not count.
     func nextTime(of name: String, after now: Timestamp) -> Occurrence? {
         guard let campaign = campaigns[name] else { return nil }
         var after = max(now, records[name]?.decidedThrough ?? now)

@@ -9,7 +9,8 @@ import Sending
 /// actions: the next process begins with what was saved.
 ///
 /// A time of a schedule becomes a *scheduled run* when it is due: it gets the name of a run, and both are saved before anything is planned.
-/// From then on its state and the run's file say what is left to do. It never fires again, whatever happens to the campaign's file.
+/// From then on its state and the run's file determine the remaining work. It never fires again, whatever happens to
+/// the campaign's file.
 struct Scheduler {
     /// A campaign as its file describes it now.
     struct Campaign: Hashable {
@@ -71,9 +72,9 @@ struct Scheduler {
         case unreadable(String)
     }
 
-    /// What a person's wish about a time leads to.
+    /// The result of a person's order about a time.
     struct Change: Hashable {
-        /// They make it last; none if nothing changes.
+        /// The actions that make it permanent; empty if nothing changes.
         var actions: [Action] = []
         /// Why it cannot be done; nil if it can.
         var refusal: OrderRefusal?
@@ -90,13 +91,13 @@ struct Scheduler {
     static let firstPauseSeconds = 60.0, longestPauseSeconds = 900.0
     /// The pause before an export that may still be being written is checked again.
     static let quietPauseSeconds = 2.0
-    /// How far back missed times of a repeating campaign are looked for: older pushes are of no use.
+    /// How far back missed times of a repeating campaign are looked for: older pushes are useless.
     static let lookBackSeconds = 35.0 * 86_400
     /// How much longer than `late` allows planning may take.
     static let planningSeconds = 900.0
     /// If the clock is further back than this from a time that it showed before, it was wrong then.
     static let longestStepSeconds: Int64 = 3600
-    /// The number of known times above which those that cannot come up again are forgotten. A process may run for months.
+    /// The number of known times above which those that cannot occur again are dropped. A process may run for months.
     static let knownNames = 20_000
     /// The most missed times that are recorded one by one; of earlier ones only the number is.
     static let recordedMisses = 100
@@ -107,8 +108,8 @@ struct Scheduler {
     var open: [ScheduledRun.Key: (scheduledRun: ScheduledRun, phase: Phase)] = [:]
     /// The number of failures in a row.
     var failures: [ScheduledRun.Key: Int] = [:]
-    /// All times that are known to have fired or been skipped, and when each was due. Those older than `lookBackSeconds` are forgotten
-    /// eventually.
+    /// All times that are known to have fired or been skipped, and when each was due. Those older than
+    /// `lookBackSeconds` are eventually dropped.
     var decided: [ScheduledRun.Key: Timestamp] = [:]
     /// The same, keyed by file: a campaign that gets another name must not fire again for the same time.
     var decidedByFile: [ScheduledRun.Key: Timestamp] = [:]
@@ -118,13 +119,13 @@ struct Scheduler {
     var approvals: [ScheduledRun.Key: AdvanceApproval]
     /// When the next time of each campaign is due; nil if it has none. A campaign without an entry is computed when needed.
     var next: [String: Timestamp?] = [:]
-    /// Times up to then may have been sent by a process of which nothing is known: the runs were put back from a backup at that moment.
+    /// Times up to then may have been sent by an unknown process: the runs were put back from a backup at that moment.
     let unknownThrough: Timestamp?
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
 
     /// - Parameters:
     ///   - scheduledRuns: the open ones, and all whose time is within `lookBackSeconds` and could otherwise fire again.
-    ///   - unknownThrough: times up to this moment do not fire; nil where nothing was put back from a backup.
+    ///   - unknownThrough: times up to this moment do not fire; nil if nothing was restored from a backup.
     ///   - makeRunID: makes a name that no run has.
     package init(
         scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], approvals: [AdvanceApproval] = [],
@@ -144,7 +145,7 @@ struct Scheduler {
         decided[scheduledRun.key] = scheduledRun.begins
         decidedByFile[.init(campaign: scheduledRun.file, occurrence: scheduledRun.key.occurrence)] = scheduledRun.begins
         let (begins, name) = (scheduledRun.begins, scheduledRun.key.campaign)
-        // A time that was left out ahead is not the last one.
+        // A time that was skipped ahead is not the last one.
         guard begins <= scheduledRun.changedAt, lastDecided[name].map({ $0.begins <= begins }) ?? true else { return }
         lastDecided[name] = (begins, scheduledRun.key.occurrence)
     }
@@ -153,10 +154,11 @@ struct Scheduler {
 
     /// Takes the campaigns with times that the files contain now. Campaigns that are missing are removed.
     ///
-    /// A repeating campaign that is new, or whose times were changed, begins with the times to come. A campaign with a single time that has
-    /// not fired is meant for that time: if the time is past, `late` decides. A campaign whose file disappears and returns with the same
-    /// times continues where it was: the file may have been replaced, or its disk may have been unavailable.
-    /// - Parameter unreadable: files with mistakes. What is known of their campaigns stays, but they are not sent.
+    /// A repeating campaign that is new, or whose times were changed, begins with its future times. A campaign with a
+    /// single time that has not fired is meant for that time: if the time is past, `late` decides. A campaign whose
+    /// file disappears and returns with the same times continues where it was: the file may have been replaced, or its
+    /// disk may have been unavailable.
+    /// - Parameter unreadable: files with mistakes. The last valid campaigns stay, but they are not sent.
     mutating func campaignsRead(_ read: [Campaign], unreadable: Set<String> = [], at now: Timestamp) -> [Action] {
         var changed: [ScheduledCampaign] = []
         for campaign in read {
@@ -233,15 +235,16 @@ extension Timestamp {
     static let distantPast = Timestamp(epochMilliseconds: 0)
 }
 
-/// Times that a person leaves out before they come.
+/// Times that a person skips before they come.
 extension Scheduler {
-    /// Records that a time is not sent, before it comes. From then on it is decided like any time that was skipped: it does not fire, whatever happens to the
-    /// campaign's file, its name or the clock. The plan of a time that has come can only be cancelled.
+    /// Records that a time is not sent, before it comes. From then on it is decided like any skipped time: it does not
+    /// fire, whatever happens to the campaign's file, its name or the clock. The plan of a time that has come can only
+    /// be cancelled.
     /// - Parameter name: the person.
     mutating func leaveOut(_ key: ScheduledRun.Key, by name: String, at now: Timestamp) -> Change {
         let (coming, refusal) = comingTime(key, at: now)
         guard let time = coming else { return Change(refusal: refusal) }
-        // A time to come is decided only if it was left out, or if a clock that was wrong had shown it.
+        // A future time is decided only if it was skipped, or if a wrong clock had reached it.
         guard decided[key] == nil, let file = campaigns[key.campaign]?.file else { return Change() }
         let scheduledRun = ScheduledRun(
             key: key, file: file, run: nil, state: .skipped, problem: .leftOut(by: name), begins: time.begins, ends: time.ends,
@@ -253,7 +256,8 @@ extension Scheduler {
 
 /// Times that the `volley schedule` of another machine has, or had.
 extension Scheduler {
-    /// Another machine has taken over an open time while this one stood still. Its plan, if there is one, must not be sent any more.
+    /// Another machine has taken over an open time while this one was stopped. Its plan, if there is one, must not be
+    /// sent any more.
     mutating func lost(_ key: ScheduledRun.Key, to problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let entry = open[key] else { return [] }
         var lost = entry.scheduledRun
@@ -291,7 +295,8 @@ extension Scheduler {
         case void(ScheduleProblem)
     }
 
-    /// Records an approval of a time to come, in place of an earlier one. Whether it holds is judged when the time is planned.
+    /// Records an approval of a future time, in place of an earlier one. Whether it holds is judged when the time is
+    /// planned.
     mutating func approve(_ approval: AdvanceApproval, at now: Timestamp) -> Change {
         if let refusal = refusal(of: approval.key, at: now) { return Change(refusal: refusal) }
         if approvals[approval.key] == approval { return Change() }
@@ -299,7 +304,7 @@ extension Scheduler {
         return Change(actions: [.approve(approval)])
     }
 
-    /// Takes the approval of a time to come back.
+    /// Withdraws the approval of a future time.
     mutating func withdrawApproval(of key: ScheduledRun.Key, at now: Timestamp) -> Change {
         if let open = open[key]?.scheduledRun { return Change(refusal: .timeHasCome(run: open.run)) }
         guard approvals.removeValue(forKey: key) != nil else { return Change() }
@@ -307,7 +312,7 @@ extension Scheduler {
     }
 
     private func refusal(of key: ScheduledRun.Key, at now: Timestamp) -> OrderRefusal? {
-        // What is decided before it is due was left out by a person.
+        // A time that is decided before it is due was skipped by a person.
         comingTime(key, at: now).refusal ?? (decided[key] == nil ? nil : .noSuchTime)
     }
 

@@ -7,18 +7,18 @@ public struct ServiceManager: Sendable {
     /// The variables that name the manager's socket, and the silence after which it ends the process.
     static let socketVariable = "NOTIFY_SOCKET", watchdogVariable = "WATCHDOG_USEC"
 
-    /// What the environment of a child needs so that the child speaks to the manager in place of this process.
+    /// The variables that a child needs to notify the manager in place of this process.
     public static var variablesOfChild: [String] {
         [socketVariable, watchdogVariable].compactMap { (name: String) -> String? in
             EnvironmentVariables[name].map { "\(name)=\($0)" }
         }
     }
 
-    /// Whether the environment names the socket of one.
+    /// Whether the environment names a manager's socket.
     public static var isThere: Bool { EnvironmentVariables.filled(socketVariable) != nil }
 
     private let socket: String?
-    /// How often the manager wants a sign of life; seconds; nil if it does not ask for any.
+    /// How often the manager wants a sign of life; seconds; nil if it wants none.
     public let secondsPerSign: Double?
 
     /// Why the manager cannot be notified, in sentences; nil if it can, or without a manager.
@@ -35,7 +35,7 @@ public struct ServiceManager: Sendable {
     /// - Parameters:
     ///   - socket: the path of the manager's socket, with an @ before the name of an abstract one.
     ///   - watchdogMicroseconds: after which silence the manager ends the process, as text.
-    ///   - watchdogProcess: the process that is meant, as text; nil for this one.
+    ///   - watchdogProcess: the process that should give signs of life, as text; nil for this one.
     init(socket: String?, watchdogMicroseconds: String?, watchdogProcess: String?) {
         self.socket = socket
         let isMeant = watchdogProcess.map { $0 == "\(getpid())" } ?? true
@@ -59,26 +59,26 @@ public struct ServiceManager: Sendable {
         "The manager of services \(what). systemd sets this variable for services of Type=notify; elsewhere remove it from the environment."
     }
 
-    /// Says that the process does its work.
+    /// Reports that the process is at work.
     public func ready() { tell("READY=1") }
 
-    /// Says that the process is about to end.
+    /// Reports that the process is about to end.
     public func stopping() { tell("STOPPING=1") }
 
     /// Gives a sign of life, if the manager wants any.
     public func alive() { if secondsPerSign != nil { tell("WATCHDOG=1") } }
 
-    /// Says what the process does, in a line that `systemctl status` shows.
+    /// Reports what the process does, in a line that `systemctl status` shows.
     public func status(_ text: String) { tell("STATUS=\(TextFormat.inLine(text))") }
 
     private func tell(_ text: String) {
         guard let socket else { return }
         let bytes = Array(text.utf8)
-        // A manager that does not read must not hold this process up.
+        // A manager that does not read must not delay this process.
         _ = Self.withSocket(socket) { sendto($0, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $1, $2) }
     }
 
-    /// Whether there is a socket of that name, which takes messages from this process. Sends none.
+    /// Whether a socket of that name exists and takes messages from this process. Sends none.
     private static func isReachable(_ socket: String) -> Bool {
         withSocket(socket) { Int(connect($0, $1, $2)) } == 0
     }

@@ -6,15 +6,15 @@ import Workspace
 
 /// A copy of everything that matters of a project, made while processes send and the console is at work.
 ///
-/// What names runs is copied first, then the runs, then the record of what was sent, and then again the runs that have
-/// changed since and that no process is sending. So no copy of a run holds less than the copied record says of it,
-/// except for runs that are being sent, which are listed.
+/// The files that name runs are copied first, then the runs, then the record of what was sent, and then again the runs
+/// that have changed since and that no process is sending. So no copy of a run holds less than the copied record says
+/// of it, except for runs that are being sent, which are listed.
 public struct Backup {
-    /// What is backed up, and where to.
+    /// The source and the destination of a backup.
     public struct Request: Sendable {
-        /// The folder in which the backup gets a folder of its own.
+        /// The folder in which the backup gets its own folder.
         public var target: String
-        /// Folders of campaigns that do not lie below that of volley.yaml.
+        /// Folders of campaigns that are not below that of volley.yaml.
         public var campaigns: [String]
         /// Whether keys and certificates below the folder of volley.yaml are part of it.
         public var includesKeys: Bool
@@ -35,7 +35,7 @@ public struct Backup {
         public var step: Step
         /// The file, by its name.
         public var name: String
-        /// Bytes so far in this step, and of how many.
+        /// Bytes so far in this step, and their total.
         public var done: Int, total: Int
     }
 
@@ -45,7 +45,7 @@ public struct Backup {
         public var path: String
         /// What it holds.
         public var manifest: BackupManifest
-        /// What is wrong with files that could not be copied, or not be looked at.
+        /// Problems with files that could not be copied or checked.
         public var problems: [Diagnostic]
     }
 
@@ -57,7 +57,7 @@ public struct Backup {
     private let cancellation: Cancellation
     private let observer: Observer<Progress>
 
-    /// - Parameter project: nil to back up a folder of runs alone.
+    /// - Parameter project: nil to back up only a folder of runs.
     public init(
         _ request: Request, of project: Project?, catalog: RunsFolder, _ cancellation: Cancellation, _ observer: Observer<Progress>
     ) {
@@ -68,7 +68,7 @@ public struct Backup {
         self.observer = observer
     }
 
-    /// Makes it. Nothing is left behind unless it is complete.
+    /// Makes the backup. An incomplete one leaves nothing behind.
     /// - Throws: `Diagnostic`: it cannot be written; there is nothing to back up. `CancellationError`: it was asked to end.
     public func make(at now: Timestamp) throws -> Made {
         let runs = FilePaths.named(catalog.place), target = FilePaths.named(request.target)
@@ -84,7 +84,7 @@ public struct Backup {
         try copying.copy()
         manifest.note(.foreign, copying.others.filter { !amongRuns.contains($0) })
         problems += copying.problems
-        // A problem with a place in its file is about what was read, and copied.
+        // A problem with a place in its file belongs to a file that was read and copied.
         manifest.note(.unreadable, problems.filter { $0.position == nil }.compactMap(\.file))
         try addSums(of: staged.path, &manifest)
         try copying.lookAgain()
@@ -142,7 +142,8 @@ public struct Backup {
         return found.amongRuns
     }
 
-    /// - Returns: nil for a file that cannot be copied, which is a problem, or is gone: it was removed or renamed in the console just now.
+    /// - Returns: nil for a file that cannot be copied, which is a problem, or that was removed or renamed in the
+    ///   console just now.
     private func copy(
         _ source: String, as name: String, into staged: String, _ found: ProjectInventory, _ problems: inout [Diagnostic]
     ) throws -> BackupManifest.File? {
@@ -164,7 +165,7 @@ public struct Backup {
         } catch let problem as Diagnostic where problem.file == source {
             var status = stat()
             if stat(source, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return nil }
-            // Without it nothing could be put back.
+            // Without it the backup could not be restored.
             if source == projectFile { throw problem }
             let owner = found.owners[source].map { "; \(TextFormat.inLine($0)) names it" } ?? ""
             problems.append(Diagnostic("\(problem.message)\(owner)", file: source, remedy: problem.remedy))
@@ -178,7 +179,7 @@ public struct Backup {
         return Set(known.filter { FilePaths.exists($0) && !copied.contains(FilePaths.named($0)) })
     }
 
-    /// Sums up the copies of databases, which no other process has open.
+    /// Computes the checksums of the copies of databases, which no other process has open.
     private func addSums(of staged: String, _ manifest: inout BackupManifest) throws {
         let names = FolderTree.files(below: FilePaths.join(staged, name: "runs")).map { "runs/\($0)" }
         let total = names.reduce(0) { $0 + (FileStamp(path: FilePaths.join(staged, name: $1))?.size ?? 0) }
@@ -195,7 +196,7 @@ public struct Backup {
 }
 
 extension BackupManifest {
-    /// Adds what is left out, if anything is.
+    /// Adds the list of what is left out, unless it is empty.
     fileprivate mutating func note(_ reason: LeftOut.Reason, _ names: [String]) {
         if !names.isEmpty { leftOut.append(LeftOut(reason: reason, names: names)) }
     }

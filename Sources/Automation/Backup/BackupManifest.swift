@@ -3,7 +3,7 @@ import Cryptography
 import Glibc
 import Workspace
 
-/// What a backup holds, as `volley-backup.json` in it says.
+/// The contents of a backup, as listed in its `volley-backup.json`.
 public struct BackupManifest: Hashable, Sendable {
     /// The name of its file.
     public static let fileName = ConsoleRoots.backupMark
@@ -24,7 +24,7 @@ public struct BackupManifest: Hashable, Sendable {
         public var mode: String
     }
 
-    /// Something that the backup does not hold.
+    /// Something that is missing in the backup.
     public struct LeftOut: Hashable, Sendable {
         /// Why.
         public enum Reason: String, CaseIterable, Hashable, Sendable {
@@ -44,21 +44,21 @@ public struct BackupManifest: Hashable, Sendable {
 
         /// Why.
         public var reason: Reason
-        /// What: paths, or for the store its variable.
+        /// The missing things: paths, or the variable of the store.
         public var names: [String]
     }
 
     /// The version of Volley that made it.
     public var volley = volleyVersion
-    /// When it began and ended. Of what was sent after the beginning, it may lack anything.
+    /// When it began and ended. Anything that was sent after the beginning may be missing.
     public var startedAt: Timestamp, finishedAt: Timestamp
-    /// The volley.yaml, by its absolute path; nil for a folder of runs alone.
+    /// The volley.yaml, by its absolute path; nil for only a folder of runs.
     public var project: String?
     /// The folder of runs, by its absolute path.
     public var runs: String
     /// Runs that processes were sending, by their ids.
     public var sending: [String]
-    /// Everything in it but the manifest, by path.
+    /// All its files except the manifest, by path.
     public var files: [File]
     /// What it does not hold.
     public var leftOut: [LeftOut]
@@ -110,7 +110,7 @@ extension BackupManifest {
             guard bytes == Self.sealed(bytes.dropLast(Self.sumBytes)), case .object(let members) = json else { throw Self.damaged(path) }
             document = .object(members.dropLast())
         }
-        // Nothing is read otherwise than it was written, and nothing is passed over.
+        // Every value is read exactly as it was written, and none is ignored.
         guard let read = BackupManifest(document), read.json(format: format) == document, read.isSound else { throw Self.damaged(path) }
         self = read
     }
@@ -131,7 +131,7 @@ extension BackupManifest {
             sending: sending.compactMap(\.stringValue), files: readFiles, leftOut: readLeftOut)
     }
 
-    /// Whether its parts agree, and lead nowhere that a backup does not lead.
+    /// Whether its parts agree, and its paths are possible in a backup.
     private var isSound: Bool {
         guard runs.hasPrefix("/"), files.allSatisfy({ $0.isInside && $0.isPlain }), Set(files.map(\.path)).count == files.count else {
             return false
@@ -160,13 +160,14 @@ extension BackupManifest.File {
         self.init(path: path, bytes: Int(bytes), sum: sum, mode: mode)
     }
 
-    /// Whether its figures are such as a file has: permissions without the bits that let others act as its owner, among others.
+    /// Whether its figures are possible for a file: for example, permissions without the bits that let others act as
+    /// its owner.
     fileprivate var isPlain: Bool {
         bytes >= 0 && sum.utf8.count == 64 && sum.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
             && (1...3).contains(mode.utf8.count) && mode.utf8.allSatisfy { "01234567".utf8.contains($0) }
     }
 
-    /// Whether it leads to no place outside of the backup, and of the folder that it is put into.
+    /// Whether it stays inside the backup, and inside the folder that it is restored into.
     fileprivate var isInside: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count > 1 && ["runs", "project", "elsewhere"].contains(parts[0]) && !path.utf8.contains(0)

@@ -16,7 +16,8 @@ struct ProjectInventory {
     private(set) var files: Set<String> = []
     /// Campaigns below it and in further folders, by their absolute paths.
     private(set) var campaigns: Set<String> = []
-    /// Keys, certificates and secrets that volley.yaml names, by their absolute paths, and what campaigns name that is one of them under another name.
+    /// Keys, certificates and secrets that volley.yaml names, by their absolute paths, and files that campaigns name
+    /// which are the same under another name.
     private(set) var keys: Set<String> = []
     /// Campaigns, and lists that they name, in further folders, by their absolute paths.
     private(set) var elsewhere: Set<String> = []
@@ -24,9 +25,10 @@ struct ProjectInventory {
     private(set) var amongRuns: Set<String> = []
     /// Files that are named but outside these folders, or links that lead out of them.
     private(set) var outside: Set<String> = []
-    /// Links to folders, which are not followed: they may lead round in a circle, or to a whole disk.
+    /// Links to folders, which are not followed: they may lead in a circle, or to a whole disk.
     private(set) var links: Set<String> = []
-    /// What names a file, by the file's absolute path: a campaign, or volley.yaml. A campaign that was found is named by nothing.
+    /// The campaign or volley.yaml that names a file, by the file's absolute path. A campaign that was found has no
+    /// entry.
     private(set) var owners: [String: String] = [:]
     /// Files that may be campaigns, and folders that may hold some, and cannot be read.
     private(set) var problems: [Diagnostic] = []
@@ -34,7 +36,7 @@ struct ProjectInventory {
     let scope: BackupScope
 
     private static let mostNames = 100_000
-    /// The reader of campaigns takes no longer ones.
+    /// The reader of campaigns accepts no longer ones.
     private static let longestCampaign = 1 << 20
     private var namesSeen = 0
     private let project: Project, runs: String, target: String?
@@ -42,8 +44,8 @@ struct ProjectInventory {
     private let folders: [String]
 
     /// - Parameters:
-    ///   - folders: of campaigns that do not lie below that of volley.yaml.
-    ///   - runs: the folder of runs, by its absolute path: nothing is looked for there, nor in backups.
+    ///   - folders: of campaigns that are not below that of volley.yaml.
+    ///   - runs: the folder of runs, by its absolute path: it is not searched, nor are backups.
     ///   - target: the folder that backups come into: a link to it holds no campaigns; nil for none.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
@@ -61,7 +63,7 @@ struct ProjectInventory {
         for base in [root] + self.folders { try look(in: "", below: base) }
     }
 
-    /// Adds a file that something names, if anything is there: whether it can be read is seen when it is copied.
+    /// Adds a named file if it exists. Copying it shows whether it can be read.
     private mutating func add(_ path: String, namedBy owner: String? = nil) {
         var status = stat()
         let isSeen = stat(path, &status) == 0
@@ -95,7 +97,7 @@ struct ProjectInventory {
         guard path != runs else { return }
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: path) } catch {
-            // Only root looks into the folder that fsck(8) keeps.
+            // Only root may read the folder of fsck(8).
             if path.hasSuffix("/lost+found") { return }
             return note(error, "the folder cannot be read, and it may hold campaigns", path)
         }
@@ -117,7 +119,7 @@ struct ProjectInventory {
                 continue
             }
             if status.st_mode & S_IFMT == S_IFDIR {
-                // The console keeps there what people removed.
+                // The console keeps archived campaigns there.
                 if !name.hasPrefix(".") || name == ".archive" { try look(in: relative, below: base) }
             } else if status.st_mode & S_IFMT == S_IFLNK, Self.isUnfollowed(FilePaths.join(base, name: relative)) {
                 noteLink(FilePaths.join(base, name: relative))
@@ -127,7 +129,7 @@ struct ProjectInventory {
         }
     }
 
-    /// Whether a link leads to a folder, or nowhere: what should be there may hold campaigns.
+    /// Whether a link leads to a folder or is broken: its target may have campaigns.
     private static func isUnfollowed(_ link: String) -> Bool {
         var status = stat()
         return stat(link, &status) == 0 ? status.st_mode & S_IFMT == S_IFDIR : errno == ENOENT
@@ -144,7 +146,7 @@ struct ProjectInventory {
         if !known, target.flatMap({ BackupScope.path($0, below: path) }) == nil { links.insert(path) }
     }
 
-    /// - Parameter what: that it cannot be read, unless it is gone.
+    /// - Parameter what: the problem that it cannot be read, unless it is gone.
     private mutating func note(_ error: FileError, _ what: String, _ path: String) {
         if error == .system(ENOENT) || error == .system(ENOTDIR) { return }
         var remedy: String?
@@ -153,7 +155,7 @@ struct ProjectInventory {
     }
 
     private mutating func addCampaign(_ path: String) {
-        // What is known to be no campaign is not read, either.
+        // Files that cannot be campaigns are not read, either.
         if scope.objection(to: path) == .secret { return }
         let bytes: [UInt8]
         do throws(FileError) { bytes = try RegularFile.bytes(of: path, atMost: Self.longestCampaign) } catch {
@@ -191,7 +193,7 @@ struct ProjectInventory {
 
     /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other programs, with their secrets.
     private static func isCampaign(_ draft: CampaignDraft, _ bytes: [UInt8]) -> Bool {
-        // Keys may also be indented, in quotes, or in braces; and a file that is no YAML may have them.
+        // Keys may also be indented, in quotes, or in braces; and a file that is not YAML may have them.
         draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
             || lines(of: bytes).contains { line in ["audience:", "content:", "variants:"].contains { line.hasPrefix($0) } }
     }
@@ -214,8 +216,8 @@ struct ProjectInventory {
     }
 }
 
-/// What a backup may hold of the files of a project. What a path leads to decides, once links are followed, and names decide nothing: a link or a
-/// hard link to a key is the key.
+/// The files of a project that a backup may hold. The target of a path decides, after links are followed; its name does
+/// not matter: a link or a hard link to a key is the key.
 struct BackupScope {
     /// Why a file is left out.
     enum Objection: Hashable {
@@ -225,7 +227,7 @@ struct BackupScope {
         case outside
     }
 
-    /// What tells a file from all others, whatever its name.
+    /// The identity of a file under any name.
     private struct Identity: Hashable {
         var device: UInt64, inode: UInt64
 
@@ -234,12 +236,13 @@ struct BackupScope {
 
     /// Without links.
     private let folders: [String], runs: String
-    /// Secrets without links, and what they were when the backup began: a rotated key is another file under the same name.
+    /// Secrets without links, and their identity when the backup began: a rotated key is another file under the same
+    /// name.
     private let secretPaths: Set<String>, secrets: Set<Identity>
 
     /// - Parameters:
     ///   - folders: that are copied, by their absolute paths.
-    ///   - runs: the folder of runs; of it campaigns may name lists only.
+    ///   - runs: the folder of runs; campaigns may name only lists in it.
     ///   - includesKeys: whether keys are part of the backup.
     init(_ project: Project, _ folders: [String], runs: String, includesKeys: Bool) {
         self.folders = folders.map(FilePaths.absolute)
@@ -258,13 +261,14 @@ struct BackupScope {
     /// - Parameter name: its path below that folder.
     static func isList(_ name: String) -> Bool { RunsInventory.isLeftOut(String(name.prefix { $0 != "/" })) }
 
-    /// Why a file is left out; nil if it may be copied. What cannot be found out of a file shows when it is opened.
+    /// Why a file is left out; nil if it may be copied. Facts that cannot be determined now are checked when the
+    /// file is opened.
     func objection(to path: String) -> Objection? { objection(toFile: FilePaths.absolute(path), FileStamp(path: path)) }
 
-    /// The same of an open file: a link may lead elsewhere since its path was looked at.
+    /// The same of an open file: a link may have changed since its path was checked.
     func objection(toOpened path: String, descriptor: Int32) -> Objection? {
         let opened = "/proc/self/fd/\(descriptor)", real = FilePaths.absolute(opened)
-        // Without /proc, and of a file that was replaced while it was opened, the path decides.
+        // Without /proc, and for a file that was replaced while it was opened, the path decides.
         return objection(toFile: real == opened ? FilePaths.absolute(path) : real, FileStamp(path: opened) ?? FileStamp(path: path))
     }
 

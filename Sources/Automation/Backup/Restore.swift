@@ -4,7 +4,7 @@ import Campaigns
 import Glibc
 public import Runs
 
-/// Puts a backup back: everything, or nothing.
+/// Restores a backup: everything, or nothing.
 ///
 /// All files are copied next to the folder of runs and compared with their checksums; the consequences of the restore
 /// are written there; then the folder of runs gets its name, and then the files of the project, volley.yaml last. So if
@@ -15,11 +15,11 @@ public struct Restore {
     public struct Request: Sendable {
         /// The backup's folder.
         public var backup: String
-        /// The folder that volley.yaml comes into; nil for the one that it was copied from.
+        /// The new folder of volley.yaml; nil for the one that it was copied from.
         public var folder: String?
         /// The folder of runs; nil for the one that volley.yaml names.
         public var runs: String?
-        /// Whether a person says that nothing was sent after the backup.
+        /// Whether a person states that nothing was sent after the backup.
         public var nothingSentSince: Bool
 
         /// A request.
@@ -35,15 +35,15 @@ public struct Restore {
     public struct Done: Sendable {
         /// What the backup said.
         public var manifest: BackupManifest
-        /// Where volley.yaml is now; nil where the backup has none.
+        /// Where volley.yaml is now; nil if the backup has none.
         public var project: String?
         /// Where the runs are now.
         public var runs: String
-        /// The folder of what had lain elsewhere than volley.yaml; nil if nothing had.
+        /// The folder of files from outside the folder of volley.yaml; nil without any.
         public var elsewhere: String?
         /// Whether the volley.yaml names another folder of runs.
         public var namesOtherRuns: Bool
-        /// What follows from it for the runs.
+        /// The consequences for the runs.
         public var state: RestoredRuns
     }
 
@@ -55,7 +55,8 @@ public struct Restore {
     private let observer: Observer<Backup.Progress>
     /// The folder for the files of the project; nil if they have no place.
     private let root: String?
-    /// The name of the folder below for what lay elsewhere: the project may have one of that name, from a restore before.
+    /// The name of the folder for files from elsewhere: the project may already have one of that name, from an earlier
+    /// restore.
     private let elsewhere: String
 
     /// Reads what the backup holds.
@@ -84,7 +85,7 @@ public struct Restore {
         let places = [runs] + (root.map { root in projectFiles.map { place(of: $0, root) } } ?? [])
         let made = Set(places.flatMap(Self.missingFolders)).sorted { $0.utf8.count > $1.utf8.count }
         do { return try putBack(to: runs, namesOther, at: now) } catch {
-            // Those that are empty: what others put there in the meantime stays.
+            // Only empty ones: files that others put there in the meantime stay.
             for folder in made { rmdir(folder) }
             throw error
         }
@@ -95,14 +96,14 @@ public struct Restore {
         try copy(runs: staged.path, project: FilePaths.join(staged.path, name: Self.projectName))
         let state: RestoredRuns
         do { state = try settle(staged.path, at: now) } catch var mistake as Diagnostic {
-            // The folder that it was found in is gone by the time anyone reads this.
+            // The folder that it was found in will be gone when this is read.
             mistake.file = mistake.file?.replacing(staged.path, with: FilePaths.join(request.backup, name: "runs"))
             throw mistake
         }
         try checkProject()
         let waiting = try stageProject(from: FilePaths.join(staged.path, name: Self.projectName))
         try staged.finish()
-        // From here on others may work with the runs: nothing is taken back.
+        // From here on others may work with the runs: nothing is undone.
         for file in waiting { try name(file) }
         // Until the names are also on the disk, the folder of runs says that some may be missing.
         for folder in Set(waiting.map { FilePaths.folder(of: $0.place) }) {
@@ -194,7 +195,7 @@ public struct Restore {
         Diagnostic("the backup is damaged: this file \(what)", file: path, remedy: "Use another backup. Nothing was put back.")
     }
 
-    /// Writes what follows into the copied runs.
+    /// Writes the consequences into the copied runs.
     private func settle(_ runs: String, at now: Timestamp) throws -> RestoredRuns {
         if AccountStore.isThere(beside: runs) { try AccountStore(beside: runs).close() }
         return try RestoredRuns(
@@ -221,7 +222,8 @@ public struct Restore {
         return files.filter { $0.parts.rest != name } + files.filter { $0.parts.rest == name }
     }
 
-    /// Files that are there already stay, if they are the same. Nothing comes in the place of something else, or through a link to a folder.
+    /// Existing files stay if they are the same. Nothing replaces something else, or is written through a link to a
+    /// folder.
     private func checkProject() throws {
         guard let root else { return }
         for folder in Set(projectFiles.flatMap { folders(of: place(of: $0, root), below: root) }).sorted() {
@@ -261,7 +263,7 @@ public struct Restore {
     /// A complete file of the project, waiting next to its final place.
     private struct Waiting {
         let path: String, place: String
-        /// Where it waits: gone once no file waits there any more.
+        /// The place where it waits: removed once no file waits there any more.
         let stage: StagedFolder
     }
 

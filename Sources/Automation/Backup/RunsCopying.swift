@@ -9,7 +9,7 @@ struct RunsCopying {
     private(set) var sending: Set<String> = []
     /// Names in the folder that are left out.
     private(set) var others: [String] = []
-    /// What is wrong with files that could not be copied.
+    /// Problems with files that could not be copied.
     private(set) var problems: [Diagnostic] = []
 
     private let folder: String
@@ -82,8 +82,8 @@ struct RunsCopying {
     }
 
     /// Runs `body`, which copies a file.
-    /// - Returns: why that cannot be done; nothing if it was.
-    /// - Throws: what keeps all files from being copied.
+    /// - Returns: why that cannot be done; empty if it was.
+    /// - Throws: an error that keeps all files from being copied.
     private func problem(with name: String, _ body: ((Int) throws -> Void) throws -> Void) throws -> [Diagnostic] {
         do {
             try body { now in

@@ -75,7 +75,7 @@ final class StagedFolder {
     }
 
     /// Gives the folder its name; all of it is on the disk then, and only its owner may enter it. An empty folder may have the name.
-    /// - Parameter others: further names, the first that is free counts.
+    /// - Parameter others: further names; the first free one counts.
     /// - Throws: a `Diagnostic` if something else has the name.
     func finish(or others: some Sequence<String> = []) throws(Diagnostic) {
         for folder in FolderTree.folders(below: path) {
@@ -96,7 +96,7 @@ final class StagedFolder {
         isFinished = true
     }
 
-    /// Writes a file's or a folder's changes through to the disk.
+    /// Flushes a file's or a folder's changes to the disk.
     static func synchronize(_ path: String) throws(Diagnostic) {
         do throws(FileError) { try FilePaths.synchronize(path) } catch {
             throw error.diagnostic("it cannot be written to the disk", file: path)

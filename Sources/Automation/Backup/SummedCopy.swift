@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Glibc
 
-/// Reads files a piece at a time, and computes their SHA-256 on the way.
+/// Reads files a piece at a time, and computes their SHA-256 while reading.
 enum SummedCopy {
     private static let pieceBytes = 1 << 20
 
@@ -14,15 +14,16 @@ enum SummedCopy {
     }
 
     /// Sums a file up.
-    /// - Parameter step: is told how many bytes were read in each piece; what it throws ends the reading.
+    /// - Parameter step: receives the number of bytes of each piece; an error that it throws ends the reading.
     static func sum(of path: String, step: (Int) throws -> Void) throws -> Sum {
         try read(path, admit: { _ in }, step: step) { _ in }
     }
 
-    /// Copies a file to a new one, which is on the disk then.
+    /// Copies a file to a new one, and flushes it to the disk.
     /// - Parameters:
-    ///   - mode: the permissions of the new file, whatever the umask.
-    ///   - admit: gets the descriptor of the open file before anything is read from it; what it throws ends the copying.
+    ///   - mode: the permissions of the new file, regardless of the umask.
+    ///   - admit: gets the descriptor of the open file before anything is read from it; an error that it throws ends
+    ///     the copying.
     ///   - step: as with `sum`.
     static func make(
         of path: String, at copy: String, mode: mode_t = 0o600, admit: (Int32) throws -> Void = { _ in }, step: (Int) throws -> Void

@@ -27,7 +27,7 @@ final class Heartbeats: Sendable {
 
     func ended(_ job: Watchdog.Job) { watchdog.withLock { $0.ended(job) } }
 
-    /// Watches a job while it is done. The job gives its own signs of life, or takes no time.
+    /// Watches a job while it is done. The job gives its own signs of life, or is quick.
     func during<Result>(_ job: Watchdog.Job, _ body: () throws -> Result) rethrows -> Result {
         sign(of: job)
         defer { ended(job) }

@@ -7,9 +7,10 @@ import Glibc
 final class MetricsConnection {
     /// The answer to a longer request is that it is a bad one. Prometheus sends some 300 bytes.
     static let mostRequestBytes = 16_384
-    /// A client that is slower to take the answer does not get all of it.
+    /// A client that takes the answer too slowly does not get all of it.
     private static let answerSeconds = 30.0
-    /// How long the client may take to close the connection once it was sent the answer, and what it may send until then.
+    /// How long the client may take to close the connection after the answer was sent, and how much it may send until
+    /// then.
     private static let closingSeconds = 1.0, mostClosingBytes = 65_536
 
     private enum Phase {
@@ -23,7 +24,7 @@ final class MetricsConnection {
     }
 
     let descriptor: Int32
-    /// The end of the time for this step. Nothing that the client sends puts it off.
+    /// The end of the time for this step. Nothing that the client sends extends it.
     private(set) var endsAt: ContinuousClock.Instant
     private var phase = Phase.request
     private var received: [UInt8] = []
@@ -43,7 +44,7 @@ final class MetricsConnection {
     var awaitedEvents: Int16 { Int16(isAnswering ? POLLOUT : POLLIN) }
     /// Whether a request was received, whose answer the client has not taken.
     var isAnswering: Bool { phase == .answer }
-    /// Whether there is nothing more to do.
+    /// Whether nothing is left to do.
     var isOver: Bool { phase == .over }
 
     /// Continues as far as the socket allows.
@@ -108,7 +109,7 @@ struct MetricsRequest {
     private var hasCodedBody = false
 
     /// The end of the head's last line; nil if the head is not complete.
-    /// - Parameter start: nothing before this ends it.
+    /// - Parameter start: the head does not end before this.
     static func end(in bytes: [UInt8], from start: Int) -> Int? {
         let newline = UInt8(ascii: "\n")
         return bytes[start...].indices.first { place in
@@ -119,7 +120,7 @@ struct MetricsRequest {
     }
 
     /// - Parameter head: without its last line break. Lines may also end without a carriage return, as people type them.
-    /// - Returns: nil if it is no request of HTTP/1.0 or HTTP/1.1.
+    /// - Returns: nil if it is not a request of HTTP/1.0 or HTTP/1.1.
     init?(_ head: ArraySlice<UInt8>) {
         let lines = head.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -144,7 +145,7 @@ struct MetricsRequest {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The answer to what is no request that the port can read.
+    /// The answer to a request that the port cannot read.
     static let refusal = Array("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".utf8)
 
     /// - Parameter text: gives the metrics.

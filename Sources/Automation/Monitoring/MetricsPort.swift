@@ -50,7 +50,7 @@ public final class MetricsPort: Sendable {
     }
 }
 
-/// What the port's thread does. It sleeps until a connection comes, can be read or written, or runs out of time.
+/// The work of the port's thread. It sleeps until a connection comes, can be read or written, or runs out of time.
 private struct MetricsLoop {
     /// Prometheus has one connection.
     private static let mostConnections = 16
@@ -93,7 +93,7 @@ private struct MetricsLoop {
         }
     }
 
-    /// Accepts connections that wait, but not a whole crowd: those that were accepted before have their turn in between.
+    /// Accepts waiting connections, but only a few at a time, so that accepted ones are served in between.
     private mutating func acceptSome() {
         for _ in 0..<Self.mostConnections {
             let descriptor = volley_accept(listener)

@@ -148,7 +148,7 @@ struct SuppressedCounts {
     private static let seconds = 60.0
     private var last: (at: Timestamp, counts: [Count])?
 
-    /// - Returns: an app whose settings have a mistake, and a list that cannot be read, have none.
+    /// - Returns: the counts; an app with a mistake in its settings, and an unreadable list, have none.
     mutating func counts(of apps: [App], projectFile: String, in catalog: RunsFolder, at now: Timestamp) -> [Count] {
         if let last, now >= last.at, now < last.at.adding(seconds: Self.seconds) { return last.counts }
         let counts = apps.flatMap { app in
@@ -177,7 +177,8 @@ struct MetricsText {
 
     /// - Parameters:
     ///   - bounds: the upper bounds of the buckets, rising.
-    ///   - samples: labels, how many fell into each bucket and no smaller one, and the sum of all that was measured.
+    ///   - samples: labels, the number of values in each bucket that fit into no smaller one, and the sum of all
+    ///     values.
     mutating func histogram(
         _ name: String, _ help: String, bounds: [Double], _ samples: [(labels: [(String, String)], counts: [Int], sum: Double)]
     ) {

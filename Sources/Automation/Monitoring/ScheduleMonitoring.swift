@@ -21,9 +21,9 @@ final class ScheduleMonitoring {
         var silentJobs: [Watchdog.SilentJob] = []
         /// The services that have taken no push for a minute and more.
         var silentServices: [SendingMetrics.Silence] = []
-        /// Why the process ended by itself, or sends nothing; nil for one that works, or that was asked to end.
+        /// Why the process ended by itself, or sends nothing; nil for one that works, or that was told to end.
         var trouble: Diagnostic?
-        /// What this user cannot read, write or start although the work needs it.
+        /// The files that this user cannot read, write or start although the work needs it.
         var obstacles: [Diagnostic] = []
         /// The runs that are paused.
         var paused: Set<String> = []
@@ -46,7 +46,7 @@ final class ScheduleMonitoring {
     private let latest: LatestMetrics
 
     /// - Parameters:
-    ///   - sending: what the runs of this process have done and are at.
+    ///   - sending: the results and the state of this process's runs.
     ///   - latest: gets the metrics, too.
     ///   - observer: receives the error of a file that cannot be written.
     package init(
@@ -64,7 +64,8 @@ final class ScheduleMonitoring {
     }
 
     /// Checks the files of `monitoring` before work begins.
-    /// - Throws: a `Diagnostic` for one that leads to what no output goes to, or would replace what must not be lost.
+    /// - Throws: a `Diagnostic` for one that leads to something that is not an output, or would replace something
+    ///   that must not be lost.
     static func check(_ project: Project, _ catalog: RunsFolder) throws(Diagnostic) {
         if let refused = ProjectInspection.refusedOutputs(of: project).first { throw refused }
         for output in [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self) {
@@ -102,7 +103,7 @@ final class ScheduleMonitoring {
 
     // MARK: - Health
 
-    /// The health file: what is wrong, for people and for programs that watch the machine.
+    /// The health file: problems, for people and for programs that watch the machine.
     static func document(_ status: Status, at now: Timestamp) -> JSONValue {
         var problems: [JSONValue] = []
         func problem(_ campaign: String?, file: String, message: String) {
@@ -185,7 +186,7 @@ extension ScheduledRun {
 
 /// The metrics as they were last written, for scrapers, which read them on another thread.
 public final class LatestMetrics: Sendable {
-    /// Without this they need not be made.
+    /// Without a scraper, no metrics are made.
     let isWanted: Bool
     private let latest = Mutex("")
 

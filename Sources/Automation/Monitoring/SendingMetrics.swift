@@ -4,7 +4,8 @@ import Runs
 import Sending
 import Synchronization
 
-/// What the runs of this process have done and are at, for metrics: recipients by outcome, how long services took, and what is on its way now.
+/// The results and the state of this process's runs, for metrics: recipients by outcome, the latency of services, and
+/// pushes in flight.
 final class SendingMetrics: Sendable {
     /// What pushes are counted by.
     struct Label: Hashable, Comparable, Sendable {
@@ -20,7 +21,7 @@ final class SendingMetrics: Sendable {
         /// The upper bounds of the buckets; seconds.
         static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-        /// Of each bucket, those that no smaller one has; the last one is without a bound.
+        /// The number of values in each bucket that fit into no smaller one; the last bucket has no bound.
         private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
         private(set) var seconds = 0.0
 
@@ -41,7 +42,7 @@ final class SendingMetrics: Sendable {
         var latencies: [Label: Latencies] = [:]
         /// The runs that are being sent, by their ids.
         var runs: [String: (label: Label, progress: RunProgress)] = [:]
-        /// The services that take no push of a run, by the run.
+        /// The services that take no push of a run, by run.
         var silences: [String: [Silence]] = [:]
         /// The runs that are paused, by their ids.
         var paused: Set<String> = []
@@ -55,13 +56,13 @@ final class SendingMetrics: Sendable {
         /// The service's name and address, as a person reads them.
         var service: String, endpoint: String
         var waiting: Int
-        /// The seconds of a clock that is never set, when it began.
+        /// The beginning, in seconds of a clock that is never set.
         var since: Double
-        /// How long it has lasted, when it was looked at.
+        /// How long it had lasted at the last check.
         var seconds = 0
 
-        /// Shorter ones are told in the log and on the run's page. Services are busy for a few seconds every day, and health that goes up and
-        /// down with them would be of no use.
+        /// Shorter ones are reported in the log and on the run's page. Services are busy for a few seconds every day,
+        /// and a health file that changed each time would be useless.
         static let longSeconds = 60
 
         var sentence: String {
@@ -113,7 +114,7 @@ final class SendingMetrics: Sendable {
     var paused: Set<String> { state.withLock { $0.paused } }
 
     /// Notes whether a run that no process sends is paused.
-    /// - Returns: whether it is, and was not known to be.
+    /// - Returns: whether it is paused and was not known to be.
     func note(_ run: String, isPaused: Bool) -> Bool {
         state.withLock { state in
             guard isPaused else {
@@ -132,7 +133,7 @@ final class SendingMetrics: Sendable {
 
     private func add(_ settlements: [Settlement], of plan: RunPlan) {
         let services = plan.services, legs = plan.legs
-        // Every outcome comes through here: arrays, and neighbours mostly are of one leg.
+        // Every outcome comes through here: arrays are quick, and neighbouring outcomes mostly belong to one leg.
         var outcomes = [[Int]](repeating: [Int](repeating: 0, count: Outcome.allCases.count), count: services.count)
         var latencies = [Latencies](repeating: Latencies(), count: services.count)
         var leg = legs.first
@@ -140,7 +141,7 @@ final class SendingMetrics: Sendable {
             if leg?.ids.contains(settlement.recipient) != true { leg = legs.first { $0.ids.contains(settlement.recipient) } }
             let service = leg?.service ?? 0
             outcomes[service][settlement.outcome.rawValue] += 1
-            // Without an answer nothing took any time.
+            // Without an answer there is no latency.
             if settlement.status != 0 { latencies[service].add(milliseconds: settlement.latencyMilliseconds) }
         }
         state.withLock { state in

@@ -4,7 +4,7 @@ import Runs
 import Synchronization
 
 /// Finds jobs of `volley schedule` that have stopped doing anything, because a disk does not answer or a program hangs. It has no clock:
-/// callers pass the time with each sign of life and each question.
+/// callers pass the time with each sign of life and each query.
 struct Watchdog {
     /// A job that gives signs of life.
     enum Job: Hashable, Sendable {
@@ -130,7 +130,7 @@ final class WatchdogThread: Sendable {
                 if !silentJobs.contains(where: { $0.job == .mainLoop }) {
                     nextFile = nil
                 } else if newlySilent.contains(where: { $0.job == .mainLoop }) || clock.now >= nextFile ?? clock.now {
-                    // At once when the silence is noticed, and then as often as the main loop would write.
+                    // At once when the silence is noticed, and then as often as the main loop would write the file.
                     nextFile = clock.now + .seconds(Self.secondsPerFile)
                     if var status = lastStatus.withLock({ $0 }) {
                         status.silentJobs = silentJobs

@@ -64,7 +64,8 @@ struct CommandHook: Sendable {
         }
     }
 
-    /// What the program's file shows to be wrong: the system's error is about another file, and a shell's exit code says less.
+    /// The problem with the program's file: the system's error is about another file, and a shell's exit code says
+    /// less.
     private var flaw: Diagnostic? { ProgramFile(arguments[0], beside: folder).flaw }
 
     /// A pipe that no other program inherits; nil if no more files can be opened.
@@ -171,14 +172,14 @@ struct CommandHook: Sendable {
     }
 }
 
-/// The programs that run now. They are in process groups of their own and would run on, so a process that a signal handler ends at once kills
-/// them first.
+/// The programs that run now. They are in their own process groups and would continue to run, so a process that a
+/// signal handler ends at once kills them first.
 public enum RunningHooks {
     private final class Number: Sendable { let value = Atomic<Int32>(0) }
 
     /// Their process groups, or 0. More than volley.yaml is likely to name; further programs are not noted.
     private static let places = (0..<64).map { _ in Number() }
-    /// How many programs may run already and are not noted yet.
+    /// The number of programs that may already run but are not noted yet.
     private static let starting = Number()
     /// 1 once this process is about to end: the thread whose program was killed would start that of the next notice.
     private static let isClosed = Number()

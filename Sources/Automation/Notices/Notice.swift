@@ -18,7 +18,7 @@ public struct Notice: Sendable {
     public var run: String?
     /// The run's state.
     var state: RunState?
-    /// For `failed`: whether there is a plan, so that sending failed and not planning.
+    /// For `failed`: whether there is a plan, which means that sending failed, and not planning.
     var isPlanned = false
     /// The name of the schedule's time: `2026-12-01T09:00`.
     var occurrence: String?
@@ -26,11 +26,11 @@ public struct Notice: Sendable {
     var file: String?
     /// The run's recipients; nil if there is no run.
     public var audience: Int?
-    /// What a recipient of the run is.
+    /// The kind of the run's recipients.
     var recipientNoun = "device"
     /// How many recipients have each outcome; empty while that is not known.
     public var outcomes: [Outcome: Int] = [:]
-    /// The reason, in a sentence or two; empty where the event says everything.
+    /// The reason, in a sentence or two; empty if the event says everything.
     var reason = ""
     /// Whether the reason says no more than the state.
     var isCancelledByOrder = false
@@ -158,7 +158,8 @@ public enum NoticeDeliveryEvent: Sendable {
         }
     }
 
-    /// Whether a receiver gets no notice, or not this one. What a command prints is no warning: that it failed is told separately.
+    /// Whether a receiver gets no notice, or not this one. The output of a command is not a warning: its failure is
+    /// reported separately.
     public var isWarning: Bool { if case .output = self { false } else { true } }
 
     /// The notice that it is about, if it is about one.

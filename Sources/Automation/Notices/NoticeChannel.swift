@@ -96,8 +96,8 @@ public struct NoticeChannel: Sendable {
         return "t=\(now.epochSeconds),v1=\(SHA256.hex(code))"
     }
 
-    /// Decides what an answer means. Another attempt is worthwhile after no answer, after 5xx, and after the two statuses that ask for it
-    /// (RFC 9110 section 15.5.9, RFC 6585 section 4).
+    /// Decides what an answer means. Another attempt is worthwhile after no answer, after 5xx, and after the two
+    /// statuses that request it (RFC 9110 section 15.5.9, RFC 6585 section 4).
     static func judge(_ answer: WebhookPost.Answer) -> Attempt {
         switch answer {
         case .failed(let text): .failed(text, retryAfterSeconds: nil)

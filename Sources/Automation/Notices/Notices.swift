@@ -17,7 +17,7 @@ public final class Notices: Sendable {
 
         /// For commands that end when their run does.
         public static let short = RetrySchedule(totalSeconds: 25)
-        /// For a process that runs on anyway.
+        /// For a process that continues to run anyway.
         package static let long = RetrySchedule(totalSeconds: 300)
 
         /// The seconds to wait after `failures` failed attempts in a row.
@@ -42,7 +42,7 @@ public final class Notices: Sendable {
 
     /// How long a command waits at its end for notices that are not delivered yet.
     public static let longestFlushSeconds = 30.0
-    /// How long it waits once it was asked to end.
+    /// How long it waits after it was told to end.
     package static let interruptedFlushSeconds = 5.0
     /// How long it then waits until commands are killed.
     private static let endingSeconds = 2.0
@@ -64,8 +64,8 @@ public final class Notices: Sendable {
         init() throws(Diagnostic) { (ended, givingUp) = (try Wakeup(), try Cancellation()) }
     }
 
-    /// Starts a thread for each receiver that the project or one of its apps names. The observer hears now of a receiver that cannot be
-    /// used, for example because its secret is missing.
+    /// Starts a thread for each receiver that the project or one of its apps names. The observer is now told of
+    /// receivers that cannot be used, for example because its secret is missing.
     /// - Parameter project: nil for no receivers.
     public init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer

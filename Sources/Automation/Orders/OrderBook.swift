@@ -5,7 +5,7 @@ import Runs
 /// lets the desk decide, and records its decisions. A file that cannot be used stops nothing else: no order is begun,
 /// begun orders continue, and their end is recorded as soon as possible.
 final class OrderBook {
-    /// What the main loop has to do.
+    /// The tasks of the main loop.
     struct Steps {
         /// Orders of this process that must be carried out, in this order.
         var toDo: [PlacedOrder] = []
@@ -15,7 +15,7 @@ final class OrderBook {
         var ended: [(placed: PlacedOrder, state: OrderState)] = []
         /// Rows that cannot be read, and were not named before.
         var damaged: [Diagnostic] = []
-        /// Why the file cannot be used; nil if it can, or if that was said before.
+        /// Why the file cannot be used; nil if it can, or if that was already reported.
         var failure: Diagnostic?
     }
 
@@ -55,7 +55,7 @@ final class OrderBook {
         return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
     }
 
-    /// It is known what is left of an order.
+    /// The state of an order is known.
     func found(_ nonce: String, _ remains: OrderRemains, at moment: OrderMoment) -> Steps {
         let actions = desk.found(nonce, remains)
         return attempt { steps in if let table { try record(actions, in: table, at: moment, &steps) } }
@@ -66,7 +66,8 @@ final class OrderBook {
         table = nil
     }
 
-    /// A file that was removed or replaced is opened again. What this process took is in the other file under its name, or not at all.
+    /// A file that was removed or replaced is opened again. The orders that this process took are in the other file
+    /// under its name, or not at all.
     private func currentTable() throws -> (any OrderTable)? {
         if let table, !table.isInPlace { close() }
         if table == nil { table = try openTable() }
@@ -99,7 +100,7 @@ final class OrderBook {
         return try table.end(placed.order.nonce, as: state, life: desk.life, at: now)
     }
 
-    /// What was recorded before a failure is done.
+    /// Orders that were recorded before a failure are carried out.
     private func attempt(_ body: (inout Steps) throws -> Void) -> Steps {
         var steps = Steps()
         do {

@@ -6,29 +6,32 @@ import Runs
 /// clock, files or threads, like `Scheduler`: events go in as calls, and the calls return actions, which must be done
 /// in order. The process may die between any two.
 ///
-/// - Before anything is done, the order is on record as taken by this process. Of what is taken once (`Order.Kind.isTakenOnce`) no other process does
-///   anything again: an order whose process is gone is *left*, with what its run says. The others are done again.
+/// - Before anything is done, the order is on record as taken by this process. Orders that are taken once
+///   (`Order.Kind.isTakenOnce`) are never carried out by another process: an order whose process is gone is *left*,
+///   with the state of its run. The others are carried out again.
 /// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run sent makes the next ones wait
 ///   only until it has begun: a run may be paused, and resumed, while it is sent.
-/// - A pause or a cancellation goes before all that wait, and voids what was placed before it and would have the same run sent: the last word counts.
-/// - Plans are made one after the other. Among those that wait, people take turns: however many one person ordered, a plan of another person waits for
-///   the one in hand and then for at most one of theirs.
-/// - What has waited too long lapses (`Order.hasLapsed`), and is never done.
-/// - A damaged order may have been a cancellation, or a refusal: what it may forbid is refused, everything else is done.
+/// - A pause or a cancellation goes before all that wait, and voids earlier orders that would have the same run sent:
+///   the last order counts.
+/// - Plans are made one after the other. Among those that wait, people take turns: a person's plan waits for the
+///   current one and then for at most one of each other person, however many they ordered.
+/// - An order that has waited too long lapses (`Order.hasLapsed`), and is never carried out.
+/// - A damaged order may have been a cancellation, or a refusal: orders that it may forbid are refused, and all others
+///   are carried out.
 struct OrderDesk {
     /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
     enum Action: Hashable {
         /// Record that this process has the order; `former` is the life of the process that had it before. Answered by `took`, if it could be recorded.
         case take(PlacedOrder, from: String?)
-        /// Do it. Answered by `ended`, `found`, or by `begun` and then one of them.
+        /// Carry it out. Answered by `ended`, `found`, or by `begun` and then one of them.
         case perform(PlacedOrder)
-        /// Find what a process that is gone left of an order. Answered by `found`.
+        /// Find the state of an order whose process is gone. Answered by `found`.
         case examine(PlacedOrder)
         /// Record its end. Answered by `recorded`, if it could be.
         case end(PlacedOrder, OrderState)
     }
 
-    /// What this process is doing about an order.
+    /// The progress of this process with an order.
     enum Phase: Hashable {
         /// Nothing that others may see has happened yet.
         case doing
@@ -44,8 +47,8 @@ struct OrderDesk {
 
     /// The name of this process among those that take orders.
     let life: String
-    /// Orders that this process took from one that was gone. It does so once: were that process there after all, the two would take them from one another
-    /// for ever.
+    /// Orders that this process took from one that was gone. It does so once: if that process were still there, the two
+    /// would take them from each other endlessly.
     private var takenOver: Set<String> = []
     private(set) var inHand: [String: (placed: PlacedOrder, phase: Phase)] = [:]
     /// When a plan of each person was begun last, as a count of plans.
@@ -63,7 +66,7 @@ struct OrderDesk {
     func read(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], isTaking: Bool = true, at moment: OrderMoment) -> [Action] {
         var lanes = Lanes(isPlanning: inHand.values.contains { if case .plan = $0.placed.order.kind { true } else { false } })
         var actions: [Action] = []
-        // What is over and could not be recorded before.
+        // Ended orders that could not be recorded before.
         for entry in inHand.values.sorted(by: { $0.placed.number < $1.placed.number }) {
             if case .ending(let state) = entry.phase { actions.append(.end(entry.placed, state)) }
         }
@@ -90,10 +93,10 @@ struct OrderDesk {
         return actions
     }
 
-    /// The person whose plan was begun longest ago goes first, and of one person what was placed first.
+    /// The person whose plan was begun longest ago goes first, and for one person, the order that was placed first.
     private func planRank(_ placed: PlacedOrder) -> (Int, Int64) { (planTurns[placed.order.by] ?? 0, placed.number) }
 
-    /// The order is on record as this process's.
+    /// The order is recorded as taken by this process.
     mutating func took(_ placed: PlacedOrder) -> [Action] {
         if case .taken = placed.state { takenOver.insert(placed.order.nonce) }
         if case .plan = placed.order.kind { planTurns[placed.order.by] = (planTurns.values.max() ?? 0) + 1 }
@@ -118,7 +121,7 @@ struct OrderDesk {
         return [.end(placed, state)]
     }
 
-    /// What there is of an order that is not done again.
+    /// The state of an order that is not carried out again.
     mutating func found(_ nonce: String, _ remains: OrderRemains) -> [Action] {
         guard let placed = inHand[nonce]?.placed else { return [] }
         // A plan is complete when its run appears under its name; nothing had to be sent.
@@ -140,13 +143,13 @@ struct OrderDesk {
         return last
     }
 
-    /// What is done about an order that a damaged one may forbid.
+    /// The action for an order that a damaged one may forbid.
     private func refusal(of placed: PlacedOrder, because damaged: DamagedOrder, isTaking: Bool, at moment: OrderMoment) -> Action? {
         switch placed.state {
         case .waiting where placed.order.hasLapsed(at: moment): .end(placed, .lapsed)
         case .waiting:
             .end(placed, .refused(.described("an order that cannot be read may forbid it: \(damaged.mistake.inConsole)")))
-        // A process that is gone may have begun it.
+        // A process that no longer exists may have begun it.
         case .taken: isTaking ? .examine(placed) : nil
         case .done, .refused, .lapsed, .left: nil
         }
@@ -162,7 +165,8 @@ struct OrderDesk {
             if kind.sendsItsRun, let later = lastWords[kind.subject], later > placed.number { return .end(placed, .refused(.overtaken)) }
             return isTaking && lanes.isFree(for: kind) ? .take(placed, from: nil) : nil
         case .taken(let former):
-            // Also one of this process that is not in hand: that it was taken could not be told, so nothing was done.
+            // Also one of this process that it is not working on: its taking could not be reported, so nothing was
+            // done.
             guard isTaking else { return nil }
             let isOver = kind.isTakenOnce || takenOver.contains(placed.order.nonce) || placed.order.hasLapsed(at: moment)
             if isOver { return .examine(placed) }
@@ -171,7 +175,7 @@ struct OrderDesk {
         }
     }
 
-    /// Which subjects are taken by orders that were placed earlier.
+    /// The subjects that are taken by earlier orders.
     private struct Lanes {
         /// With an order that is not over, or has not begun to send.
         private var busy: Set<Order.Kind.Subject> = []
@@ -179,7 +183,7 @@ struct OrderDesk {
         private var held: Set<Order.Kind.Subject> = []
         /// With an order to send the run that this process has taken and not begun.
         private var beginning: Set<Order.Kind.Subject> = []
-        /// Whether a plan is being made: one after the other, as each uses all cores, and what waits may still lapse.
+        /// Whether a plan is being made: one after the other, as each uses all cores, and waiting ones may still lapse.
         private var isPlanning: Bool
 
         init(isPlanning: Bool) { self.isPlanning = isPlanning }

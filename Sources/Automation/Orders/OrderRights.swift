@@ -11,7 +11,7 @@ import Synchronization
 public typealias OrderRights = @Sendable (Order) -> OrderRefusal?
 
 extension Order.Kind {
-    /// What a person needs to order it, for the app of what it is about.
+    /// The right that a person needs for the order, for the app of its subject.
     public var right: Right {
         switch self {
         case .approve, .reject, .approveTime, .withdrawApproval: .approve
@@ -66,12 +66,12 @@ public final class AccountRights: Sendable {
     }
 
     private func isAllowed(_ kind: Order.Kind, _ rights: Rights) throws -> Bool {
-        // Where no app is known, a role for all apps is asked for.
+        // If the app is not known, a role for all apps is required.
         guard rights.allowsSomewhere(kind.right) else { return false }
         return rights.allows(kind.right, app: try app(of: kind.subject))
     }
 
-    /// The app that an order concerns; nil where it cannot be known.
+    /// The app that an order concerns; nil if it cannot be determined.
     private func app(of subject: Order.Kind.Subject) throws -> String? {
         switch subject {
         case .run(let id):
@@ -83,7 +83,7 @@ public final class AccountRights: Sendable {
         }
     }
 
-    /// The accounts that wrote what a plan was made from, since the campaign was sent last.
+    /// The accounts that wrote the text of a plan, since the campaign was sent last.
     /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look for the last twenty.
     public func writers(of run: RunFile, since earlier: [RunFile]? = nil) throws -> Set<String> {
         try writers(of: run.plan.campaignSource, in: run.plan.campaignFile, since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
@@ -97,7 +97,7 @@ public final class AccountRights: Sendable {
         return try opened()?.writers(ofText: Self.digest(text), in: name, after: Self.digests(earlier)) ?? []
     }
 
-    /// Digests of the texts of a campaign that were sent last: others have agreed to them.
+    /// Digests of the texts of a campaign that were sent last: others have approved them.
     public func sentTexts(ofCampaign name: String, app: String) throws -> Set<String> {
         try Self.digests(files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns))
     }
@@ -114,7 +114,7 @@ public final class AccountRights: Sendable {
 
     /// What is known of a campaign with times before one of them is planned.
     public struct Sight: Sendable {
-        /// The accounts that wrote it since it was sent last; a failure where the file of accounts is damaged.
+        /// The accounts that wrote it since it was sent last; a failure if the file of accounts is damaged.
         public var writers: Result<Set<String>, any Error>
         /// Its text as it is now.
         public var text: String
@@ -132,8 +132,8 @@ public final class AccountRights: Sendable {
         return Sight(writers: Result { try writers(of: text, in: file, since: earlier) }, text: text, last: earlier.first?.plan)
     }
 
-    /// Whether a campaign file may name only files that the console may read: what it holds was written in the console. So it is where that
-    /// cannot be known.
+    /// Whether a campaign file may name only files that the console may read: its content was written in the console,
+    /// or that cannot be determined.
     public func confines(file: String) -> Bool {
         do {
             guard let accounts = try opened() else { return false }
@@ -167,14 +167,15 @@ public final class AccountRights: Sendable {
     }
 }
 
-/// Four eyes: a person that wrote a campaign, or asked for its approval, does not approve it, administrators included; nor does an account
-/// that the same person may hold.
+/// Four eyes: a person that wrote a campaign, or requested its approval, cannot approve it, administrators included;
+/// nor does an account that the same person may hold.
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:
     ///   - writers: the accounts that saved the version which was planned; empty if the file was changed outside the
     ///     console. Then only the author of the order counts.
-    ///   - askers: the accounts that asked for the approval; none for a time of a schedule, and for a plan made at the terminal.
+    ///   - askers: the accounts that requested the approval; empty for a time of a schedule, and for a plan made at the
+    ///     terminal.
     ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
     ///   - ties: those that count now.
     public static func refusal(writers: Set<String>, askers: Set<String>, approver: String, _ ties: AccountTies) -> OrderRefusal? {
@@ -192,11 +193,11 @@ public enum ShownFile {
     /// Larger files are no campaigns.
     static let longestFile = 16 << 20
 
-    /// What an order about a campaign file carries: SHA-256 of the file's bytes, 64 lower-case hex digits. One byte more, less or different gives another.
+    /// The digest in an order about a campaign file: SHA-256 of the file's bytes, 64 lower-case hex digits.
     public static func digest(of bytes: [UInt8]) -> String { SHA256.hex(SHA256.digest(of: bytes)) }
 
     /// The bytes of a file, if they are those that were shown.
-    /// - Returns: nil if they are others, or there is no such file any more.
+    /// - Returns: nil if they differ, or the file no longer exists.
     static func bytes(of file: String, digest: String) -> [UInt8]? {
         guard let bytes = try? RegularFile.bytes(of: file, atMost: longestFile), self.digest(of: bytes) == digest else { return nil }
         return bytes

@@ -8,7 +8,7 @@ import Sending
 import Workspace
 
 /// The work for one order. It blocks its thread, and leaves all decisions about orders to the desk. Right, time and digest are checked again just before
-/// anything is done; behind them is the gate (`SendPermission`), as for every other way to send.
+/// anything is done; then comes the gate (`SendPermission`), as for every other way to send.
 struct OrderWork: Sendable {
     /// How work on an order ended, or how far it is.
     enum Answer: Sendable {
@@ -26,13 +26,13 @@ struct OrderWork: Sendable {
     var rights: OrderRights { work.rights }
     private var observer: ScheduleObserver { work.attendance.observer }
 
-    /// Why an order must not be done, whatever it is; nil if it may.
+    /// Why an order of any kind must not be carried out; nil if it may.
     private func hindrance(_ order: Order) -> OrderState? {
         if order.hasLapsed(at: .now()) { return .lapsed }
         return rights(order).map { .refused($0) }
     }
 
-    /// Does `body` if nothing is in the way. An error means that nothing was done.
+    /// Runs `body` unless something forbids it. An error means that nothing was done.
     func checked(_ placed: PlacedOrder, _ body: () throws -> OrderState) -> Answer {
         if let hindrance = hindrance(placed.order) { return .ended(hindrance) }
         do { return .ended(try body()) } catch is CancellationError {
@@ -66,7 +66,7 @@ struct OrderWork: Sendable {
         }
     }
 
-    /// Also where this was done before by a process that is gone: then it is not recorded a second time.
+    /// Also if a process that is gone has already done it: then it is not recorded a second time.
     private func approve(_ run: RunFile, digest: String, by person: String) throws -> OrderState {
         let name = try approver(person)
         guard isShown(run, digest) else { return .refused(.planDiffers) }
@@ -84,7 +84,7 @@ struct OrderWork: Sendable {
         return .done(OrderResult(run: run.plan.id))
     }
 
-    /// Whether a run's plan is the one that was shown. That the file matches its digest is checked when it is approved or sent.
+    /// Whether a run's plan is the one that was shown. Approving and sending check that the file matches its digest.
     func isShown(_ run: RunFile, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
 
     private func warn(_ warnings: [String], about run: RunFile) {
@@ -108,7 +108,7 @@ struct OrderWork: Sendable {
         }
     }
 
-    /// Checks the file, and records the id of the run before there is one.
+    /// Checks the file, and records the id of the run before it exists.
     func planning(
         _ file: String, _ digest: String, for placed: PlacedOrder, _ body: (CampaignFile, String) throws -> OrderState
     ) throws -> OrderState {
@@ -143,7 +143,7 @@ struct OrderWork: Sendable {
 
     // MARK: - What is left
 
-    /// What a process that is gone left of an order, as the files say.
+    /// The state of an order whose process is gone, according to the files.
     func remains(of placed: PlacedOrder) -> OrderRemains {
         switch placed.order.kind {
         case .send(let run, _), .resume(let run): return state(of: run)
@@ -260,7 +260,7 @@ extension OrderWork {
         }
     }
 
-    /// Removes a run that was made to be sent at once and was not.
+    /// Removes a run that was made to be sent at once but was not sent.
     private func removing(_ run: RunFile, _ body: () throws -> OrderState) throws -> OrderState {
         do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval { throw refused } catch {
             _ = try? discard(run)

@@ -9,18 +9,18 @@ import Sending
 /// A folder with what support needs, and nothing that is secret or about a person: no device tokens, aliases,
 /// registration ids or keys, and texts only on request.
 ///
-/// It is made of what is known to be harmless, rather than of files from which secrets are taken out: words of errors may quote cells of exports, so
-/// of an error only its kind is in it.
+/// It is made of harmless facts, rather than of files from which secrets are removed: messages of errors may quote
+/// cells of exports, so only the kind of an error is in it.
 public struct SupportBundle: Sendable {
     /// What to gather, and where.
     public struct Request: Sendable {
-        /// The folder in which the bundle gets a folder of its own.
+        /// The folder in which the bundle gets its own folder.
         public var target: String
-        /// Whether services are asked, as `volley doctor` does.
+        /// Whether services are contacted, as by `volley doctor`.
         public var asksServices: Bool
         /// Whether the campaigns' files are part of it.
         public var includesTexts: Bool
-        /// Folders of campaigns that do not lie below that of volley.yaml.
+        /// Folders of campaigns that are not below that of volley.yaml.
         public var campaigns: [String]
 
         /// A request.
@@ -76,7 +76,7 @@ public struct SupportBundle: Sendable {
 
     // MARK: - Parts
 
-    /// Of a file that cannot be read, only the places of its mistakes.
+    /// For a file with mistakes, only their places.
     private static func outline(of file: String) -> JSONValue {
         do throws(Diagnostics) { return try ProjectOutline(file: file).json } catch {
             let lines = error.all.map { $0.position.map { JSONValue.integer(Int64($0.line)) } ?? .null }
@@ -84,7 +84,7 @@ public struct SupportBundle: Sendable {
         }
     }
 
-    /// The steps with their states; without their words, which may name addresses and files.
+    /// The steps with their states; without their texts, which may name addresses and files.
     private func doctor(at now: Timestamp) -> JSONValue {
         guard let project else { return .null }
         let context = SendingContext(cancellation: cancellation)
@@ -141,7 +141,7 @@ public struct SupportBundle: Sendable {
     }
 }
 
-/// What a bundle says of a run.
+/// A run in a bundle.
 private struct SupportedRun {
     let json: JSONValue
 
@@ -169,7 +169,7 @@ private struct SupportedRun {
         json = .object(pairs: pairs)
     }
 
-    /// Of a cause, what a service or Volley has words for; nothing that a person or an error wrote.
+    /// A cause in the words of a service or of Volley; never text that a person or an error wrote.
     private static func kind(of cause: JSONValue) -> JSONValue {
         .object(pairs: ["cause", "service", "status"].compactMap { name in cause[name].map { (name, $0) } })
     }

@@ -78,7 +78,7 @@ public struct VersionReport: Hashable, Sendable {
         ]
     }
 
-    /// As /etc/os-release calls it: `Debian GNU/Linux 12 (bookworm)`.
+    /// The name in /etc/os-release: `Debian GNU/Linux 12 (bookworm)`.
     private static var distribution: String {
         let text = (try? FilePaths.read("/etc/os-release")).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst(12) ?? ""
