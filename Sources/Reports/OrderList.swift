@@ -10,9 +10,9 @@ public struct OrderList: Sendable {
     private let moment: OrderMoment
 
     /// - Parameters:
-    ///   - newest: newest first; they are shown oldest first, and after them those that cannot be read.
+    ///   - newest: newest first; they are shown oldest first, followed by damaged ones.
     ///   - count: how many of these are shown.
-    ///   - isAtWork: whether a sender is there to do them.
+    ///   - isAtWork: whether a sender is running to carry them out.
     public init(_ newest: OrderListing, last count: Int, isAtWork: Bool, at moment: OrderMoment) {
         let numbers = (newest.orders.map(\.number) + newest.damaged.map(\.number)).sorted(by: >)
         hasOlder = numbers.count > count

@@ -48,7 +48,7 @@ struct OutcomeGuide {
         services.count == 1 ? services[0].introduction : "the device's service (\(services.map(\.introduction).joined(separator: "; or ")))"
     }
 
-    /// The reasons with which devices are called gone.
+    /// The reasons that mark devices as gone.
     private var goneReasons: [String] { services.flatMap(\.goneReasons) }
 
     /// What services that recognize repeated pushes do with pushes without an answer; blank if there is no such

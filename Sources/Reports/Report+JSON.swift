@@ -5,15 +5,14 @@ extension Report {
     /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
     /// A run of several services has `services`: those with devices, each with its own figures and, if it stopped by itself, `stopped_because`.
     /// `held` is there when the run was put back from a backup before it had ended: no command continues it,
-    /// `backup_at` says as of when its figures are, and `may_have_been_sent` to how many of those that are unsent in
-    /// them. `statistics` is there when a service was queried about the pushes. `stopped_because` is there only when
-    /// the run stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes`
-    /// when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its runs in order.
-    /// `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and
-    /// `earlier_runs` follow in the order in which the other forms show them, each only where there is something to
-    /// tell; a summary has none of them.
+    /// `backup_at` is the time of its figures, and `may_have_been_sent` to how many of those that are unsent in them.
+    /// `statistics` is there when a service was queried about the pushes. `stopped_because` is there only when the run
+    /// stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is
+    /// a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its runs in order. `languages`,
+    /// `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs`
+    /// follow in the order in which the other forms show them, each only if it has content; a summary has none of them.
     public var json: JSONValue {
-        // Only where there is something to say: the document of a run that went well stays as short as before.
+        // Only if it has content: the document of a run that went well stays short.
         let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []
         let head: [(String, JSONValue)] = [
             ("run", .string(plan.id)), ("campaign", .string(plan.campaign)), ("app", .string(plan.app)),
@@ -199,7 +198,7 @@ extension Report {
     /// Devices that were kept back for comparison; nil when the campaign keeps none.
     var holdout: Int? { plan.skipped[.holdout].flatMap { $0 > 0 ? $0 : nil } }
 
-    /// As it may be shown: a column of languages may hold anything.
+    /// Made safe to show: a column of languages may hold anything.
     private static func language(_ group: RunGroup) -> String {
         group.language.isEmpty ? unknownLanguage : SecretText.withoutTokens(group.language)
     }

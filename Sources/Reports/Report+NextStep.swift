@@ -5,12 +5,12 @@ import Runs
 /// What to do about a run, and with which command.
 struct NextStep: Hashable, Sendable {
     var words: String
-    /// nil where there is nothing to type.
+    /// nil if no command helps.
     var command: String?
 }
 
 extension Report {
-    /// What is left to do, starting with what concerns most devices; empty when there is nothing.
+    /// The remaining steps, starting with the one that concerns most devices; empty if nothing is left to do.
     var nextSteps: [NextStep] {
         let id = plan.id
         if isPruned { return [] }
@@ -95,7 +95,7 @@ extension Report {
         return stop
     }
 
-    /// What speaks for going on with a run whose store has forgotten something, and what against it.
+    /// The reasons for and against continuing a run whose store has lost something.
     var proAndContraOfGoingOn: (pro: String, contra: String) {
         if case .forgotten? = forgetting {
             return (
@@ -147,7 +147,7 @@ extension Report {
     /// Whether a resumption would send or settle anything.
     var isAnythingLeft: Bool { plan.left(figures) > 0 }
 
-    /// nil where everybody has the push, or no longer has the app.
+    /// nil if every device has the push, or no longer has the app.
     private var stepWhenNothingIsLeft: NextStep? {
         let again = count(.failed) + count(.unknown)
         guard again > 0 else {
@@ -161,7 +161,7 @@ extension Report {
     }
 
     /// A new plan of the campaign, without the recipients that have its push or may have it.
-    /// - Parameter cause: what has to be done first.
+    /// - Parameter cause: what must be done first.
     func newPlan(after cause: String) -> NextStep {
         let reached = count(.accepted) + count(.unknown)
         let isForAll = reached == 0 || service.choosesDevices

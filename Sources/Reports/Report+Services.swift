@@ -2,7 +2,7 @@ import Base
 import PushServices
 public import Runs
 
-/// What a service of a run did, as far as it took part.
+/// The part of a service in a run.
 struct ServiceReport: Sendable {
     /// Its facts.
     let service: any PushService
@@ -18,7 +18,8 @@ struct ServiceReport: Sendable {
     let left: Int
     /// Why nothing more was sent through it; nil when it did not stop by itself.
     let cause: StopCause?
-    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is `finished` though others stopped.
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is
+    /// `finished` although others stopped.
     let state: RunState
     /// Whether wrong settings may be why its tokens were refused.
     let doubtsTokens: Bool
@@ -55,7 +56,7 @@ extension Report {
 
     /// The services through which devices are reached, in the plan's order; empty when the run has one service only.
     var services: [ServiceReport] {
-        // Figures that an older version kept know no services.
+        // Figures that an older version kept do not include services.
         guard hasServices, figures.services.count == plan.serviceCount else { return [] }
         let settings = try? plan.settings.get().services
         return plan.services.enumerated().compactMap { number, service in
@@ -129,13 +130,13 @@ extension Report {
 extension RunPlan {
     /// How many a resumed run would send to, or settle.
     public func left(_ figures: RunFigures) -> Int {
-        // Figures that an older version kept know no services.
+        // Figures that an older version kept do not include services.
         guard serviceCount > 1, figures.services.count == serviceCount else { return left(figures, ofService: 0) }
         return figures.services.enumerated().reduce(0) { $0 + left($1.element, ofService: $1.offset) }
     }
 
-    /// The same through one service: recipients that are unsent but for good, those that a process that ended left without an outcome, and, if
-    /// the campaign wants that, those that are unknown.
+    /// The same through one service: recipients that are unsent but not permanently, those that an ended process left
+    /// without an outcome, and, if the campaign wants that, those that are unknown.
     /// - Parameter figures: of the service's recipients.
     func left(_ figures: RunFigures, ofService number: Int) -> Int {
         let resends = (try? settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
@@ -145,17 +146,17 @@ extension RunPlan {
     }
 }
 
-/// What services said of the pushes some time after they took them.
+/// What services reported about the pushes some time after they took them.
 extension Report {
     /// What one service said.
     struct Afterwards {
         let service: any PushService
         let askedAt: Timestamp
-        /// In the service's order. `older`: when it was said, if that was before the last answer.
+        /// In the service's order. `older`: the time of the report, if it was before the last answer.
         let counts: [(key: String, words: String, count: Int, older: Timestamp?)]
     }
 
-    /// By services, in the plan's order; empty when none was asked.
+    /// By services, in the plan's order; empty if none was queried.
     var afterwards: [Afterwards] {
         statistics.compactMap { said in
             let service = plan.services[said.service]
@@ -180,7 +181,7 @@ extension Report {
         }
     }
 
-    /// For programs; no member when no service was asked.
+    /// For programs; no member if no service was queried.
     var afterwardsMembers: [(String, JSONValue)] {
         let services = afterwards.map { said in
             let older = said.counts.compactMap { count in count.older.map { (count.key, JSONValue.string($0.description)) } }
@@ -195,7 +196,7 @@ extension Report {
 }
 
 extension ReportPage {
-    /// The panel about it; empty when no service was asked.
+    /// The panel about it; empty if no service was queried.
     var afterwards: HTML {
         let said = report.afterwards
         guard !said.isEmpty else { return "" }

@@ -107,7 +107,7 @@ extension Report {
         if let text { facts.append(("Text", text)) }
         facts += [("Run", plan.id), ("State", status.state.rawValue + (isHeld ? ", held" : ""))]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
-        // That it was cancelled is its state.
+        // Its state already says that it was cancelled.
         if status.cause != .cancelled, let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let approval {
@@ -137,10 +137,10 @@ extension Report {
             + (service.statistics == nil || isSimulated ? "" : "; `volley report \(plan.id) --refresh` asks it")
     }
 
-    /// Whether it went to the simulator inside Volley alone, which ended with the run.
+    /// Whether it went only to the simulator inside Volley, which ended with the run.
     private var isSimulated: Bool { (try? plan.settings.get())?.services.allSatisfy(\.environment.isSimulator) ?? false }
 
-    /// Whether an outcome is worth a line: no answer to a call says that an app is gone from a device.
+    /// Whether an outcome gets a line: an answer to a call never says that an app is gone from a device.
     func isShown(_ outcome: Outcome) -> Bool { outcome != .invalidToken || !service.choosesDevices || count(outcome) > 0 }
 
     /// Where it was sent, or will be; nil when the plan does not say.
@@ -162,7 +162,7 @@ extension Report {
             let words = lines.joined(separator: " · ").split(whereSeparator: \.isNewline).joined(separator: " ")
             return (words: words, recipients: message["recipients"]?.integerValue ?? 0)
         }
-        // Several services have each text as a message of their own.
+        // With several services, each text is a separate message of each.
         let recipients = Dictionary(texts.map { ($0.words, $0.recipients) }, uniquingKeysWith: +)
         let most = recipients.values.max()
         guard let first = texts.first(where: { recipients[$0.words] == most }), !first.words.isEmpty else { return nil }
@@ -230,7 +230,7 @@ extension Report {
             facts.append(("Pushes sent", repeats > 0 ? "\(text), \(TextFormat.count(repeats)) of them again" : text))
         }
         if let mean = meanPerSecond, let peak = peakPerSecond, peak > 0 {
-            // A run of less than a second or two has no full second to be the busiest.
+            // A run of less than a second or two has no busiest full second.
             let busiest = peak < mean ? "" : ", \(TextFormat.count(peak)) in the busiest second"
             facts.append(("Rate", "\(TextFormat.count(mean)) a second on average\(busiest)"))
         } else if let peak = peakPerSecond, peak > 0 {

@@ -13,19 +13,20 @@ public struct Report: Sendable {
     let campaignFile: String
     let status: RunStatus
     let figures: RunFigures
-    /// What the answers of each service say about tokens and settings, life by life.
+    /// What the answers of each service say about tokens and settings, for each life.
     private let evidence: [RunEvidence]
     /// Which services stopped.
     let stops: ServiceStops
     /// The reasons of recipients without a record, by the numbers of the services.
     private let unrecorded: [UnrecordedReasons?]
-    /// What services said of the pushes after they took them.
+    /// What services reported about the pushes after they took them.
     let statistics: [ServiceStatistics]
     /// nil when no approval was needed.
     let approval: RunApproval?
-    /// What is not known of it since a backup; nil when it was not put back from one.
+    /// What is unknown since a backup; nil if it was not restored from one.
     let restored: RestoredRun?
-    /// Whether it is sent by several machines, and the store that they share may know more than its file: that is fetched at the end.
+    /// Whether it is sent by several machines, and the store that they share may have more than its file: the rest is
+    /// fetched at the end.
     public let isShared: Bool
     /// The same where recipients that are unsent in the file count as unknown (`RunFigures.asNotFetched`).
     let isNotFetched: Bool
@@ -133,7 +134,7 @@ public struct Report: Sendable {
     /// Those that `frequency` leaves out are left out on purpose.
     public var missed: Int { figures.missed }
 
-    /// The same for a run that reached its end, where nothing more will come.
+    /// The same for a run that reached its end and will send nothing more.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
 
     /// How many devices a finished run missed, and why; nil when it missed none.
@@ -141,7 +142,7 @@ public struct Report: Sendable {
         status.state == .finished ? figures.missedPushes(of: plan.audience) : nil
     }
 
-    /// What a person should know of a run that finished; nil for one that went well. What was not fetched yet is no problem.
+    /// The problem of a finished run; nil for one that went well. Outcomes that were not fetched yet are not a problem.
     public var problem: ScheduleProblem? {
         guard status.state == .finished else { return nil }
         return isNotFetched ? missedPushes.map { .missed($0) } : figures.problem(of: plan.audience)
@@ -153,7 +154,7 @@ public struct Report: Sendable {
     /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
     var doubtsTokens: Bool { evidence.indices.contains(where: doubtsTokens(ofService:)) }
 
-    /// The same of one of its services.
+    /// The same for one of its services.
     func doubtsTokens(ofService number: Int) -> Bool {
         guard status.state.hasEnded else { return false }
         let evidence = evidence[number]
@@ -168,7 +169,7 @@ public struct Report: Sendable {
     /// Whether most answers are refusals that wrong settings cause.
     public var pointsAtSettings: Bool { !blamedServices.isEmpty }
 
-    /// Whether only a new run can mend wrong settings. Where another service took pushes, it would send those again.
+    /// Whether only a new run can correct wrong settings. If another service took pushes, it would send those again.
     var needsNewRun: Bool { pointsAtSettings && !hasServices }
 
     /// Whether its recipients were removed, so that only figures are left.
@@ -198,7 +199,7 @@ public struct Report: Sendable {
         return figures.services.indices.reduce(into: [:]) { $0.merge(reasonCounts(ofService: $1), uniquingKeysWith: +) }
     }
 
-    /// The same of one of several services.
+    /// The same for one of several services.
     func reasonCounts(ofService number: Int) -> [String: Int] { figures.services[number].reasons(unrecorded[number]) }
 
     /// Recipients by how often they were sent to, in order.
@@ -284,16 +285,16 @@ struct TestPush: Sendable {
     }
 }
 
-/// A run that was put back from a backup: of a held one, the figures are those of the backup, and no command continues
+/// A run that was put back from a backup: the figures of a held one are those of the backup, and no command continues
 /// it.
 extension Report {
     /// Whether it had not ended when the backup was made.
     var isHeld: Bool { restored?.isHeld ?? false }
 
-    /// Recipients that may have got the push since the backup, though the run's file has nothing of it.
+    /// Recipients that may have got the push since the backup, although the run's file does not show it.
     var notKnownSinceBackup: Int { count(.unsent) }
 
-    /// The result as of the backup, and what is not known.
+    /// The result as of the backup, and what is unknown.
     var headlineOfHeld: String {
         let (all, accepted) = (TextFormat.count(plan.audience), TextFormat.count(count(.accepted)))
         let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"

@@ -4,12 +4,13 @@ public import Runs
 
 /// The report as CSV, one line per recipient, streamed.
 ///
-/// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
-/// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula
-/// gets an apostrophe in front (`CSVCell`). `variant` is blank when the campaign
-/// has no variants, `attempts` where a process ended before it could record them. With several services the id of a push is in `push_id`, and the last column, `service`, names the one that took it.
+/// RFC 4180 with one departure: lines end only with LF, because the file is read by scripts (cut, awk, sort) as often
+/// as by spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a
+/// spreadsheet would run as a formula gets an apostrophe in front (`CSVCell`). `variant` is blank when the campaign has
+/// no variants, `attempts` where a process ended before it could record them. With several services the id of a push is
+/// in `push_id`, and the last column, `service`, names the one that took it.
 public enum ReportCSV {
-    /// What its columns are called, of a run that a service took.
+    /// The names of its columns, for a run that one service took.
     public static func columns(of service: any PushService) -> [String] {
         [
             "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason", "attempts", service.idColumn,
@@ -17,7 +18,7 @@ public enum ReportCSV {
         ]
     }
 
-    /// What its columns are called, of a run that several services take.
+    /// The names of its columns, for a run that several services take.
     public static let columnsOfSeveralServices =
         columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0 } + ["service"]
 
@@ -131,7 +132,7 @@ private struct LineWriter {
         comma()
         if !result.hasUnknownAttempts { number(result.attempts) }
         comma()
-        // What was claimed and has no outcome may have been sent: its id helps to find out.
+        // A claimed push without an outcome may have been sent: its id helps to find out.
         if result.mayHaveBeenSent { PushID(runSeed: seed, recipient: result.id).append(to: &bytes) }
         comma()
         if hasAnswer { number(result.latencyMilliseconds) }

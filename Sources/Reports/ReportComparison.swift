@@ -58,7 +58,7 @@ public struct ReportComparison: Sendable {
         return rows
     }
 
-    /// Those that people see: without outcomes that calls to a service's own audience never have.
+    /// The displayed outcomes: without those that calls to a service's own audience never have.
     private var shownRows: [Row] {
         rows.filter { row in
             row.path != "outcomes/\(Outcome.invalidToken.name)" || before.isShown(.invalidToken) || after.isShown(.invalidToken)
@@ -91,7 +91,7 @@ public struct ReportComparison: Sendable {
         return names
     }
 
-    /// The part of a service in a run; where it is the run's only one, that is the run.
+    /// The part of a service in a run; for the run's only service, the whole run.
     private struct ServiceFigures {
         var audience: Int
         var outcomes: [Outcome: Int]

@@ -3,15 +3,15 @@ import Glibc
 import PushServices
 import Runs
 
-/// The name of a file that a result will replace: nothing but an older result may be lost.
+/// The name of a file that a result will replace: only an older result may be lost.
 public enum ResultFileCheck {
     /// - Parameters:
     ///   - file: nil for standard output.
-    ///   - option: what named it, for messages.
+    ///   - option: the option that named it, for messages.
     ///   - what: what will be written, for messages.
     ///   - runsFolder: the folder of the project's runs, lists and records.
-    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml, or leads to what no output
-    ///   goes to (`OutputPlace`). Nothing was written.
+    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml,
+    ///   or leads to something that is not an output (`OutputPlace`). Nothing was written.
     public static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
         guard let file else { return }
         guard !file.allSatisfy(\.isWhitespace) else { throw Diagnostic("\(option) is blank", remedy: "Name a file.") }
@@ -69,7 +69,7 @@ public enum ResultFileCheck {
         let line = text.prefix { !$0.isNewline }.drop { $0 == "\u{FEFF}" }
         // A ledger of the simulator.
         if line.hasPrefix("{\"time_ms\":") { return false }
-        // Volley's own JSON has nothing else on its first line.
+        // The first line of Volley's own JSON is only a brace.
         if ending.hasPrefix(".json") || ending == ".ndjson" { return line != "{" && (line.hasPrefix("{") || line.hasPrefix("[")) }
         if line.count >= 32, line.allSatisfy(\.isHexDigit) { return true }
         // A header and a row, not a sentence with a comma.
@@ -78,7 +78,7 @@ public enum ResultFileCheck {
             && !results.contains(String(line))
     }
 
-    /// nil when there is no such file, or it is a link, a pipe or a device: Volley does not wait for those.
+    /// nil if the file does not exist, or it is a link, a pipe or a device: Volley does not wait for those.
     private static func beginning(of file: String, count: Int) -> [UInt8]? {
         var status = stat()
         guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -90,7 +90,7 @@ public enum ResultFileCheck {
         return length > 0 ? Array(bytes[..<length]) : nil
     }
 
-    /// Of files in the folder of runs.
+    /// For files in the folder of runs.
     private static func belongsToVolley(_ name: String) -> Bool {
         [".sqlite", ".db", ".lock", ".partial", ".claimed", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
     }
@@ -99,7 +99,7 @@ public enum ResultFileCheck {
     private static func isDatabase(_ file: String) -> Bool {
         let mark = Array("SQLite format 3\0".utf8)
         var status = stat()
-        // A pipe or a device is a valid target; do not wait for it.
+        // A pipe or a device is a valid target, but is not waited for.
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

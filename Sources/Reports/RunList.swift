@@ -47,8 +47,9 @@ public struct RunList: Sendable {
         return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken)), ("unfinished", .array(unfinished))])
     }
 
-    /// A table with one line a run, and below it what is wrong with the broken files. Only outcomes that occur have a
-    /// column. A narrow terminal loses the campaign (the id tells it), then the start, then the difference between what was not accepted.
+    /// A table with one line a run, and below it the problems of the broken files. Only outcomes that occur have a
+    /// column. A narrow terminal loses the campaign (the id contains it), then the start, then the difference between
+    /// what was not accepted.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         guard !reports.isEmpty || !broken.isEmpty || !unfinished.isEmpty else {
@@ -95,7 +96,7 @@ public struct RunList: Sendable {
             + (plan.isOwned ? "is being made." : "was left behind and may hold \(Self.targets); `volley prune --keep 90d` removes it.")
     }
 
-    /// What targets are called: a plan that is not finished does not say by which service.
+    /// The word for targets: an unfinished plan does not name its service.
     private static let targets = "\(PushServices.standard.target.nouns) or other targets"
 
     private struct Column {

@@ -4,21 +4,21 @@ import Runs
 /// The reasons of recipients without a record: they follow from how far the run came. With them the reasons of a report
 /// add up to the outcomes of all recipients that were not accepted.
 struct UnrecordedReasons: Hashable, Sendable {
-    /// Of those that were claimed: their push may have been sent.
+    /// For claimed recipients: their push may have been sent.
     let claimed: OwnReason
     /// Of those that were not.
     let unclaimed: OwnReason
 
     private init(claimed: OwnReason, unclaimed: OwnReason) { (self.claimed, self.unclaimed) = (claimed, unclaimed) }
 
-    /// Of a run that was put back from a backup before it had ended.
+    /// For a run that was put back from a backup before it had ended.
     static let sinceBackup = UnrecordedReasons(claimed: .processEnded, unclaimed: .notKnownSinceBackup)
 
-    /// Of a run that other machines send, or have sent, of which this file does not have all.
+    /// For a run that other machines send, or have sent, and that this file does not have completely.
     static let notFetched = UnrecordedReasons(claimed: .notKnownHere, unclaimed: .notKnownHere)
 
     /// - Parameters:
-    ///   - state: of the run, or of the part of it that goes through a service.
+    ///   - state: of the run, or of its part that goes through a service.
     ///   - isInterrupted: whether Ctrl-C or SIGTERM ended it.
     /// - Returns: nil for a plan: its recipients have no outcomes yet.
     init?(_ state: RunState, isInterrupted: Bool) {
@@ -31,7 +31,7 @@ struct UnrecordedReasons: Hashable, Sendable {
         }
     }
 
-    /// Those of each of a run's services, by their numbers.
+    /// The reasons for each of a run's services, by their numbers.
     /// - Parameter isHeld: whether it was put back from a backup before it had ended.
     static func ofServices(of run: RunFile, isHeld: Bool) throws -> [UnrecordedReasons?] {
         if isHeld { return Array(repeating: .sinceBackup, count: run.plan.serviceCount) }
@@ -47,14 +47,15 @@ struct UnrecordedReasons: Hashable, Sendable {
 
     /// A recipient's reason.
     func reason(of result: StoredResult) -> String {
-        // What kept it from being sent by the backup says nothing about the time since then.
+        // The reason why it was unsent at the backup says nothing about the time since then.
         guard !result.isRecorded || self == .sinceBackup && result.outcome == .unsent else { return result.reason }
         return (result.outcome == .unknown ? claimed : unclaimed).rawValue
     }
 }
 
 extension RunFile {
-    /// Whether other machines may have sent more than this file has. A run whose store has forgotten something is judged by its file alone.
+    /// Whether other machines may have sent more than this file has. A run whose store has lost something is judged
+    /// only by its file.
     func isNotFetched(_ status: RunStatus) throws -> Bool {
         guard status.state != .planned, try sharedSince() != nil else { return false }
         if case .ledger(let stop)? = status.cause, stop.isForgetting { return false }
@@ -63,8 +64,8 @@ extension RunFile {
 }
 
 extension RunFigures {
-    /// The same where other machines may have sent to recipients that are unsent here and not for good: they are unknown. Languages and variants are left out, as it is
-    /// not known either how theirs divide.
+    /// The same if other machines may have sent to recipients that are unsent here, but not permanently: they are
+    /// unknown. Languages and variants are left out, as their division is also unknown.
     var asNotFetched: RunFigures {
         var figures = self
         var moved = figures.unrecorded.unclaimed
@@ -82,7 +83,7 @@ extension RunFigures {
         return figures
     }
 
-    /// Recipients by reason, with those of which nothing is recorded.
+    /// Recipients by reason, including those without a record.
     func reasons(_ unrecorded: UnrecordedReasons?) -> [String: Int] {
         guard let unrecorded else { return reasons }
         var all = reasons
@@ -98,7 +99,7 @@ extension RunFigures {
     }
 }
 
-/// Which services of a run stopped, and what that says of each of them.
+/// The services of a run that stopped, and the consequences for each service.
 struct ServiceStops {
     private let status: RunStatus
     /// Why services stopped while others were still sent to, by their names.
@@ -115,8 +116,8 @@ struct ServiceStops {
     /// Why a service stopped by itself; nil when it did not.
     func cause(ofService name: String) -> StopCause? { (ofRun ?? ofLegs)[name] }
 
-    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is `finished` though others
-    /// stopped.
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is
+    /// `finished` although others stopped.
     func state(ofService name: String) -> RunState {
         if cause(ofService: name) != nil { return .stopped }
         return ofRun == nil ? status.state : .finished

@@ -28,7 +28,7 @@ enum LanguageNames {
         za Zhuang; zh Chinese; zu Zulu
         """)
 
-    /// ISO 15924, only the scripts that tell the forms of a language apart.
+    /// ISO 15924, only the scripts that distinguish the forms of a language.
     static let scripts = table(
         """
         adlm Adlam; arab Arabic; beng Bangla; cyrl Cyrillic; deva Devanagari; guru Gurmukhi; hans Simplified; hant Traditional; latn Latin;\
@@ -75,13 +75,13 @@ enum LanguageNames {
     }
 }
 
-/// What a language tag means, in English.
+/// The meaning of a language tag, in English.
 public enum LanguageName {
     /// `Portuguese (Brazil)` for `pt-BR`; nil when a part of the tag has no name here.
     public static func english(_ tag: String) -> String? {
         guard let normal = LanguageTag.normalized(tag) else { return nil }
         let parts = normal.split(separator: "-")
-        // Old codes are known by the new ones (`iw`, `in`).
+        // Old codes are found under the new ones (`iw`, `in`).
         let codes = LanguageTag.fallbacks(of: parts[0]).map { $0.prefix { $0 != "-" } }
         guard let language = codes.lazy.compactMap({ LanguageNames.languages[$0] }).first else { return nil }
         var details: [Substring] = []
@@ -92,7 +92,7 @@ public enum LanguageName {
         return details.isEmpty ? String(language) : "\(language) (\(details.joined(separator: ", ")))"
     }
 
-    /// The name with the tag behind it, as a page shows it; the tag alone where it has no name.
+    /// The name followed by the tag, as a page shows it; only the tag if it has no name.
     public static func html(_ tag: String) -> HTML {
         guard let name = english(tag) else { return "<span dir=\"auto\">\(tag)</span>" }
         return "\(name) <span class=\"code\">\(tag)</span>"

@@ -1,9 +1,10 @@
 public import Base
 
-/// How Volley's pages look, previews, reports and the console alike; a part's style is in its own file. Everything is drawn by the browser: no fonts, images or
-/// scripts are loaded. Text has a contrast of at least 4.5 to its background, in both themes (WCAG 2.2, 1.4.3).
+/// The look of Volley's pages: previews, reports and the console. A part's style is in its own file. The browser draws
+/// everything: no fonts, images or scripts are loaded. Text has a contrast of at least 4.5 to its background, in both
+/// themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
-    /// A whole page, which loads nothing from anywhere and runs no script.
+    /// A whole page, which loads nothing else and runs no script.
     /// - Parameters:
     ///   - style: extra rules, after those of every page.
     ///   - body: the content of `main`.

@@ -73,7 +73,7 @@ extension ReportPage {
         return Prose.html(([before] + remedies.map(\.sentence)).filter { !$0.isEmpty }.joined(separator: " "))
     }
 
-    /// How a new plan is made: “Plan” is refused for a campaign whose only time this run has used.
+    /// How to make a new plan: “Plan” is refused for a campaign whose only time this run has used.
     private var planAnew: [Remedy] {
         report.plan.hasTimes && !report.plan.repeats ? [.giveAnotherTime, .ask(.sendNow)] : [.planAgain]
     }

@@ -2,7 +2,7 @@ import Base
 import PushServices
 import Runs
 
-/// What few people ask for, folded: how fast it went, how often devices were sent to, and the run's own facts.
+/// Facts that few people need, folded: how fast it went, how often devices were sent to, and the run's own facts.
 extension ReportPage {
     var details: HTML {
         """

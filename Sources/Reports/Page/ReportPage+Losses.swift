@@ -47,7 +47,7 @@ extension ReportPage {
             let meaning =
                 stop.map { Prose.html("The run stopped: \($0)") }
                 ?? "\(report.guide.meaning(outcome))"
-            // Why it stopped says more than that it did.
+            // The cause of a stop says more than the state.
             let known = (causes?[outcome] ?? []).filter { stop == nil || $0.name != OwnReason.stopped.rawValue }
             return Loss(
                 count: count,
@@ -72,7 +72,7 @@ extension ReportPage {
         return (ofPushes + ofRows).sorted { $0.count > $1.count }
     }
 
-    /// What is known of a loss: its reasons, or what the outcome means where no reason is known.
+    /// The explanation of a loss: its reasons, or the meaning of the outcome if no reason is known.
     private func notes(_ reasons: [Cause], of count: Int, otherwise meaning: HTML) -> [HTML] {
         let rest = count - reasons.reduce(0) { $0 + $1.recipients }
         guard rest > 0, !reasons.isEmpty else { return reasons.isEmpty ? [meaning] : reasons.map(cause) }
@@ -88,7 +88,7 @@ extension ReportPage {
     /// A reason of a service.
     private struct Cause {
         var service: any PushService
-        /// Where the JSON report has its number.
+        /// The place of its number in the JSON report.
         var path: String
         var name: String
         var recipients: Int
@@ -109,7 +109,7 @@ extension ReportPage {
         }.sorted { ($1.recipients, $0.path) < ($0.recipients, $1.path) }
     }
 
-    /// The three most frequent reasons of each outcome; nil when the figures do not tell which reason led to which outcome.
+    /// The three most frequent reasons of each outcome; nil if the figures do not connect reasons with outcomes.
     private var reasonsByOutcome: [Outcome: [Cause]]? {
         var found: [Outcome: [Cause]] = [:]
         for reason in causes {
@@ -143,7 +143,7 @@ extension ReportPage {
             """
     }
 
-    /// All reasons: of each service by itself, as the same word may mean two things.
+    /// All reasons, separately for each service, as the same word may mean two things.
     private var reasonFolds: HTML {
         guard !report.services.isEmpty else {
             return Fold(

@@ -2,13 +2,13 @@ import Base
 import PushServices
 import Runs
 
-/// What keeps the run from being done, and what to do about it.
+/// Why the run is not complete, and what to do about it.
 extension ReportPage {
     var nextStep: HTML {
         if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
         if report.isHeld || report.restored != nil && !report.nextSteps.isEmpty { return restoredAdvice }
         let (title, words, command) = advice
-        // That it was cancelled is its state.
+        // Its state already says that it was cancelled.
         let because = report.status.cause == .cancelled ? nil : report.status.because(for: report.face)
         let reason: HTML = because.map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
@@ -115,7 +115,7 @@ extension ReportPage {
         }
     }
 
-    /// Why a run that was put back from a backup is not sent on, and what a person can do.
+    /// Why a run that was put back from a backup is not continued, and what a person can do.
     private var restoredAdvice: HTML {
         let title: HTML = report.isHeld ? "Held: put back from a backup" : "Put back from a backup"
         let facts: HTML = report.isHeld ? "<p>\(Prose.html(TextFormat.capitalized(report.whatMayHaveBeenSent)))</p>" : ""
@@ -134,7 +134,7 @@ extension ReportPage {
         report.service.choosesDevices ? "Calls that were accepted are not made twice" : "Devices that got the push do not get it twice"
     }
 
-    /// How devices that were missed can still get it.
+    /// How missed devices can still get it.
     private var missedAdvice: HTML {
         let count = report.missedForGood
         guard count > 0 else { return "" }

@@ -23,7 +23,7 @@ extension ReportPage {
             """
     }
 
-    /// When the share was right, unless that is for good.
+    /// The moment of the share, unless it can no longer change.
     private var asOf: HTML {
         if report.isHeld { return " by the backup" }
         return state == .running || state == .paused ? " so far" : ""
@@ -41,7 +41,7 @@ extension ReportPage {
 
     // MARK: - In words
 
-    /// How many were never sent to, before everything else.
+    /// How many were never sent to, as the first fact.
     private var missed: HTML {
         guard let missed = report.missedPushes else { return "" }
         let devices = TextFormat.counted(missed.count, one: "\(noun) was", many: "\(noun)s were")
@@ -136,7 +136,7 @@ extension ReportPage {
         [("To", audienceInWords)].compactMap { name, words in words.map { (name, $0) } } + [("When", time), ("Where", place)]
     }
 
-    /// nil when the plan does not tell.
+    /// nil if the plan does not say.
     private var audienceInWords: HTML? {
         let plan = report.plan
         if plan.isTest { return "The test devices of \(plan.app)" }
@@ -157,7 +157,7 @@ extension ReportPage {
         let length = report.milliseconds.map {
             " UTC, \(TextFormat.duration(seconds: Double($0) / 1000)) from the first push to the last answer"
         }
-        // On the same day the time is enough.
+        // On the same day, the time of day is enough.
         let isSameDay = Self.moment(start).prefix(10) == Self.moment(end).prefix(10)
         return
             "\(Self.moment(start)) – \(isSameDay ? String(Self.moment(end).dropFirst(11)) : Self.moment(end))\(length ?? " UTC; the clock was set back meanwhile")"

@@ -26,7 +26,7 @@ public struct ReportPage {
 
     /// Whether there can be results.
     var hasBegun: Bool { report.status.startedAt != nil }
-    /// Whether outcomes say anything: of a held plan, that it may have been sent since the backup.
+    /// Whether outcomes have a meaning: for a held plan they say that it may have been sent since the backup.
     var hasOutcomes: Bool { hasBegun || report.isHeld }
 
     /// Where it went; empty when the plan does not say.
@@ -39,7 +39,7 @@ public struct ReportPage {
 
     var isSimulated: Bool { places == ["simulator"] }
 
-    /// The most rows of a list that a person can still read.
+    /// The most rows of a list that a person can still read through.
     static let shownRows = 100
 
     /// The document.
@@ -165,7 +165,7 @@ extension ReportPage {
             """
     }
 
-    /// What was accepted through a service, of the devices that go through it.
+    /// The accepted share of the devices that go through a service.
     private func part(of link: Report.ChainLink, _ service: String) -> HTML {
         guard let part = link.services.first(where: { $0.name == service }), let accepted = part.accepted else { return "–" }
         let path = "chain/\(link.id)/services/\(service)"
@@ -296,7 +296,7 @@ extension ReportPage {
         let heights = columns.map(\.height)
         let (total, highest) = (TextFormat.count(heights.reduce(0, +)), heights.max() ?? 0)
         let at = clock(timeline, step: heights.firstIndex(of: highest) ?? 0)
-        // The middle mark fits only where there are as many columns left of it as right of it.
+        // The middle mark needs the same number of columns on both sides.
         let marks = [0] + (columns.count % 2 == 0 && columns.count > 2 ? [columns.count / 2] : []) + [columns.count]
         let legend = Chart.legend(
             outcomes.map { ($0, "\(report.guide.title($0))" as HTML) })

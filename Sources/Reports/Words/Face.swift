@@ -2,11 +2,11 @@
 public enum Face: Hashable, Sendable {
     /// The command line, and the files that it writes.
     case terminal
-    /// A browser: what only a command can do is done by the operators of Volley.
+    /// A browser: the operators of Volley do what only a command can do.
     case console
 }
 
 extension Face {
-    /// What the process that sends is called.
+    /// The name of the process that sends.
     var sender: String { self == .console ? "the sender" : "volley schedule" }
 }

@@ -70,7 +70,7 @@ extension OrderRefusal {
 }
 
 extension OrderRemains {
-    /// What there is, and what to do.
+    /// The present state, and what to do.
     public var sentence: String {
         switch self {
         case .nothing: "nothing came of it; order it again"

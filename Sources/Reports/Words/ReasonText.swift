@@ -3,7 +3,7 @@ public import PushServices
 
 /// What the reasons behind outcomes mean and what to do about them: those of push services, and Volley's own.
 public enum ReasonText {
-    /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
+    /// What a reason means and what to do, one to three sentences; nil for an unknown one.
     /// - Parameters:
     ///   - service: the service that gave it.
     ///   - face: the readers.
@@ -11,7 +11,8 @@ public enum ReasonText {
         OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }
 
-    /// The outcome to which a reason leads as a rule; nil where it may be any. A gateway's answer with the same words can lead to another one.
+    /// The outcome to which a reason leads as a rule; nil if it may be any. A gateway's answer with the same words can
+    /// lead to another one.
     static func outcome(of reason: String, by service: any PushService) -> Outcome? {
         if let own = OwnReason(rawValue: reason) { return own.outcome }
         return service.words(about: reason)?.meaning.usualOutcome ?? .rejected

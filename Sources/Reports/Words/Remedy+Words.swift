@@ -58,7 +58,7 @@ extension Remedy.Task {
 }
 
 extension Diagnostic {
-    /// What is wrong, without its final full stop, in the words of a face.
+    /// The problem, without its final full stop, in the words of a face.
     public func message(for face: Face) -> String { face == .console ? plainMessage ?? message : message }
 
     /// What to do next, whole sentences, in the words of a face; nil if the message says it.

@@ -5,7 +5,7 @@ extension ScheduleProblem {
     /// Why a time waits, was given up, or did not reach every device, as written after a colon.
     public var sentence: String { sentence(for: .terminal) }
 
-    /// The same behind the state of the time; nil where that says it already.
+    /// The same after the state of the time; nil if the state already says it.
     public func sentence(behind state: ScheduledRun.State) -> String? {
         state == .cancelled && self == .stopped(.cancelled) ? nil : sentence
     }
@@ -48,7 +48,7 @@ extension ScheduleProblem {
         }
     }
 
-    /// A sentence, such as that of a mistake with its remedy, before a semicolon.
+    /// A sentence, such as a mistake with its remedy, before a semicolon.
     private static func clause(_ words: String) -> String { words.hasSuffix(".") ? String(words.dropLast()) : words }
 
     private static func failed(_ count: Int, unanswered: Int) -> String {

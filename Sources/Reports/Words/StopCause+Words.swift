@@ -31,7 +31,8 @@ extension StopCause {
         }
     }
 
-    /// Each service's sentence, and which services were not affected. Where the end showed that the settings are wrong, all was sent, and nothing is left.
+    /// Each service's sentence, and which services were not affected. If only the end showed that the settings are
+    /// wrong, everything was sent, and nothing is left.
     private static func sentence(_ partial: PartialStop, for face: Face, _ service: (String) -> (any PushService)?) -> String {
         func name(_ name: String) -> String { service(name)?.displayName ?? name }
         let stops = partial.stopped.map { stop in
@@ -45,7 +46,7 @@ extension StopCause {
         return (stops + ends).joined(separator: " ")
     }
 
-    /// Whether it is what the answers said once all pushes had been sent.
+    /// Whether the cause only showed in the answers after all pushes had been sent.
     private var isJudgedAtEnd: Bool {
         if case .service(_, .targetsRefused) = self { true } else { false }
     }
@@ -92,10 +93,10 @@ private struct ServiceWords {
     /// The key of an app's topic.
     var topic: String { service?.account.topic.key ?? "topic" }
 
-    /// What a token that is fetched is called.
+    /// The word for a token that is fetched.
     var token: String { service?.account.tokenExchange?.noun ?? "token" }
 
-    /// What a name that it gives out for a request is called.
+    /// The word for a name that it gives out for a request.
     var requestName: String { if case .fetched(let names)? = service?.repeatProtection { names.noun } else { "name" } }
 
     /// What targets are called.
@@ -110,7 +111,7 @@ private struct ServiceWords {
     /// The key of an app's certificate.
     var certificate: String { service?.account.names.certificate ?? "certificate" }
 
-    /// The key of the environment, and between which of the service's own one can choose.
+    /// The key of the environment, and the service's own environments to choose from.
     var environment: String {
         let names = service?.account.environments.choices.map(\.name) ?? []
         return names.count > 1 ? "environment (\(names.joined(separator: " or ")))" : "environment"
@@ -165,7 +166,7 @@ private struct ServiceStopWords {
         "check the environment and \(service.topic) in volley.yaml, and that the export belongs to this app."
     }
 
-    /// What shows that an answer is not the service's.
+    /// The sign that an answer is not from the service.
     private var strangeness: String {
         guard let known = service.service, known.answersCarryID else { return ", which \(service.name) would not" }
         return " and without \(known.terms.aPushID), which \(service.name) always gives"
@@ -345,7 +346,7 @@ extension RunActivity {
 }
 
 extension RunStatus {
-    /// Why it stopped, or that this cannot be seen; nil when there is nothing to say.
+    /// Why it stopped, or that the cause is unknown; nil if it did not stop.
     public var because: String? { because(for: .terminal) }
 
     /// The same in the words of a face.

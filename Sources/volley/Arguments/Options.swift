@@ -23,7 +23,7 @@ struct SharedOptions: ParsableArguments {
     @Flag(name: .long, help: "Say more about what happens.")
     var verbose = false
 
-    /// Shells leave `~` as it is in `--runs=~/runs`, and systemd always does: the runs would be in a folder of that name.
+    /// Shells leave `~` as it is in `--runs=~/runs`, and systemd always does: the runs would be in a folder named `~`.
     func validate() throws {
         for (option, path) in [("--config", config), ("--runs", runs)] {
             guard let path, path == "~" || path.hasPrefix("~/") else { continue }
@@ -60,7 +60,7 @@ struct JSONOption: ParsableArguments {
 
 /// The option for log collectors.
 struct LogOptions: ParsableArguments {
-    /// The formats that a person can choose; a process in systemd's journal finds out by itself.
+    /// The formats that a person can choose; a process in systemd's journal chooses by itself.
     enum Choice: String, CaseIterable, ExpressibleByArgument {
         case text, json
 

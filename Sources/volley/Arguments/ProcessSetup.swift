@@ -11,7 +11,7 @@ enum ProcessSetup {
         volley_limit_heaps()
         reserveStandardStreams()
         unblockSignals()
-        // Asked before `volley_end_with_parent`, which removes the variable.
+        // Read before `volley_end_with_parent`, which removes the variable.
         if EnvironmentVariables["VOLLEY_SUPERVISOR"] != nil { Supervisor.note() }
         // `volley serve` started it, and has ended already.
         if volley_end_with_parent() != 0 { exit(ExitStatus.interrupted.rawValue) }

@@ -339,9 +339,9 @@ struct Simulate: ParsableCommand {
         guard Simulators.named(service)?.keepsTasks == true || listsPerTask == 0 else {
             throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
         }
-        // More than a century of it is a slip, and may be more than a timestamp holds.
+        // More than a century is a slip, and may be more than a timestamp holds.
         guard abs(clockAhead.map(Double.init) ?? 0) <= 4e9 else { throw ValidationError("--clock-ahead takes seconds, up to 4000000000.") }
-        // Of more, and of what is no number, a clock makes no end.
+        // A clock never reaches more, or a value that is not a number.
         guard (0...4e9).contains(seconds ?? 0) else { throw ValidationError("--for takes seconds, up to 4000000000.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
@@ -351,7 +351,7 @@ struct Simulate: ParsableCommand {
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
     }
 
-    /// Whether there is an option that only services that give out access tokens have.
+    /// Whether an option is given that only services with access tokens have.
     private var hasIssuerOptions: Bool { tokenSeconds != nil || messagesPerToken != 0 }
 
     func run() throws {

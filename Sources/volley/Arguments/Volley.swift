@@ -33,7 +33,7 @@ struct Volley: ParsableCommand {
         return ProgramArguments.all.first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Shows what is wrong with the arguments, and exits with 2, as for any other mistake that sends nothing. With
+    /// Shows the problem with the arguments, and exits with 2, as for any other mistake that sends nothing. With
     /// `--json`, the error is also written as a document.
     /// - Parameters:
     ///   - complaint: begins with `Error: `.
@@ -42,7 +42,7 @@ struct Volley: ParsableCommand {
         let console = Console()
         console.warn(SecretText.withoutTokens(complaint))
         if ProgramArguments.all.prefix(while: { $0 != "--" }).contains("--json") {
-            // Standard output may be what failed; then the message above must do.
+            // Standard output itself may have failed; then the message above is all.
             try? console.out(JSONValue.object(pairs: [("errors", .array([Diagnostic(message).json]))]).indentedText)
         }
         exit(withError: ExitCode(ExitStatus.wrong.rawValue))

@@ -50,7 +50,7 @@ extension Backup.Progress {
 extension Backup.Made {
     private var bytes: Int { manifest.files.reduce(0) { $0 + $1.bytes } }
 
-    /// What it holds, what it does not, and why.
+    /// Its contents, what is missing, and why.
     var text: String {
         let runs = manifest.files.count { $0.path.hasPrefix("runs/") }, project = manifest.files.count - runs
         var lines = [

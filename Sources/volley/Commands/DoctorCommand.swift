@@ -78,17 +78,17 @@ public enum DoctorCommand {
         return (areWell, documents)
     }
 
-    /// Looks for what this user cannot read, write or start, and for mistakes in lists and files of scheduled campaigns, whichever app was named: the
-    /// runs and their records are those of all apps.
-    /// - Returns: what is wrong; empty if nothing is.
+    /// Looks for files that this user cannot read, write or start, and for mistakes in lists and files of scheduled
+    /// campaigns, whichever app was named: the runs and their records are those of all apps.
+    /// - Returns: the problems; empty without any.
     private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep] {
         let catalog = project.catalog(options.project)
         var inspection = ProjectInspection(project, catalog), ofCampaigns = CampaignInspection()
         var ofAccounts = AccountInspection(beside: catalog.place)
         let found = inspection.obstacles() + [ofAccounts.obstacle()].compactMap(\.self)
-        // Which campaigns `volley schedule` was started with is in its record.
+        // The record of `volley schedule` has the campaigns that it was started with.
         let campaigns = ((try? catalog.schedule.read().campaigns) ?? []).map(\.file).filter {
-            // What was removed is no campaign any more; what cannot be looked up may be one.
+            // A removed file is no longer a campaign; one that cannot be looked up may be one.
             FilePaths.exists($0) || FileAccess.lookupProblem($0) != nil
         }.sorted()
         let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, besides: found, now: .now())

@@ -59,13 +59,13 @@ public enum InitCommand {
 struct StarterProject {
     let service: any PushService
 
-    /// The export's name for the targets: not that of another column which every export may have.
+    /// The export's name for the targets: it must differ from other columns that every export may have.
     private var targetColumn: String {
         let name = service.target.noun.replacing(" ", with: "_").lowercased()
         return ExportColumns.Standard(rawValue: name) == nil ? name : service.target.column
     }
 
-    /// Slow enough to try it, and no faster than the service takes. An app's pace counts devices.
+    /// Slow enough to watch, and no faster than the service accepts. An app's pace counts devices.
     private var pace: String {
         let slow = Pace(pushes: 500, intervalSeconds: 1)
         guard let usual = service.usualPace, usual.isLimit, !service.batching.isPacedByCalls, usual.pace.perSecond < slow.perSecond
@@ -88,7 +88,7 @@ struct StarterProject {
             ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
             ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: \(pace)", "never faster than this"),
             ("# approval: required", "nothing is sent without approval: volley approve"),
-            // In quotes: a token of digits alone would be a number.
+            // In quotes: a token of only digits would be a number.
             ("# \(service.testDevicesExample.replacing(start, with: "\"\(start)\""))", "for volley send --test"),
             (
                 "# proxy: http://proxy.example.com:3128",
@@ -113,7 +113,7 @@ struct StarterProject {
         return line + String(repeating: " ", count: line.count > 32 ? 3 : 34 - line.count) + "# \(comment)"
     }
 
-    /// Without what the service does not have, or not for all phones.
+    /// Without keys that the service does not have, or not for all phones.
     var campaign: String {
         let rules = service.rules
         let hasExpiry = rules.deliveryKeys.contains(.expires) && !rules.deliveryLosses.contains { $0.key == .expires }
@@ -189,7 +189,7 @@ struct StarterProject {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A target that looks like the service's, and that no device has.
+    /// A target that looks like one of the service, and that no device has.
     private func target(_ next: () -> UInt64) -> String {
         if case .hex(let digits) = service.target.notation {
             return (0..<min(64, digits.upperBound) / 16).map { _ in Self.hex(next(), digits: 16) }.joined()

@@ -83,7 +83,7 @@ public enum ReportCommand {
     }
 
     /// Queries the services of a run for statistics of its pushes.
-    /// - Returns: whether all that can say it did.
+    /// - Returns: whether all services with statistics answered.
     private static func refresh(
         _ argument: String, in catalog: RunsFolder, _ options: CommonOptions, _ console: Console
     ) throws -> Bool {
@@ -123,7 +123,7 @@ public enum ReportCommand {
     {
         let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)
         let (maker, now) = ("Volley \(volleyVersion)", Timestamp.now())
-        // Include all that is known about other runs.
+        // Include everything that is known about other runs.
         let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
         guard let before else {
             return switch format {

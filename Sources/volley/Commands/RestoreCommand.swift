@@ -2,7 +2,7 @@ public import Automation
 import Base
 import Runs
 
-/// `volley restore`: puts a backup back, and says what it cannot know.
+/// `volley restore`: restores a backup, and says what remains unknown.
 public enum RestoreCommand {
     /// Puts a backup back.
     public static func run(_ request: Restore.Request, options: CommonOptions, console: Console) throws -> ExitStatus {
@@ -21,7 +21,7 @@ public enum RestoreCommand {
 }
 
 extension Restore.Done {
-    /// What was put back, and what follows.
+    /// What was restored, and the consequences.
     func text(nothingSentSince: Bool) -> String {
         var lines = [project.map { "The project is in \($0), its runs are in \(runs)." } ?? "The runs are in \(runs)."]
         lines.append("The backup is of \(manifest.startedAt), and every file in it is as it was then.")

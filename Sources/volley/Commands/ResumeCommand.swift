@@ -88,7 +88,7 @@ public enum PauseCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let (id, run) = try SharedOrder.run(argument, givingElsewhere: .pause, options)
-        // Others may send a run whose process is gone here.
+        // Others may send a run whose process here is gone.
         if let run, run.isBeingSent || (try? give(.pause, toSharedRun: run.plan.id, in: options.project)) != true {
             try pause(run, at: .now())
         }
@@ -115,8 +115,8 @@ public enum CancelCommand {
 
 /// Orders to runs whose files are on other machines.
 enum SharedOrder {
-    /// The run that an argument means, if its file is here. If it is not, or is a copy of one that is being sent, the order is given to the machines that
-    /// send the run through the store.
+    /// The run that an argument names, if its file is here. If it is not, or is a copy of one that is being sent, the
+    /// order is given to the machines that send the run through the store.
     /// - Returns: the run's id; no run if the order was given.
     /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
     static func run(

@@ -46,7 +46,8 @@ public enum ScheduleCommand {
         }
     }
 
-    /// Where the record cannot be used, says first which files belong to another user: the error itself names one file, and no owner.
+    /// If the record cannot be used, first lists the files of another user: the error itself names one file, and no
+    /// owner.
     private static func sayingObstacles<Value>(
         _ project: Project, _ catalog: RunsFolder, _ console: Console, _ body: () throws -> Value
     ) throws -> Value {
@@ -90,8 +91,8 @@ public enum ScheduleCommand {
         return (try? run.status().state) == .paused
     }
 
-    /// The volley.yaml that says where runs are kept, where notices go, and what to keep up to date: the one of `--config`, or that of the
-    /// first file or folder.
+    /// The volley.yaml with the folder of runs, the receivers of notices, and the files of `monitoring`: the one of
+    /// `--config`, or that of the first file or folder.
     private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, RunsFolder) {
         guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {

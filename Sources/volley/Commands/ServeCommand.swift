@@ -28,7 +28,7 @@ public enum ServeCommand {
         }
     }
 
-    /// Runs until it is interrupted, or the console says that it cannot serve like that.
+    /// Runs until it is interrupted, or the console reports that it cannot serve with these settings.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         try Hangup.expect(console)
         Interruption.install()
@@ -55,14 +55,14 @@ public enum ServeCommand {
         return file
     }
 
-    /// The two children, and what watches them.
+    /// The two children, and their supervision.
     private final class Service {
         private var supervision: Supervision
         private var children: [Supervision.Child: ServedProcess] = [:]
         private let programs: [Supervision.Child: (path: String, arguments: [String])]
         private let records: ScheduleRecords
         private let console: Console
-        /// Rung when a child has ended, and by SIGHUP.
+        /// Signalled when a child has ended, and by SIGHUP.
         private let woken: Wakeup
         private let manager = ServiceManager()
         private let clock = ContinuousClock()
@@ -87,7 +87,7 @@ public enum ServeCommand {
             var listening: [String] = []
             if let listen = settings.listen { listening += ["--listen", listen] }
             if let socket = settings.socket { listening += ["--socket", socket] }
-            // A folder whose name begins with a hyphen is no option.
+            // A folder whose name begins with a hyphen must not look like an option.
             programs = [
                 .console: (page, common + listening + ["--", settings.folder]),
                 .sender: (own, ["schedule"] + common + ["--", settings.folder]),
@@ -114,7 +114,7 @@ public enum ServeCommand {
                     ends[child] = end
                     handle(.ended(child, isWrong: end == .exited(ExitStatus.wrong.rawValue)))
                 }
-                // While there is a console, it says itself that it is alive: when it hangs, its pages do.
+                // While the console runs, it gives its own signs of life: when it hangs, they stop.
                 if children[.console] == nil { manager.alive() }
                 if !isEnding, Interruption.process.isRequested {
                     isEnding = true
@@ -157,7 +157,7 @@ public enum ServeCommand {
         private func start(_ child: Supervision.Child) {
             guard let program = programs[child] else { return }
             do {
-                // The console says that it is ready once it listens, and alive as long as it can.
+                // The console reports that it is ready once it listens, and then gives signs of life.
                 children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: woken)
                 handle(.started(child))
             } catch {
@@ -171,7 +171,7 @@ public enum ServeCommand {
             let end = ends[child].map { "ended \($0.words)" } ?? "could not be started"
             let continues = child == .console && hasSender ? ", and volley schedule continues" : ""
             console.warn("\(Self.name(child)) \(end)\(continues); it is started again in \(seconds) s.")
-            // A manager that waits for the console's word would end the sender with it.
+            // A manager that waits for the console's signs of life would end the sender with it.
             if child == .console, hasSender { manager.ready() }
         }
 
@@ -195,9 +195,10 @@ public enum ServeCommand {
 
 /// `volley serve --invite`: people that may run commands here may invite others to the console.
 extension ServeCommand {
-    /// Prints a link with which a person chooses the password of a new account, or a new password of an account that there is.
+    /// Prints a link with which a person chooses the password of a new account, or a new password of an existing
+    /// account.
     /// - Parameters:
-    ///   - name: what the person signs in with.
+    ///   - name: the person's sign-in name.
     ///   - roles: `ROLE`, or `ROLE:APP`; none for an administrator of all apps.
     public static func invite(
         _ name: String, roles: [String], settings: Settings, options: CommonOptions, console: Console

@@ -33,7 +33,7 @@ public enum SimulateCommand {
         public var broadcastsPerDay: Int?, broadcastsPerMinute: Int?
         /// Whether an app that has not paid may send to tags.
         public var takesTags = true
-        /// After how many lists their text is forgotten; 0 for never.
+        /// After how many lists their text is dropped; 0 for never.
         public var listsPerTask = 0
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
@@ -101,7 +101,7 @@ public enum SimulateCommand {
         return .done
     }
 
-    /// Replaces the certificate of an earlier simulator, and nothing else.
+    /// Replaces only the certificate of an earlier simulator.
     private static func writeAuthority(_ pem: String, to file: String) throws {
         if case .file(let place) = try OutputPlace(file), FilePaths.exists(place),
             !String(decoding: try FilePaths.read(place), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----")

@@ -45,7 +45,7 @@ struct SimulatedCredential {
         case .serviceAccount(let project):
             let accounts = try Self.trusted(settings.service, options, console, besides: awaiting).issuer.accounts
             guard accounts.isEmpty else {
-                // Only an account of its own can be in a file that it makes.
+                // A file that it makes can only hold a separate account.
                 if awaiting != nil { _ = try Self.trusted(settings.service, options, console) }
                 (file, kind) = (nil, .accounts(accounts))
                 return
@@ -132,7 +132,7 @@ struct SimulatedCredential {
         }
     }
 
-    /// What the simulator trusts of all apps in volley.yaml that go to its service.
+    /// The credentials of all apps in volley.yaml that go to the simulator's service.
     /// - Parameter awaiting: one whose credential is about to be made.
     private static func trusted(
         _ standIn: StandIn, _ options: CommonOptions, _ console: Console, besides awaiting: AppService? = nil

@@ -80,7 +80,7 @@ extension StoreCommand {
         return .done
     }
 
-    /// Makes the file of a run from what the store has of it.
+    /// Makes the file of a run from its data in the store.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
     ///   - folder: the folder of runs that it is put into; nil for the project's.

@@ -10,7 +10,7 @@ public enum SupportCommand {
         Interruption.install()
         let file = options.project.file ?? Project.find(startingAt: ".")
         var project: Project?
-        // A bundle is asked for when something is wrong: a volley.yaml with mistakes must not prevent it.
+        // A bundle is needed when something is wrong: a volley.yaml with mistakes must not prevent it.
         if let file { do { project = try Project.read(file: file).0 } catch { console.warn("\(error)") } }
         let catalog = try project?.catalog(options.project) ?? Project.catalog(.init(runs: options.project.runs ?? "runs"))
         let bundle = SupportBundle(request, of: project, projectFile: file, catalog: catalog, Interruption.process)

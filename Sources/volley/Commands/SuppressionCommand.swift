@@ -15,7 +15,7 @@ public enum SuppressionCommand {
     /// How far another machine's clock, or its time zone, may be ahead.
     private static let clockErrorSeconds = 86_400.0
 
-    /// Which list: of an app, and of one of its services if it has several.
+    /// The list of an app, or of one of its services if it has several.
     public struct ListChoice: Sendable {
         /// The name of an app; nil for the only one.
         public var app: String?
@@ -106,7 +106,8 @@ public enum SuppressionCommand {
 
     /// Writes all entries as CSV. Only this command shows whole tokens.
     /// - Parameters:
-    ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is not a terminal or `-` says so.
+    ///   - output: a file, which only its owner may read; `-` or nil for standard output, if it is not a terminal or
+    ///     `-` is given.
     ///   - isForExcel: `--excel`: whether the CSV is laid out for Excel.
     public static func export(
         _ choice: ListChoice, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
@@ -209,7 +210,8 @@ public enum SuppressionCommand {
 
     // MARK: - The list
 
-    /// The app, its list for the environment in volley.yaml, and whether the store of several machines could be asked, if there is one.
+    /// The app, its list for the environment in volley.yaml, and whether the store of several machines could be
+    /// reached, if volley.yaml names one.
     private static func list(
         _ choice: ListChoice, _ options: CommonOptions, _ console: Console
     ) throws -> (list: SuppressionList, app: App, isInTouch: Bool) {
@@ -232,7 +234,7 @@ public enum SuppressionCommand {
     }
 
     /// Brings the lists of an app, and those of other machines, up to date.
-    /// - Returns: false if the store cannot be asked, which was said: what is changed here is exchanged later.
+    /// - Returns: false if the store cannot be reached, which was reported: changes are exchanged later.
     @discardableResult
     private static func exchange(_ app: App, _ options: CommonOptions, _ console: Console) -> Bool {
         guard let project = try? project(options), project.store != nil,

@@ -1,9 +1,9 @@
 import Automation
 import Base
 
-/// `volley version`: says which Volley this is, and what it runs with.
+/// `volley version`: shows Volley's version, and what it runs with.
 public enum VersionCommand {
-    /// Prints the version, with `--verbose` everything that is worth knowing where help is asked for.
+    /// Prints the version, with `--verbose` everything that support needs.
     public static func run(options: CommonOptions, console: Console) throws -> ExitStatus {
         let isWhole = console.options.isVerbose
         if options.isJSON {

@@ -9,7 +9,7 @@ import Workspace
 
 /// `volley work`: helps to send what other machines send through the store.
 public enum WorkCommand {
-    /// Helps until it is asked to end, or until one run has ended.
+    /// Helps until it is told to end, or until one run has ended.
     /// - Parameter run: the id of the only run to help with; nil for all.
     public static func run(on run: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         try Hangup.expect(console)

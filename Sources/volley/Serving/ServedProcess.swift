@@ -2,7 +2,7 @@ import Automation
 import Base
 import Glibc
 
-/// A child of `volley serve`. It ends by SIGTERM when `volley serve` does, however that comes about.
+/// A child of `volley serve`. It ends by SIGTERM when `volley serve` does, for any reason.
 struct ServedProcess: Sendable {
     /// Its number.
     let process: pid_t
@@ -10,8 +10,8 @@ struct ServedProcess: Sendable {
 
     /// Starts a program.
     /// - Parameters:
-    ///   - reportsToManager: whether it tells the manager of services that it is ready, and alive.
-    ///   - ended: rung when it has ended.
+    ///   - reportsToManager: whether it notifies the manager of services that it is ready, and alive.
+    ///   - ended: signalled when it has ended.
     /// - Throws: `Diagnostic`: it cannot be started.
     init(_ program: String, _ arguments: [String], reportsToManager: Bool, ringing ended: Wakeup) throws(Diagnostic) {
         let process: pid_t, variables = reportsToManager ? ServiceManager.variablesOfChild : []
@@ -38,7 +38,7 @@ struct ServedProcess: Sendable {
     enum End: Hashable {
         case exited(Int32), signal(Int32)
 
-        /// As the end of `volley schedule ended`. Source: signal(7).
+        /// Completes the sentence `volley schedule ended`. Source: signal(7).
         var words: String {
             switch self {
             case .exited(let code): return "with code \(code)"

@@ -1,5 +1,6 @@
-/// What `volley serve` decides about its two children: the console, and the sender, which is `volley schedule`. A value without processes and clock:
-/// events come in, actions go out. Times are seconds on a clock that only goes forward.
+/// The decisions of `volley serve` about its two children: the console, and the sender, which is `volley schedule`. A
+/// value without processes and clock: events come in, actions go out. Times are seconds on a clock that only goes
+/// forward.
 struct Supervision: Hashable {
     /// A child.
     enum Child: CaseIterable, Hashable { case console, sender }
@@ -15,7 +16,7 @@ struct Supervision: Hashable {
         /// A child ended.
         /// - Parameter isWrong: whether it says that its arguments, volley.yaml or its port are wrong.
         case ended(Child, isWrong: Bool)
-        /// Nothing but that the time of `wakeAt` has come.
+        /// Only the time of `wakeAt` has come.
         case timePassed
         /// `volley serve` shall end.
         case endRequested
@@ -23,18 +24,18 @@ struct Supervision: Hashable {
 
     /// What to do, in this order.
     enum Action: Hashable {
-        /// Look whether another process is the sender.
+        /// Check whether another process is the sender.
         case look
         case start(Child)
-        /// Ask a child to end, also one that was stopped.
+        /// Tell a child to end, also one that was stopped.
         case end(Child)
-        /// End a child that did not do so in the seconds that it has for it: it is frozen, or hangs.
+        /// Kill a child that did not end in time: it is frozen, or hangs.
         case kill(Child, afterSeconds: Double)
-        /// Say that a child ended, and after how many seconds it is started again.
+        /// Report that a child ended, and after how many seconds it is started again.
         case tellEnded(Child, seconds: Double)
-        /// Say that everything ends because the console cannot serve as it was told to.
+        /// Report that everything ends because the console cannot serve with these settings.
         case tellWrong
-        /// Say that another process is the sender.
+        /// Report that another process is the sender.
         case tellHeld
         /// End: all children have.
         case finish(isWrong: Bool)
@@ -51,12 +52,13 @@ struct Supervision: Hashable {
 
     /// Seconds until a child is started again: 1, 2, 4 … 60.
     private static let firstDelay = 1.0, longestDelay = 60.0
-    /// A child that lived so long was well.
+    /// A child that ran for this long was well.
     private static let healthySeconds = 60.0
-    /// Seconds that a child has to end: the console answers no longer; a sender waits ten seconds for answers, and has to record them, to close
-    /// the run and to say how it ended. A manager of services waits longer than both together (`TimeoutStopSec` of the units).
+    /// Seconds that a child has to end: the console no longer answers; a sender waits ten seconds for answers, and has
+    /// to record them, to close the run and to say how it ended. A manager of services waits longer than both together
+    /// (`TimeoutStopSec` of the units).
     private static func secondsToEnd(_ child: Child) -> Double { child == .console ? 10 : 40 }
-    /// How often to look whether another sender is still there: a lock announces nothing.
+    /// How often to check whether another sender is still there: a lock sends no event.
     private static let secondsPerLook = 10.0
 
     private var states: [Child: State] = [.console: .off, .sender: .off]
@@ -64,7 +66,7 @@ struct Supervision: Hashable {
     private let hasSender: Bool
     private var isEnding = false, isHeldElsewhere = false, isRight = false, isWrong = false
 
-    /// - Parameter hasSender: whether there shall be a sender.
+    /// - Parameter hasSender: whether to run a sender.
     init(hasSender: Bool) { self.hasSender = hasSender }
 
     /// When to report `timePassed`; nil for never.
@@ -127,8 +129,9 @@ struct Supervision: Hashable {
     private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
         states[child] = .off
         if isEnding { return endNext(now) }
-        // Only the first console can show that the command is wrong, however long it takes to find out. When one has ended in another way, by a damaged
-        // file of its own, a signal, or after it served, the sender has begun its work and keeps it.
+        // Only the first console can show that the command is wrong, however long that takes. When one has ended in
+        // another way, because of a damaged file of its own, a signal, or after it served, the sender has begun its
+        // work and continues.
         if child == .console, !isWrong { isRight = true }
         if child == .console, isWrong, !isRight {
             self.isWrong = true

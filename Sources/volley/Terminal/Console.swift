@@ -119,7 +119,7 @@ public final class Console: Sendable {
     /// Shows a message, even with `--quiet`.
     public func warn(_ text: String, about subject: LogSubject = .none) { tell(.warning, text, subject) }
 
-    /// Shows why a command did not do what it was asked for.
+    /// Shows why a command failed.
     func fail(_ text: String) { tell(.error, text, .none) }
 
     /// Shows warnings and errors, one line each; warnings not with `--quiet`.

@@ -40,6 +40,6 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
 
 private func report(_ mistakes: [Diagnostic], _ console: Console, isJSON: Bool) {
     for mistake in mistakes { console.fail(mistake.description) }
-    // Standard output may be what failed; then the message above must do.
+    // Standard output itself may have failed; then the message above is all.
     if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }
 }

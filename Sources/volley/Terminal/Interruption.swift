@@ -21,7 +21,7 @@ enum Interruption {
     }
 
     /// Makes the cancellation.
-    /// - Throws: a `Diagnostic` if no more files can be opened: then nothing could ask the command to end.
+    /// - Throws: a `Diagnostic` if no more files can be opened: then no signal could end the command.
     static func ensure() throws(Diagnostic) { _ = try made.get() }
 
     /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored, and one that is
@@ -53,7 +53,7 @@ enum Interruption {
             sigaction(number, nil, &before)
             let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
             if number == SIGHUP, isIgnored { continue }
-            // One that ends nothing must not break off what is being read or written either.
+            // A signal that ends nothing must not interrupt reads or writes, either.
             action.sa_flags = number == SIGHUP && Hangup.endsNothing ? SA_RESTART : 0
             sigaction(number, &action, nil)
             sigaddset(&taken, number)
@@ -66,10 +66,10 @@ enum Interruption {
 public enum Supervisor {
     private static let isKnown = Atomic(false)
 
-    /// Says that there is one. Call it before a command begins.
+    /// Notes that there is one. Call it before a command begins.
     public static func note() { isKnown.store(true, ordering: .relaxed) }
 
-    /// Whether there is one. Safe in a signal handler once `note` was called or this was asked.
+    /// Whether there is one. Safe in a signal handler after `note` or a first read.
     static var isThere: Bool { isKnown.load(ordering: .relaxed) }
 }
 
@@ -80,10 +80,10 @@ enum Hangup {
     private static let rung = Result { () throws(Diagnostic) in try Wakeup() }
     private static let isExpected = Atomic(false), hasCome = Atomic(false)
 
-    /// Whether a SIGHUP ends nothing. Safe in a signal handler once it was asked.
+    /// Whether a SIGHUP ends nothing. Safe in a signal handler after a first read.
     static var endsNothing: Bool { isExpected.load(ordering: .relaxed) }
 
-    /// Rung by each SIGHUP that ends nothing. Call `expect` before.
+    /// Signalled by each SIGHUP that ends nothing. Call `expect` before.
     static var wakeup: Wakeup {
         guard case .success(let wakeup) = rung else { preconditionFailure("a command began without `Hangup.expect`") }
         return wakeup
@@ -107,7 +107,7 @@ enum Hangup {
         return true
     }
 
-    /// Says, if one came since the last call, that there was nothing to do.
+    /// Reports, if one came since the last call, that there was nothing to do.
     static func answer(_ console: Console) {
         guard hasCome.exchange(false, ordering: .relaxed) else { return }
         console.say(

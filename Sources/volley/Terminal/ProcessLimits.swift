@@ -55,7 +55,7 @@ enum OpenFilesLimit {
     /// The files that must be free below the limit: the parent process may have left others open. A run of one connection opens 22. With
     /// fewer, libdispatch (a part of Swift) can end the process: it traps when it cannot open the state of one of its threads.
     private static let neededFree = 24
-    /// The limit to ask for: a run never uses more.
+    /// The limit to request: a run never uses more.
     private static let wanted: rlim_t = 4096
 
     /// Raises the limit as far as the system allows, and checks that it is enough. Otherwise the run would meet it midway.
@@ -82,7 +82,7 @@ enum OpenFilesLimit {
         }
     }
 
-    /// Counts by opening files, as the system too may have no more.
+    /// Counts by opening files, as the system may also have no more.
     private static func countFree(atMost most: Int) -> Int {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }

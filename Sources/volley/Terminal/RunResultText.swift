@@ -41,7 +41,7 @@ extension Console {
             return isShown && result.isClean ? .done : .doneWithFailures
         case .stopped(let cause):
             warn("The run stopped: \(cause.sentence)", about: about)
-            // Where some services were sent to until their end, it is as with any report that is not clean.
+            // If some services were sent to until their end, this is like any report that is not clean.
             if case .services(let partial) = cause, !partial.finished.isEmpty { return .doneWithFailures }
             return .stopped
         case .interrupted:
@@ -53,7 +53,8 @@ extension Console {
         }
     }
 
-    /// What a report says of the devices that were not sent to. Until a shared run is fetched, its file lacks what was sent.
+    /// The note of a report about devices that were not sent to. Until a shared run is fetched, its file lacks what was
+    /// sent.
     private static func rest(of result: RunResult) -> String {
         result.report?.isShared ?? false
             ? "the store that machines share has what was sent, and the report shows it once it is fetched"

@@ -24,7 +24,7 @@ final class ScheduleTerminal: Sendable {
         switch event {
         case .tick: return
         case .run(let news, let plan):
-            // These come with every batch of answers: one lock for each is enough.
+            // These come with every batch of answers, so each takes only one lock.
             let about = subjects.withLock { subjects in
                 subjects.note(event)
                 return subjects.known[plan.id]
@@ -148,7 +148,7 @@ final class ScheduleTerminal: Sendable {
     }
 }
 
-/// What each line is about. Events name a time or a run alone; the rest is known from the events before.
+/// The subject of each line. Events name only a time or a run; the rest is known from earlier events.
 extension ScheduleTerminal {
     private struct Subjects {
         /// By campaign.
@@ -178,7 +178,7 @@ extension ScheduleTerminal {
             if known[run] == nil { known[run] = LogSubject(app: apps[key.campaign], campaign: key.campaign, run: run) }
         }
 
-        /// Drops what no later event is about, so that a process that stays does not grow.
+        /// Drops subjects without later events, so that the memory of a process that stays does not grow.
         mutating func forget(after event: ScheduleEvent) {
             switch event {
             case .ended(let key, _, _), .elsewhere(let key, _, _), .taken(let key):
@@ -215,7 +215,7 @@ extension OrderState {
     /// The run that an order was about, or made, once it was done.
     fileprivate var run: String? { if case .done(let result) = self { result.run } else { nil } }
 
-    /// Whether it was done, and no run of it stopped by itself.
+    /// Whether it was carried out, and no run of it stopped by itself.
     fileprivate var isWell: Bool {
         guard case .done(let result) = self else { return false }
         if case .stopped = result.end { return false }

@@ -55,13 +55,13 @@ struct SendQuestion {
         }
     }
 
-    /// What went out after it was planned.
+    /// Pushes that were sent after it was planned.
     private static func sentSince(_ run: RunFile, _ settings: RunSettings, now: Timestamp) -> [String] {
         guard run.plan.retryOf == nil else { return [] }
         let (plan, name) = (run.plan, run.plan.campaign)
         let sendings = RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
         var unread = sendings.unread
-        // Some that could be opened could not be read as a whole when the devices were counted.
+        // Some runs could be opened but not read completely when the devices were counted.
         if case .array(let runs)? = plan.preview["reached_lately_unread"] { unread.formUnion(runs.compactMap(\.stringValue)) }
         let unknown = RecentSendings.words(unread: unread, besidesThoseOf: name)
         return sendings.all.filter { $0.campaign != name }.map {

@@ -12,7 +12,7 @@ public struct BarList {
 
         /// - Parameters:
         ///   - number: as it is shown.
-        ///   - share: of what the list is about, in words; blank for none.
+        ///   - share: the share of the whole, in words; blank for none.
         ///   - parts: of the bar, from left to right.
         ///   - notes: paragraphs below it; those that need attention have the class `trouble`.
         public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
@@ -56,13 +56,13 @@ public struct BarList {
             """
     }
 
-    /// Units of a bar over the whole width. A width in a style would be refused where styles in markup are.
+    /// Units of a bar over the whole width. A width in a style attribute would be refused by servers that forbid them.
     private static let width = 1000
 
     private func bars(_ parts: [Part]) -> [HTML] {
         var left = 0
         return parts.filter { $0.value > 0 }.map { part in
-            // Something is always visible where there is something.
+            // A number above zero is always visible.
             let width = max(4, Int((Double(part.value) / Double(whole) * Double(Self.width)).rounded()))
             defer { left += width }
             return "<rect class=\"\(part.ink)-bar\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>"

@@ -71,13 +71,13 @@ struct Chart {
     private func column(_ index: Int, top: Int) -> HTML {
         let column = columns[index]
         let step = Double(Self.width) / Double(max(columns.count, 1))
-        // A single column would be a wall.
+        // A single column would look like a wall.
         let width = min(step * (columns.count > 60 ? 0.92 : 0.84), 64)
         let left = Double(index) * step + (step - width) / 2
         var bottom = Double(Self.height)
         let shown = column.parts.filter { $0.value > 0 }
         let rects: [HTML] = shown.map { part in
-            // Something is always visible where there is something.
+            // A number above zero is always visible.
             let height = max(1.5, Double(part.value) / Double(top) * Double(Self.height))
             bottom -= height
             return """
@@ -93,7 +93,7 @@ struct Chart {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// The patterns by which parts differ also without colours, once for all charts of a page.
+    /// The patterns that distinguish parts without colours, once for all charts of a page.
     static let patterns: HTML = """
         <svg class="patterns" width="0" height="0" aria-hidden="true"><defs>
         <pattern id="rejected" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="base rejected-base" width="6" height="6"/><rect class="gap" width="2" height="6"/></pattern>

@@ -39,7 +39,7 @@ public struct EnvironmentBadge: Sendable {
 
     private var isSimulator: Bool { name == "simulator" }
 
-    /// The class that it is painted by.
+    /// The class that sets its colour.
     private var styleClass: String { environment.map { $0.reachesPeople ? "production" : "sandbox" } ?? kind }
 
     private var kind: String { environment?.name ?? (isSimulator ? name : "server") }

@@ -4,12 +4,12 @@ public import PushServices
 /// From the rows of an export to the devices that got it, step by step, with what each step left out. Every skip reason belongs to exactly one step:
 /// a step's number is that of the step before minus what is listed between them.
 public struct Funnel {
-    /// Why rows of a reason were left out, in a sentence.
+    /// The reason why rows were left out, in a sentence.
     public struct Note {
         var text: String
         var isTrouble: Bool
 
-        /// - Parameter isTrouble: whether it deserves a look.
+        /// - Parameter isTrouble: whether it needs attention.
         public init(_ text: String, isTrouble: Bool) { (self.text, self.isTrouble) = (text, isTrouble) }
     }
 
@@ -32,7 +32,7 @@ public struct Funnel {
     /// - Parameters:
     ///   - target: what targets of the service are called.
     ///   - notes: by reason; shown at once where they mean trouble.
-    ///   - figure: how a number is written that the JSON holds too.
+    ///   - figure: how to write a number that the JSON also holds.
     public init(
         rows: Int, skipped: [SkipReason: Int], audience: Int, target: TargetForm = PushServices.standard.target,
         notes: [SkipReason: [Note]] = [:],
@@ -51,7 +51,7 @@ public struct Funnel {
             let drops = stage.reasons.compactMap { reason in skipped[reason].flatMap { $0 > 0 ? (reason: reason, rows: $0) : nil } }
                 .sorted { $0.rows > $1.rows }
             let isAudience = place == stages.count
-            // A step that loses nothing is not worth showing.
+            // A step that loses nothing is not shown.
             guard !drops.isEmpty || isAudience else { continue }
             let before = steps.last?.count ?? rows
             steps.append(

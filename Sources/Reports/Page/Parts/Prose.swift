@@ -1,6 +1,6 @@
 public import Base
 
-/// A sentence that terminals show too: text between backticks is something to type, or a name in a file.
+/// A sentence that terminals also show: text between backticks is something to type, or a name in a file.
 public enum Prose {
     /// The sentence with its commands as code; a backtick without a partner stays one. As on a terminal, characters that change the direction of text
     /// are escapes: the rest of the sentence stays as it is.

@@ -1,6 +1,6 @@
 public import Base
 
-/// What a campaign says: a row for each language, a column for each variant; with one text its cards alone.
+/// The texts of a campaign: a row for each language, a column for each variant; with one text only its cards.
 public struct TextMatrix {
     /// A text, in a variant and a language.
     public struct Cell {
@@ -53,7 +53,7 @@ public struct TextMatrix {
             """
     }
 
-    /// What the text above `languages` is for.
+    /// A language's name; the text above `languages` is for all others.
     static func name(_ language: String, isAlone: Bool) -> HTML {
         if language.isEmpty { return isAlone ? "All languages" : "Every other language <span class=\"code\">default</span>" }
         return LanguageName.html(language)
