@@ -4,19 +4,20 @@ public import Base
 import Campaigns
 import Runs
 
-/// What is wrong with a campaign, as far as can be known without reading the rows of an export.
+/// The mistakes of a campaign that can be found without reading the rows of an export.
 public struct CheckResult: Sendable {
     /// Mistakes, in the order of the file; empty if the file is correct.
     public var errors: [Diagnostic]
     /// nil when nothing could be checked.
     public var lint: Lint?
 
-    /// What is said of a file without mistakes, `spring-sale.yaml: fine`; nil if it has any.
+    /// The line for a file without mistakes, `spring-sale.yaml: fine`; nil if it has any.
     public func approval(of file: String) -> String? { errors.isEmpty ? "\(file): fine" : nil }
 }
 
-/// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, and what notices start and monitoring writes. Returns mistakes instead of throwing them. A query to a
-/// database is parsed by that database, and not executed.
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, the programs of notices and the
+/// files of monitoring. Returns mistakes instead of throwing them. A query to a database is parsed by that database,
+/// and not executed.
 /// - Parameter cancellation: ends waiting for a database; nil to query no database, and to skip programs and outputs of
 ///   volley.yaml.
 public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
@@ -43,7 +44,7 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
 }
 
 extension CampaignContext {
-    /// The plan of the campaign's newest run; nil without one, or it cannot be read.
+    /// The plan of the campaign's newest run; nil without one, or if it cannot be read.
     fileprivate var lastPlan: RunPlan? {
         guard let run = try? catalog.lastStarted(of: campaign.name.value, app: app.name.value, limit: 1).first else { return nil }
         defer { run.close() }
@@ -58,7 +59,7 @@ extension CampaignContext {
             + ExportAge.warnings(of: query.files, isRehearsal: settings.isRehearsal, now: now)
     }
 
-    /// Where paths with a date are written: their files may be there at no other time than the one that they are for.
+    /// The places of paths with a date: their files may exist only at the time that they are for.
     fileprivate var placesOfDatedPaths: Set<SourcePosition> {
         Set(
             (campaign.audience.devices + campaign.audience.excludedDevices + app.devices).filter { $0.value.contains("{{") }.map(\.position)
@@ -72,28 +73,30 @@ extension CampaignContext {
         return try QueriedExport.checkColumns(of: query, for: audience, in: catalog, cancellation)
     }
 
-    /// Runs would be sent, but no notice and no health file would say so.
+    /// Runs would be sent, but without notices and a health file.
     fileprivate var machineMistakes: [Diagnostic] {
         ProjectInspection.refusedOutputs(of: project) + ProjectInspection.hookFlaws(of: project)
     }
 }
 
 /// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such a time. A list is read again
-/// only when it has changed, of an export no more than its header, and no database is asked.
+/// only when it has changed, an export only up to its header, and no database is queried.
 public struct CampaignInspection {
     private struct Known { let stamps: [String: FileStamp?], until: Timestamp, mistakes: [Diagnostic] }
 
     /// By the campaigns' paths.
     private var known: [String: Known] = [:]
 
-    /// New files may match a pattern, and a date in a path changes: after this long a campaign without mistakes is looked at again.
+    /// New files may match a pattern, and a date in a path changes: after this time a campaign without mistakes is
+    /// checked again.
     private static let lastingSeconds = 600.0
 
     /// An inspection that has seen nothing yet.
     public init() {}
 
     /// Mistakes of campaigns, as warnings. One that several have, such as in an app's export, is among them once.
-    /// - Parameter known: what is said anyway; no other mistake is said of a file as a whole that is among it.
+    /// - Parameter known: mistakes that are reported anyway; if one is about a whole file, no other mistake of
+    ///   that file is reported.
     public mutating func obstacles(to campaigns: [CampaignFile], besides known: [Diagnostic] = [], now: Timestamp) -> [Diagnostic] {
         var (next, found): ([String: Known], [Diagnostic]) = ([:], [])
         for campaign in campaigns {

@@ -25,8 +25,8 @@ public struct MemoryBudget: Hashable, Sendable {
         bytes = Int(value * factor)
     }
 
-    /// What the process uses without any device: the program, the blocks of each thread, what is queued between the scan and the run file,
-    /// and the buffers of temporary files. Measured; see docs/performance.md.
+    /// The memory of the process without any device: the program, the blocks of each thread, the queue between the scan
+    /// and the run file, and the buffers of temporary files. Measured; see docs/performance.md.
     private static func fixed(threads: Int) -> Int { (96 + 4 * threads) << 20 }
 
     /// With less than this, planning is not practical.

@@ -18,10 +18,10 @@ public struct PlannedRun: Sendable {
 
 /// The moment to plan a campaign for.
 public enum PlanningPurpose: Hashable, Sendable {
-    /// To be sent now or not at all: a person is watching.
+    /// Sent now or not at all: a person is watching.
     /// - Parameter ignoresSchedule: at once and to all devices, whatever the campaign's schedule says.
     case sending(ignoresSchedule: Bool)
-    /// To be sent later, at its time.
+    /// Sent later, at its time.
     case keeping
 }
 

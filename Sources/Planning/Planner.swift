@@ -12,7 +12,7 @@ struct Planner {
     let context: CampaignContext
     let attendance: PlanningAttendance
     package let now: Timestamp
-    /// When the campaign is to go out.
+    /// When the campaign will go out.
     var sendingTime = SendingTime.now
     /// Since when it has waited to be planned.
     var queuedAt: Timestamp
@@ -74,7 +74,7 @@ struct Planner {
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
-        // Approval that is demanded now stays demanded, even if the file that demands it moves later.
+        // An approval that is required now stays required, even if the file that requires it moves later.
         settings.needsApproval =
             settings.needsApproval
             || ApprovalDemand(
@@ -98,7 +98,7 @@ struct Planner {
         return try scan(samples: 1, nil, writer: nil, in: catalog, compares: false).preview.samples.map(\.recipient)
     }
 
-    /// What brings recipients into sending order; nil when they stay in that of the exports.
+    /// Brings recipients into sending order; nil if they stay in that of the exports.
     private func sorter(_ times: SendTimes?) -> LegSorter? {
         let services = context.app.services.map(\.service)
         let waves = times.map { max(1, $0.waves.count) } ?? 1
@@ -164,9 +164,9 @@ struct Planner {
         var clocks: SendTimes?
         /// Bytes for devices.
         var deviceMemory: Int
-        /// What a database found; nil where the devices come from files.
+        /// The rows from a database; nil if the devices come from files.
         var export: QueriedExport?
-        /// What was sent to the app's devices in the last hours; nil where nothing is said of it.
+        /// What was sent to the app's devices in the last hours; nil if no message needs it.
         var recent: RecentSendings?
         /// Where the devices come from, in words.
         var sources: [String]
@@ -187,7 +187,7 @@ struct Planner {
     private func openAudience(_ clocks: SendTimes?, in catalog: RunsFolder) throws -> OpenAudience {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
-        // A run that is sent without another look needs no warnings.
+        // A run that is sent without a preview needs no warnings.
         let known = try KnownDevices(context, history(), countsRecent: !isUnattended || context.app.needsApproval, in: catalog)
         let (suppressed, reached) = (known.suppressed, known.recent?.devices)
         (query.suppressed, query.capped, query.reached) = (suppressed, known.capped, reached)
@@ -229,7 +229,7 @@ struct Planner {
         ]
     }
 
-    /// Warnings about what was sent before. Of a time of a schedule, the campaign's own runs are what its author ordered.
+    /// Warnings about earlier runs. For a time of a schedule, the campaign's own runs are what its author intended.
     private func historyWarnings(_ earlier: EarlierRuns?, _ lately: ReachedLately) -> [Diagnostic] {
         let name = context.campaign.name.value
         return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []

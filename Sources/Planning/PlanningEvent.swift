@@ -8,7 +8,7 @@ public enum PlanningEvent: Sendable {
     case sources(project: String, exports: [String])
     /// Devices that are suppressed, and the list that they are on.
     case suppressed(Int, list: String)
-    /// A database is asked for devices. Comes often, like `reading`.
+    /// A database is queried for devices. Comes often, like `reading`.
     case querying(QueryProgress)
     /// Progress in reading the exports. Comes often, so it is also a sign of life.
     case reading(ScanProgress, seconds: Double)
@@ -19,7 +19,7 @@ public enum PlanningEvent: Sendable {
     case readingEnds
     case lint(Lint)
     case warnings([Diagnostic])
-    /// A test device does not get a text, which is given in words.
+    /// A test device does not get a text, which is described in words.
     case testSkipped(device: String, token: Target, text: String, RenderFailure)
 }
 

@@ -27,7 +27,7 @@ final class RecipientWriter {
             while let batch = batches.take() { try writer.put(batch) }
             return nil
         } catch {
-            // The caller gets the error when it puts the next batch.
+            // The caller gets the error when it adds the next batch.
             batches.close()
             return error
         }

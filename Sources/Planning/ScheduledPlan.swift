@@ -26,7 +26,7 @@ package struct ScheduledPlan {
 
     /// Freezes the campaign into a run.
     /// - Parameters:
-    ///   - run: the run's id; whatever a killed process left of the run is removed first.
+    ///   - run: the run's id; the remains of a killed process are removed first.
     ///   - catalog: the one that `volley schedule` uses: volley.yaml may name a new folder.
     ///   - queuedAt: since when it has waited for its turn.
     /// - Throws: as `plan`. Then nothing of the run remains.

@@ -4,8 +4,8 @@ import Campaigns
 import PushServices
 import Workspace
 
-/// Counts the devices of the exports that a campaign names, or else its app, by their tags: what a campaign could go to. Mistakes elsewhere
-/// in the campaign do not matter.
+/// Counts the devices of the exports that a campaign or its app names, by their tags: the possible audiences of a
+/// campaign. Mistakes elsewhere in the campaign do not matter.
 /// - Parameters:
 ///   - most: how many tags, the most frequent first; those that the campaign names are added.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
@@ -49,7 +49,7 @@ public func tagCounts(
 }
 
 /// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.
-/// Exports keep white space around a tag that is not ASCII's, and a form takes it away: the name that remains would be another tag.
+/// Exports keep non-ASCII white space around a tag, and a form removes it: the rest would be another tag.
 private func isName(_ tag: String) -> Bool {
     guard !SecretText.holdsToken(tag), !(tag.first?.isWhitespace ?? true), !(tag.last?.isWhitespace ?? true) else { return false }
     return !tag.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" }

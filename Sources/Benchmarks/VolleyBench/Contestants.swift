@@ -107,7 +107,8 @@ struct H2Load {
     private let pathsFile: String
     private let bodyFile: String
     private let bearer: String
-    /// What preparing the paths costs, however much is sent. It is subtracted, as the others' preparations are not counted either.
+    /// The cost of preparing the paths, regardless of the number of pushes. It is subtracted, as the others'
+    /// preparations are not counted either.
     private var setupCPUSeconds = 0.0
 
     /// The most paths. h2load prepares every path's headers in memory, and repeats them if there are more pushes.

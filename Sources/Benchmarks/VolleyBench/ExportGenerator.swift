@@ -108,7 +108,7 @@ struct ExportGenerator {
     /// Returns a moment in 2026.
     private static func date(_ number: UInt64, _ bytes: inout [UInt8]) {
         func two(_ value: UInt64) { bytes += [UInt8(value / 10) + 0x30, UInt8(value % 10) + 0x30] }
-        // A past year: days that have not come do not count as activity for Volley, and do for the others.
+        // A past year: future days do not count as activity for Volley, but do for the others.
         bytes += Array("2025-".utf8)
         two(number % 12 + 1)
         bytes.append(UInt8(ascii: "-"))

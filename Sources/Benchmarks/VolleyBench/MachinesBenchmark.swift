@@ -4,9 +4,10 @@ import PushServices
 import Runs
 import TestServers
 
-/// What it costs to send through a store that several machines share, with one of them: the same campaign, sent from its file alone and through PostgreSQL, in
-/// turn. PostgreSQL and the plain server share a core, the sender has the other. The rate is that between the first and the last outcome: publishing before and
-/// fetching behind are in the time of the whole.
+/// The cost of sending through a store that several machines share, with one of them: the same campaign, sent only from
+/// its file and through PostgreSQL, in turn. PostgreSQL and the plain server share a core, the sender has the other.
+/// The rate is that between the first and the last outcome: the total time includes publishing before and fetching
+/// afterwards.
 struct MachinesBenchmark {
     let bench: Workbench
     let recipients: Int

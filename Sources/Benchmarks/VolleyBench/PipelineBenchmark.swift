@@ -4,8 +4,8 @@ import Delivery
 import Glibc
 import Runs
 
-/// What a push costs outside the transport: reading and rendering it, claiming it, recording its outcome. Measures the CPU time of the
-/// whole process, so that it includes SQLite's work on other threads but not the time of the disk.
+/// The cost of a push outside the transport: reading and rendering it, claiming it, recording its outcome. Measures the
+/// CPU time of the whole process, so that it includes SQLite's work on other threads but not the time of the disk.
 struct PipelineBenchmark {
     let recipients: Int
     private let folder: String

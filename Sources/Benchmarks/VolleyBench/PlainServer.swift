@@ -17,7 +17,7 @@ enum PlainServer {
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"])
         let context = try TLSServerContext(certificate: certificate)
         try Workbench.write(authorityFile) { $0(authority.certificatePEM) }
-        // Any key will do, as this server does not check tokens.
+        // Any key works, as this server does not check tokens.
         if access(keyFile, F_OK) != 0 { try Workbench.write(keyFile) { $0(certificate.keyPEM) } }
         let (listener, port) = try listen()
         print("{\"url\":\"https://localhost:\(port)\"}")

@@ -177,7 +177,7 @@ enum ProviderBearer {
 /// An app of volley.yaml that a benchmark sends through, and devices that its service may have.
 struct BenchApp: Sendable {
     let service: any PushService
-    /// What a table calls a campaign to it.
+    /// The name of a campaign to it in tables.
     let name: String
     /// The keys of volley.yaml that name the app at its service, in addition to `environment`.
     let keys: @Sendable (_ keyFile: String) -> [String]
@@ -185,8 +185,8 @@ struct BenchApp: Sendable {
     let content: [String]
     /// Returns the target of a device: spread over what the service gives out, so that no simulated answer depends on their order.
     let target: @Sendable (_ device: Int) -> String
-    /// What the simulator is told to take in a minute, nil for what it takes anyway. More than any contestant sends: a limit would measure
-    /// only itself.
+    /// The limit per minute that the simulator is started with; nil for its default. More than any contestant sends:
+    /// otherwise the limit would be measured.
     let limitPerMinute: Int?
 
     /// As fast as volley.yaml can say.

@@ -27,7 +27,8 @@ extension Explanation {
         return "\(who) gets nothing: no row of the exports has this \(targets.namesInExports).\(beginning)\(hidden)"
     }
 
-    /// How to write a token, for hex digits that may be the beginning of one; blank for others, and for too few digits to tell.
+    /// How to write a token, for hex digits that may be the beginning of one; blank for others, and if there are too
+    /// few digits to decide.
     private var beginning: String {
         guard (4..<32).contains(who.utf8.count), who.allSatisfy(\.isHexDigit) else { return "" }
         return " Give \(targets.aNoun) whole, or by its first and last digits: \(who.prefix(4))…\(targets.example.suffix(4))."

@@ -31,7 +31,7 @@ public struct Explanation: Sendable {
     struct Device: Sendable {
         /// nil without a token.
         var token: Target?
-        /// What a target is called, with the article.
+        /// The word for a target, with the article.
         var aNoun: String
         /// What else it is known by.
         var names: [String]
@@ -49,7 +49,7 @@ public struct Explanation: Sendable {
     }
 
     var campaign: String
-    /// The device, alias or registration id that it is about, as it may be shown.
+    /// The device, alias or registration id that it is about, made safe to show.
     var who: String
     /// What targets look like.
     var targets: TargetForm
@@ -90,7 +90,7 @@ struct Explainer {
         [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map { "\($0) \(shown($1))" }
     }
 
-    /// A cell as it may be shown: anything that looks like a whole token is shortened.
+    /// A cell, made safe to show: anything that looks like a whole token is shortened.
     static func shown(_ cell: String) -> String {
         TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 80)
     }
@@ -108,8 +108,8 @@ struct Explainer {
 
     // MARK: - Audience
 
-    /// A cell that is not a token is said even where another step comes first: it may be all that people ask about, and it comes before the
-    /// row's tags.
+    /// A cell that is not a token is reported even if another step comes first: it may be the only thing that people
+    /// want to know, and it comes before the row's tags.
     private func flaw(_ row: TracedRow, besides step: Explanation.Step) -> [Explanation.Step] {
         step.kind == .token || row.tokenFlaw == nil ? [] : [token(row)].compactMap(\.self)
     }

@@ -3,7 +3,7 @@ import Campaigns
 public import Runs
 import Workspace
 
-/// What was sent of an app's campaign before, from the files of its runs and the record next to them.
+/// The earlier runs of an app's campaign, from the files of its runs and the record next to them.
 public struct EarlierRuns: Sendable {
     /// The newest runs that have an audience, newest first, back to one that reached a device.
     private let runs: [RunFile]
@@ -11,7 +11,7 @@ public struct EarlierRuns: Sendable {
     private let settings: RunSettings
     /// The last sending that reached a device; if none did, the last attempt.
     public let lastSending: PreviousSending?
-    /// Runs that were put back from a backup before they had ended, since when no other run has reached a device.
+    /// Runs that were put back from a backup before they had ended, if no other run has reached a device since.
     private let held: [HeldSending]
     /// A run that began only hours ago, when no file shows which devices it reached.
     public let unaccounted: (id: String, begunAt: Timestamp)?
@@ -37,7 +37,7 @@ public struct EarlierRuns: Sendable {
         held = record.restored(of: campaign).compactMap { id in
             guard id != own, let run = try? catalog.open(id) else { return nil }
             defer { run.close() }
-            // What cannot be read must not keep the campaign from being planned.
+            // A run that cannot be read must not keep the campaign from being planned.
             return try? HeldSending(run, among: record, app: app, settings)
         }.filter { held in
             // The moment of a backup has no milliseconds.
@@ -63,7 +63,7 @@ public struct EarlierRuns: Sendable {
 
     /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
     /// it has reached.
-    /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if nothing is known of them.
+    /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if that is unknown.
     func warnings(_ context: CampaignContext, _ lately: ReachedLately? = nil) -> [Diagnostic] {
         let lost = (unaccounted.map { [lostWarning($0, context)] } ?? []) + held.map { $0.warning(context) }
         let unfinished = runs.lazy.compactMap { unfinishedWarning($0, context) }.first
@@ -117,7 +117,8 @@ public struct EarlierRuns: Sendable {
     }
 }
 
-/// A run of a campaign that was put back from a backup before it had ended. What was sent of it since then is not known, however long ago that is.
+/// A run of a campaign that was put back from a backup before it had ended. What it has sent since then is unknown,
+/// however long ago that is.
 struct HeldSending {
     let run: String
     /// In whole seconds.
@@ -186,7 +187,7 @@ public struct PreviousSending: Sendable {
             case .running: (" `volley report \(run)` shows its progress.", [.watch(run: run)])
             case .planned, .paused, .stopped: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
             }
-        // Counted once, when a run ends; until then counting would mean reading the whole run.
+        // Counted once, when a run ends; before that, counting would mean reading the whole run.
         accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil
         environment = settings.firstService.environment.name
     }

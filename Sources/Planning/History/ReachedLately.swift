@@ -29,7 +29,7 @@ struct ReachedLately: Sendable {
     /// A warning that names the runs.
     /// - Parameter isKnown: whether another warning names a run.
     func warnings(_ context: CampaignContext, unless isKnown: (RecentSendings.Sending) -> Bool) -> [Diagnostic] {
-        // Of the campaign's own runs `EarlierRuns` says it.
+        // `EarlierRuns` covers the campaign's own runs.
         let unknown = RecentSendings.words(unread: unread, besidesThoseOf: context.campaign.name.value)
         let minimum = unknown.map {
             Diagnostic.warning(
@@ -58,12 +58,12 @@ struct ReachedLately: Sendable {
         ] + [minimum].compactMap(\.self)
     }
 
-    /// What they hold as `reached_lately_unread`: the runs because of which these numbers are a minimum; nil without any.
+    /// Their member `reached_lately_unread`: the runs because of which these numbers are a minimum; nil without any.
     var unreadJSON: JSONValue? { unread.isEmpty ? nil : .array(unread.sorted().map { .string($0) }) }
 
     private var these: String { audience == 1 ? "this 1 device" : "these \(TextFormat.devices(audience))" }
 
-    /// What `preview --json` and plans hold as `reached_lately`; nil without any.
+    /// The member `reached_lately` of `preview --json` and plans; nil without any.
     var json: JSONValue? {
         sendings.isEmpty
             ? nil

@@ -5,7 +5,7 @@ import Reports
 import Campaigns
 import Content
 
-/// Warnings from the rows of the exports: what a campaign may do, but rarely means.
+/// Warnings from the rows of the exports: things that a campaign may do, but that are rarely meant.
 struct AudienceLint {
     let context: CampaignContext
     let result: AudienceResult
@@ -29,7 +29,7 @@ struct AudienceLint {
 
     /// What to do about rows that were all skipped; nil if there are no rows.
     static func remedy(forNoneOf skipped: [SkipReason: Int], file: String) -> String? {
-        // Where nothing selects most rows, what matters is why the others were left out.
+        // If most rows are not selected, the reason of the others matters.
         let unselected: Set<SkipReason> = [.badRow, .notMatched, .duplicateToken]
         let selected = skipped.filter { !unselected.contains($0.key) && $0.value > 0 }
         let isSelection = !selected.isEmpty && skipped[.notMatched, default: 0] > 0
@@ -63,8 +63,8 @@ struct AudienceLint {
 
     private func reads(_ cell: String) -> Bool { LanguageTag.fallbacks(of: cell).contains { written.contains($0) } }
 
-    /// Cells that give a language in another way than by its tag: their devices get the text above `languages`, though there may be one for
-    /// them.
+    /// Cells that give a language in another way than by its tag: their devices get the text above `languages`,
+    /// although there may be one for them.
     private var namesOfLanguages: [Diagnostic] {
         guard !written.isEmpty else { return [] }
         let holdsCountries = result.languages.keys.contains { LanguageCell.isCountry($0) }
@@ -176,7 +176,7 @@ struct AudienceLint {
     }
 }
 
-/// Warnings about texts as rendered: only then the cells of columns show.
+/// Warnings about rendered texts: only these show the cells of columns.
 struct RenderedLint {
     let context: CampaignContext
     let samples: [PreviewSample]

@@ -36,7 +36,7 @@ public struct Lint: Sendable {
 /// Warns about texts that differ from device to device where a service takes one text per call and limits the rate of
 /// calls.
 struct TextLint {
-    /// A leg may take so long without a word.
+    /// A leg may take this long without a warning.
     private static let longestSeconds = 3600.0
 
     let context: CampaignContext
@@ -49,7 +49,7 @@ struct TextLint {
         let most = service.largestRequest
         guard service.isPacedByCalls, let seconds = service.exactSecondsAtPace, seconds > Self.longestSeconds else { return nil }
         let fewest = (service.recipients + most - 1) / most
-        // Texts of many devices each cost no time.
+        // Texts that many devices share cost no time.
         guard service.calls > 2 * fewest, service.texts > 1 else { return nil }
         let name = service.service.displayName
         return .warning(

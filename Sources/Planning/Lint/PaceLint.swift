@@ -12,7 +12,7 @@ struct PaceLint {
     let schedule: PreviewSchedule?
     package let now: Timestamp
 
-    /// The devices whose pushes go out from one moment on.
+    /// The devices whose pushes go out from the same moment on.
     private struct Stretch {
         var start: Timestamp
         var devices: Int

@@ -27,7 +27,7 @@ struct ServiceLint {
         ]
     }
 
-    /// Services that reach no device of an audience. A column that no export has is said by the scan.
+    /// Services that reach no device of an audience. The scan reports a column that no export has.
     func withoutDevices(_ result: AudienceResult, in messages: MessageCatalog) -> [Diagnostic] {
         guard app.services.count > 1, result.audience > 0 else { return [] }
         return app.services.indices.filter { number in

@@ -2,8 +2,8 @@ import Base
 import PushServices
 import Runs
 
-/// How long services take that are sent to side by side and share a pace: each gets its part of it, as far as it can use it, and what one
-/// does not use goes to the others.
+/// How long services take that are sent to in parallel and share a pace: each gets its part of it, as far as it can use
+/// it, and the unused rest goes to the others.
 struct PaceForecast {
     /// The devices of each service.
     let devices: [Int]
@@ -22,7 +22,7 @@ struct PaceForecast {
             now += step
             for (service, rate) in rates {
                 left[service] -= rate * step
-                // Another service may end at the same moment but for rounding.
+                // Another service may end at the same moment except for rounding.
                 if left[service] < 1e-6 { (left[service], ends[service]) = (0, now) }
             }
         }
@@ -48,12 +48,12 @@ struct PaceForecast {
 }
 
 extension [PreviewService] {
-    /// Finds out at which pace each goes out, and how long that takes.
+    /// Computes the pace of each service, and how long that takes.
     mutating func pace(by settings: RunSettings) {
         let shared = Pace.slower(settings.devicePace, settings.appDevicePace)
         let own = indices.map { settings.ofService($0).servicePaces }
         let all = reduce(0) { $0 + $1.recipients }
-        // One that has the pace for itself must fill its requests, which are not divided.
+        // A service that has the pace to itself must fill its requests, which are not divided.
         let alone = count == 1 ? settings.paces : nil
         let forecast = PaceForecast(
             devices: map(\.recipients),

@@ -52,7 +52,7 @@ extension Preview {
         return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }
 
-    /// What goes through each service, and how long it takes; they are sent to side by side.
+    /// What goes through each service, and how long it takes; they are sent to in parallel.
     private var serviceLines: [String] {
         services.enumerated().map { number, service in
             let size = service.payloadBytes.map { $0.min == $0.max ? "\($0.max) bytes" : "\($0.min) to \($0.max) bytes" }
@@ -99,7 +99,7 @@ extension Preview {
             } + [""]
     }
 
-    /// What each part of `exclude` leaves out, even when that is nothing.
+    /// The number of devices that each part of `exclude` leaves out, even if it is zero.
     private var exclusionLines: [String] {
         guard !audience.exclusions.isEmpty else { return [] }
         let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.extent) }

@@ -89,7 +89,7 @@ struct PreviewService: Sendable {
     /// The same, rounded.
     var secondsAtPace: Double? { exactSecondsAtPace.map { ($0 * 10).rounded() / 10 } }
 
-    /// The pace in words: "at 540/min", with what it counts where the service counts something else than people do.
+    /// The pace in words: "at 540/min", with its unit if the service counts something else than people do.
     var paceWords: String {
         let unit = service.batching.isPacedByCalls ? " (\(paceUnit))" : ""
         return "at \(pace?.description ?? "any pace")\(unit)"

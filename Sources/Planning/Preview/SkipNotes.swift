@@ -15,7 +15,7 @@ struct SkipNote: Sendable {
     var column: String?
     /// Whether it needs attention: not when a campaign simply names other devices.
     var isTrouble: Bool
-    /// Where a command shows more; nil where none does.
+    /// The command that shows more, in words; nil if none does.
     var command: String?
 
     /// The same in the words of a face.
@@ -189,7 +189,7 @@ struct SkipNotes {
         }
     }
 
-    /// Where devices of a service are looked for whose targets may be in a column of their own.
+    /// Where targets are read from, for each service whose targets may be in a separate column.
     private var targetsBesideTokens: [String] {
         services.filter { context.app.columns.tokensHold(targets: $0.target.column) }.map { service in
             "those of \(service.displayName) are read from the column \(context.app.columns.quotedTokens), unless volley.yaml names another: "
@@ -199,7 +199,7 @@ struct SkipNotes {
 
     private var services: [any PushService] { context.messages.services }
 
-    /// Which cells stand for no service, or that there is no target of any.
+    /// The cells that mean no service, or a note that no service has a target.
     private var unreached: String {
         let names = services.map(\.displayName).joined(separator: " or ")
         guard let column = context.app.columns.service?.column.value else {

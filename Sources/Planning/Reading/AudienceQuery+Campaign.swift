@@ -16,10 +16,10 @@ struct AudienceCompiler {
     let fields: [SourceText]
     /// The zone of dates in the paths of exports; nil for this machine's.
     var zone: ZoneRules?
-    /// What the campaign may name; nil for every file.
+    /// The files that the campaign may name; nil for every file.
     var roots: ConsoleRoots?
 
-    /// Nothing read yet, and nothing read that the campaign may not name.
+    /// Nothing is read yet; files that the campaign may not name are never read.
     var sources: SourceFiles {
         guard let roots else { return SourceFiles() }
         return SourceFiles { path, descriptor, stamp in roots.refusal(ofOpened: path, descriptor: descriptor, stamp: stamp) }
@@ -81,7 +81,7 @@ struct AudienceCompiler {
         }
     }
 
-    /// The campaign's exports, or the app's; none where a database is asked.
+    /// The campaign's exports, or the app's; empty if a database is queried.
     private func exportFiles(_ now: Timestamp, _ mistakes: inout [Diagnostic]) -> [String] {
         if deviceQuery != nil {
             if let unknown = unknownDatabase { mistakes.append(unknown) }
@@ -165,7 +165,7 @@ extension AudienceCompiler {
         return Diagnostic(mistake, at: position)
     }
 
-    /// The query that is put to a database; nil where the devices come from files.
+    /// The query that a database executes; nil if the devices come from files.
     var databaseQuery: DatabaseQuery? {
         guard let query = deviceQuery, let database = project.database(named: query.database.value) else { return nil }
         return DatabaseQuery(
@@ -192,7 +192,7 @@ extension CampaignContext {
     /// The exports and lists that the audience is read from.
     func inputFiles(now: Timestamp) -> [String] { audienceCompiler.inputFiles(now: now) }
 
-    /// What is asked of a database instead of reading exports; nil where the devices come from files.
+    /// The database's query instead of exports; nil if the devices come from files.
     var databaseQuery: DatabaseQuery? { audienceCompiler.databaseQuery }
 
     /// The calls to audiences that a service keeps.
@@ -224,7 +224,7 @@ struct AudienceCalls {
 }
 
 extension AudienceCompiler {
-    /// More mistakes of one list say nothing new.
+    /// Further mistakes of one list add nothing.
     private static let mostMistakes = 10
 
     /// Makes the calls: lists loaded, names checked.
@@ -245,12 +245,12 @@ extension AudienceCompiler {
         }
         guard mistakes.isEmpty else { throw Diagnostics(mistakes) }
         let calls = own.calls(to: chosen)
-        // Here nothing else shows whether a comment was meant as a name.
+        // Nothing else shows here whether a comment was meant as a name.
         let comments = lists.hashedLines.compactMap(\.warning)
         return AudienceCalls(calls: calls, warnings: lists.warnings + comments + overlap(calls, own), sources: sources)
     }
 
-    /// A union takes several calls, and the service does not know that they belong together.
+    /// A union takes several calls, and the service cannot tell that they belong together.
     private func overlap(_ calls: [AudienceCall], _ own: OwnAudience) -> [Diagnostic] {
         guard own.mayOverlap(calls) else { return [] }
         let kinds = own.names.filter { kind in calls.contains { $0.selector == kind.selector } }.map { kind in

@@ -17,7 +17,7 @@ package struct CampaignContext {
     var warnings: [Diagnostic]
     /// Where its runs are kept.
     package var catalog: RunsFolder
-    /// What it may name; nil for every file.
+    /// The files that it may name; nil for every file.
     var roots: ConsoleRoots?
 
     /// The audiences of the service that chooses the devices; nil if Volley does.
@@ -30,14 +30,14 @@ package struct CampaignContext {
         let file = named.path
         var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
         let project = project(of: named, &projectMistakes, &projectWarnings)
-        // Once the catalog is known, no record of it is taken for a list or an export.
+        // With the catalog, none of its records is taken for a list or an export.
         let catalog = project?.catalog(named.project)
         let services = { (name: String) in project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard] }
         let draft =
             named.text.map { Campaign.draft(text: $0, file: file, now: now, services: services) }
             ?? Campaign.draft(file: file, now: now, services: services)
         let roots = named.isConfined ? project.map { ConsoleRoots($0, named.project) } : nil
-        // Nothing that it names is looked at before this is known.
+        // No file that it names is checked before this.
         if let roots, let audience = draft.audience {
             let strangers = roots.mistakes(in: audience, of: file, zone: draft.campaign?.schedule?.zone.fallback, at: now)
             guard strangers.isEmpty else { throw Diagnostics(strangers) }
@@ -166,12 +166,12 @@ package struct CampaignContext {
 public struct CampaignFile: Sendable {
     /// Its path.
     public var path: String
-    /// What the file will hold, where that is not saved yet; nil for what it holds.
+    /// The new content of the file, if it is not saved yet; nil for the present content.
     public var text: String?
     /// Which volley.yaml and which folder of runs to use.
     public var project: ProjectChoice
-    /// Whether it names only files that the console may read (`ConsoleRoots`): where a browser shows what is in them, or a person without an
-    /// account on the machine wrote it.
+    /// Whether it names only files that the console may read (`ConsoleRoots`): if a browser shows their content, or a
+    /// person without an account on the machine wrote the campaign.
     public var isConfined = false
 
     /// A campaign file.
@@ -238,7 +238,7 @@ extension CampaignContext {
         do {
             return try body()
         } catch let mistake as Diagnostic {
-            // Nothing but a variable's content is a mistake in no file.
+            // Only a mistake in a variable's content belongs to no file.
             let services = app.services.filter { $0.service.accountName == service.accountName }
             let variables = services.compactMap { $0.credential?[$0.credentialForm?.variable] }
             if mistake.file == nil, let variable = variables.first { throw placed(mistake, at: variable.position) }

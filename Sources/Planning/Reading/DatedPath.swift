@@ -12,9 +12,9 @@ package struct DatedPath {
 
     private static let remedy = "Write {{ date }} or {{ yesterday }}; for another format, write {{ date | date: '%Y%m%d' }}."
 
-    /// The files that a path means at any date: those of its pattern, in which a date is also a pattern. A path without
-    /// either is returned unchanged, even if nothing is there.
-    /// - Throws: what could not be looked into.
+    /// The files that a path can mean at any date: those of its pattern, in which a date is also a pattern. A path
+    /// without either is returned unchanged, even if nothing is there.
+    /// - Throws: an error for a folder that could not be read.
     package static func files(ofAnyDate path: String) throws(Diagnostic) -> [String] {
         try AudienceQuery.matches(of: path.replacing(/\{\{.*?\}\}/, with: "*"))
     }

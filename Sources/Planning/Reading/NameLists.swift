@@ -3,7 +3,7 @@ import Base
 import Campaigns
 import PushServices
 
-/// The lists of names in separate files: where their names are, and what is odd about them.
+/// The lists of names in separate files: the places of their names, and odd ones.
 struct NameLists {
     /// Their files.
     private(set) var files: Set<String> = []
@@ -20,7 +20,7 @@ struct NameLists {
 
     init(areOfCalls: Bool = false) { self.areOfCalls = areOfCalls }
 
-    /// What may be shown of the names under a key.
+    /// The parts of the names under a key that may be shown.
     func shown(_ key: String) -> @Sendable (String) -> String {
         guard areOfCalls, let selector = AudienceCall.Selector(rawValue: key) else { return { TextFormat.foreign($0, maximumBytes: 60) } }
         return { selector.shown($0) }

@@ -22,7 +22,7 @@ final class QueriedExport {
         audience.sources.trust([path])
     }
 
-    /// Puts the query to its database, and has an audience read what it found.
+    /// Runs the query in its database, and has an audience read the rows.
     /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found nothing; `CancellationError`.
     static func of(
         _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunsFolder, _ attendance: PlanningAttendance
@@ -49,7 +49,7 @@ final class QueriedExport {
         return try export.placing { try audience.checkColumns() }.map(export.placed)
     }
 
-    /// Names the query where errors name the file of its rows; of exports that are files, nothing changes.
+    /// Names the query where errors name the file of its rows; exports that are files do not change.
     static func placing<Value>(_ export: QueriedExport?, _ body: () throws -> Value) throws -> Value {
         try export.map { try $0.placing(body) } ?? body()
     }
@@ -74,7 +74,7 @@ final class QueriedExport {
         }
     }
 
-    /// A mistake of the columns is one of the query; one of a row has the row's number.
+    /// A mistake of the columns belongs to the query; one of a row has the row's number.
     func placed(_ mistake: Diagnostic) -> Diagnostic {
         var placed = mistake
         placed.message = mistake.message.replacing(path, with: shownQuery)
@@ -95,7 +95,7 @@ final class QueriedExport {
     /// The file of a row, in place of a path that is gone.
     private var shownName: String { "rows of \(query.database.name)" }
 
-    /// A database may be called anything; a file may not.
+    /// A database may have any name; a file may not.
     private static func fileName(_ name: String) -> String {
         let plain = name.unicodeScalars.map {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_".unicodeScalars.contains($0) ? $0 : "_"

@@ -27,7 +27,7 @@ final class PayloadChecker {
 
     /// - Parameters:
     ///   - times: nil when recipients do not carry their zone, or it does not matter.
-    ///   - tally: counts the texts of devices; nil where that is of no use.
+    ///   - tally: counts the texts of devices; nil if that is not needed.
     package init(_ messages: MessageCatalog, _ times: SendTimes? = nil, tally: TextTally? = nil) {
         self.messages = messages
         self.times = times
@@ -97,7 +97,7 @@ final class TextTally: Sendable {
     }
 
     /// Adds a text.
-    /// - Returns: the hash from which on others need not be added.
+    /// - Returns: the hash from which others need not be added.
     func add(_ hash: UInt64, service: Int) -> UInt64 {
         texts.withLock { texts in
             texts[service].insert(hash)
@@ -109,7 +109,7 @@ final class TextTally: Sendable {
     func count(ofService service: Int) -> Int { texts.withLock { $0[service].count } }
 }
 
-/// What one thread adds to a tally, without asking for its lock where that changes nothing.
+/// The additions of one thread to a tally; it does not take the lock if nothing changes.
 struct TextTallyPart {
     private let tally: TextTally
     private let services: [Int]

@@ -2,9 +2,9 @@ import Audience
 import Content
 import PushServices
 
-/// Why a payload could not be rendered, in as much detail as devices are counted by.
+/// Why a payload could not be rendered, in the detail by which devices are counted.
 enum RenderCause: Hashable {
-    /// What is wrong with the cell of a column.
+    /// The problem with the cell of a column.
     enum Flaw: Int, CaseIterable {
         case blank, notADate, notANumber, notHTTPS, gap
     }
@@ -13,7 +13,7 @@ enum RenderCause: Hashable {
     case column(Int, Flaw)
     /// A text that people would see came out blank.
     case blankText
-    /// There is more of a part than its service takes: a number of `MessageCatalog.limitedParts`.
+    /// A part is larger than its service accepts: a number of `MessageCatalog.limitedParts`.
     case long(Int)
     /// A column, or a part, beyond those that can be distinguished.
     case otherColumn

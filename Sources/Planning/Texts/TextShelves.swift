@@ -18,7 +18,7 @@ final class TextShelves {
     private var cells = EscapedCells()
     private var payload: [UInt8] = []
 
-    /// More than this separate few texts better, and cost the writer a pass over what it has gathered.
+    /// More shelves hardly separate texts better, and cost the writer a pass over the gathered recipients.
     private static let most = 4096
 
     /// - Parameter legs: the places in sending order that shelves are to divide.

@@ -3,11 +3,13 @@ import Campaigns
 import Runs
 import Workspace
 
-/// What a campaign would be planned from now, apart from its devices: what an approval ahead of a scheduled time is bound to.
+/// The sources of a campaign's plan now, apart from its devices: an approval ahead of a scheduled time is bound to
+/// them.
 public struct CampaignSource: Hashable, Sendable {
     /// The campaign's name.
     public var campaign: String
-    /// Changes with the campaign's file and with what volley.yaml says of its app (`RunSettings.sourceDigest`).
+    /// Changes with the campaign's file and with the app's settings in volley.yaml
+    /// (`RunSettings.sourceDigest`).
     public var digest: String
     /// Whether Volley chooses the devices. Where a push service does, their number is unknown before it is sent.
     public var hasOwnDevices: Bool

@@ -26,7 +26,7 @@ extension Planner {
         return try SendTimes(schedule, nil, now: now)
     }
 
-    /// What a preview says about when the campaign goes out; nil without a schedule.
+    /// The times of the campaign in a preview; nil without a schedule.
     func previewSchedule(_ times: SendTimes?, _ counts: [Int: Int]) -> PreviewSchedule? {
         guard let schedule = context.campaign.schedule else { return nil }
         return PreviewSchedule(schedule, sendingTime, times, counts, now: now)

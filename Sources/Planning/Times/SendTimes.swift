@@ -54,8 +54,8 @@ struct SendTimes: Sendable {
         fallback = places[Self.hash(own.name.utf8)] ?? 0
     }
 
-    /// What the zones of a wave share: when it goes out and, where quiet hours apply, what their clocks show from two days before to two
-    /// weeks after.
+    /// The common facts of a wave's zones: when it goes out and, where quiet hours apply, what their clocks show from
+    /// two days before to two weeks after.
     private struct ClockKey: Hashable {
         var due: Timestamp
         var offsets: [Int64] = []
@@ -71,7 +71,7 @@ struct SendTimes: Sendable {
         }
     }
 
-    /// Which zone gives a wave its name: one that people know, otherwise the first in the alphabet.
+    /// The zone that gives a wave its name: a well-known one, otherwise the first in the alphabet.
     private static func isBetterKnown(_ left: ZoneRules, _ right: ZoneRules) -> Bool {
         func rank(_ name: String) -> Int { wellKnown.firstIndex(of: name) ?? (name.contains("/") && !name.hasPrefix("Etc/") ? 100 : 101) }
         return (rank(left.name), left.name) < (rank(right.name), right.name)

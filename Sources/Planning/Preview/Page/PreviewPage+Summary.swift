@@ -55,7 +55,7 @@ extension PreviewPage {
         return "\(calls)\(TextFormat.duration(seconds: seconds)) \(preview.longest.paceWords)"
     }
 
-    /// How many devices each service reaches, and how long that takes; they are sent to side by side.
+    /// How many devices each service reaches, and how long that takes; they are sent to in parallel.
     private var services: HTML {
         let parts: [HTML] = preview.services.enumerated().map { number, service in
             let time = service.secondsAtPace.map { seconds in ", \(TextFormat.duration(seconds: seconds))" } ?? ""

@@ -122,7 +122,7 @@ struct PreviewWords: Sendable {
     let priority: String?
     let frequency: String
     let exports: [Export]
-    /// The database that was asked instead of reading exports; nil where they were read.
+    /// The database that was queried instead of reading exports; nil if they were read.
     let database: String?
 
     /// The text in place of an export's path.
