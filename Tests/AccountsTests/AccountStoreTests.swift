@@ -73,7 +73,7 @@ struct AccountStoreTests {
         #expect(throws: AccountError.notPermitted) { try store.disable(shopID, by: viewer, at: noon) }
         try store.setGrants([RoleGrant(.editor, .app("shop"))], of: viewerID, by: shop, at: noon)
         #expect(try store.account(viewerID)?.rights.allows(.edit, app: "shop") == true)
-        // Nor do they put a link of theirs in the place of one that gives more.
+        // Nor may they replace a link that gives more with their own.
         let link = try store.invite(name("carl"), DisplayName("Carl"), everything, by: ada, at: noon)
         #expect(throws: AccountError.notPermitted) { try store.invite(name("carl"), DisplayName("Carl"), [], by: shop, at: noon) }
         #expect(throws: AccountError.notPermitted) { try store.withdrawInvitation(link.invitation.id, by: shop, at: noon) }

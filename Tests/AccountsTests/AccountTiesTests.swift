@@ -30,7 +30,7 @@ struct AccountTiesTests {
         let bond = now.bond(of: names[0], with: names[1])
         #expect((bond != nil) == isOne)
         #expect(bond.map { $0.until == after(7 * 86_400) } ?? true)
-        // Once the account of the bond is confirmed, often enough, nothing is left of it.
+        // After enough confirmations of the tied accounts, no tie is left.
         var left = all
         while let next = AccountTies(left, at: noon).bond(of: names[0], with: names[1]) {
             let count = left.count

@@ -27,7 +27,7 @@ struct ActivityTests {
         for kind in Self.kinds { try folder.store.note(kind, app: "shop", subject: "x.yaml", by: .terminal, at: noon) }
         #expect(try folder.store.activities(count: 100).activities.reversed().map(\.kind) == Self.kinds)
         for kind in Self.kinds { #expect(ActivityKind(kind.name, values: kind.values) == kind) }
-        // Values of another kind are no values.
+        // Values of another kind are damaged.
         #expect(ActivityKind(.approved, values: .object(pairs: [("digest", .integer(1))])) == nil)
         #expect(ActivityKind(.recoveryCodeUsed, values: .array([])) == nil)
     }
@@ -45,7 +45,7 @@ struct ActivityTests {
         var sizes: [Int] = []
         repeat {
             let page = try folder.store.activities(ActivityFilter(kind: .suppressed), before: before, count: 10)
-            // What is added in the meantime moves no page.
+            // Activities that are added in the meantime do not shift pages.
             try folder.store.note(.suppressed(devices: 99), app: "shop", subject: nil, by: ben, at: noon)
             seen += page.activities.map(\.kind)
             sizes.append(page.activities.count)

@@ -26,7 +26,7 @@ struct RightsTests {
         for other in [nil, "Shop", "shop ", "", "*", "news"] { #expect(!one.allows(.edit, app: other)) }
         let all = Rights([RoleGrant(.administrator, .allApps)])
         for app in [nil, "shop", ""] { #expect(all.allows(.manageUsers, app: app)) }
-        // An app without a name is no other way to write all apps.
+        // An app without a name must not mean all apps.
         #expect(!Rights([RoleGrant(.administrator, .app(""))]).allows(.edit, app: nil))
         #expect(one.allowsSomewhere(.edit) && !Rights([]).allowsSomewhere(.seeCampaigns))
     }

@@ -63,7 +63,7 @@ struct SessionTests {
                 now -= Int64.random(in: 121...20_000, using: &random) + step
             }
             guard !isDead, used.isAlive(at: after(now)) else {
-                // A session that was found dead is removed.
+                // A session that was found to have ended is removed.
                 isDead = true
                 continue
             }

@@ -33,7 +33,7 @@ struct SignInBrakeTests {
         try #require(IPAddress("10.\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"))
     }
 
-    /// Fails as soon as it may, and returns the waits before each failure.
+    /// Fails as soon as it is allowed to, and returns the wait before each failure.
     private func waits(
         _ count: Int, _ name: AccountName?, _ address: IPAddress?, _ brake: Brake, _ step: SignInBrake.Step = .password,
         from start: Timestamp = noon
@@ -65,7 +65,7 @@ struct SignInBrakeTests {
         let brake = Brake(), anna = try name("anna")
         #expect(waits(10, anna, home, brake, .code) == [0, 0, 0, 30, 60, 120, 240, 480, 900, 900])
         #expect(brake.attempt(anna, from: home, at: noon) == 0)
-        // Passwords do not count as codes either.
+        // Passwords do not count as codes, either.
         let other = Brake()
         _ = waits(10, anna, home, other)
         #expect(other.attempt(anna, from: home, at: noon, .code) == 0)
@@ -125,12 +125,12 @@ struct SignInBrakeTests {
         #expect(brake.attempt(anna, from: try address(99_999), at: after(3_000)) > 0)
         #expect(brake.attempt(anna, from: home, at: after(3_000)) == 0)
         #expect(brake.attempt(anna, from: try address(99_999), at: after(3_000), device: "browser") == 0)
-        // Elsewhere, the account's own limit is all there is.
+        // Elsewhere, only the account's own limit applies.
         #expect(brake.attempt(anna, from: IPAddress("203.0.113.9"), at: after(3_000)) <= 60)
         for _ in 0..<100 { _ = brake.attempt(nil, from: home, at: after(3_001)) }
         #expect(brake.attempt(anna, from: home, at: after(3_001)) > 0)
         #expect(brake.attempt(anna, from: home, at: after(3_001), device: "browser") == 0)
-        // It was another person's browser, or none at all.
+        // It was another person's browser, or a made-up one.
         #expect(brake.attempt(try name("ben"), from: home, at: after(3_001), device: "browser") > 0)
         #expect(brake.attempt(anna, from: home, at: after(3_001), device: "other") > 0)
     }
@@ -180,7 +180,7 @@ struct SignInBrakeTests {
             brake.takeBack(at: noon)
         }
         #expect(brake.count == 0)
-        // What was taken back does not make the wait for an earlier failure longer.
+        // A cleared failure does not extend the wait for an earlier one.
         for _ in 0..<3 { #expect(brake.attempt(anna, from: home, at: noon) == 0) }
         #expect(brake.attempt(anna, from: home, at: after(1)) == 0)
         brake.takeBack(at: after(1))

@@ -180,7 +180,7 @@ struct SignInTests {
         #expect(throws: AccountError.wrongCode) {
             try store.confirmSecondFactor(replaced.code(ofStep: step), in: found.session, from: home, at: noon)
         }
-        // Until then it is not asked for.
+        // Until then it is not required.
         #expect(try store.account(id)?.hasSecondFactor == false)
         _ = try store.confirmSecondFactor(secret.code(ofStep: step), in: found.session, from: home, at: noon)
         #expect(try store.sessions(of: id, at: noon).map(\.id) == [found.session.id])

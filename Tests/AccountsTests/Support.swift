@@ -20,7 +20,7 @@ func quickHasher(mostWaiting: Int = 32) throws -> PasswordHasher {
     PasswordHasher(try #require(Scrypt(costBits: 4, blockSize: 8, parallelism: 1)), mostWaiting: mostWaiting)
 }
 
-/// An empty folder that goes away with this value, and the accounts in it.
+/// An empty folder, removed with this value, and the accounts in it.
 final class AccountFolder: Sendable {
     let path: String
     let store: AccountStore
@@ -81,7 +81,7 @@ final class AccountFolder: Sendable {
     func kinds() throws -> [ActivityKind.Name] { try store.activities(count: 500).activities.map(\.kind.name) }
 }
 
-/// What a call says is wrong with the file.
+/// A call's message about the file.
 func diagnostic(_ body: () throws -> Void) -> Diagnostic? {
     do {
         try body()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Accounts
 
-/// Stores with connections of their own, as the console and the sender have them, each on a thread of its own.
+/// Stores with separate connections, as in the console and the sender, each on its own thread.
 @Suite("Two processes at once")
 struct TwoProcessesTests {
     /// Runs something on several threads at once, and waits for all.

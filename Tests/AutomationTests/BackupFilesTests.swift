@@ -8,7 +8,7 @@ import Workspace
 
 @testable import Automation
 
-/// What a backup holds of files that are not what their names say, and what a restore finds in its way.
+/// Files in a backup that are not what their names say, and obstacles for a restore.
 @Suite("Files of backups")
 final class BackupFilesTests {
     private static let secret = "-----BEGIN PRIVATE KEY-----\nsecret\n"

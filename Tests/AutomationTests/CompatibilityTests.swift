@@ -3,7 +3,8 @@ import Campaigns
 import Runs
 import Testing
 
-/// docs/compatibility.md promises that these words stay. A new one may be added here; none may go, or mean something else.
+/// docs/compatibility.md promises that these words stay. A new one may be added here; none may be removed, or change
+/// its meaning.
 @Suite("words that scripts rely on")
 struct CompatibilityTests {
     @Test("states of runs, of times and of orders") func states() {

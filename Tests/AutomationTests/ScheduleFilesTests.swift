@@ -90,7 +90,7 @@ final class ScheduleFilesTests {
         try write("spring.yaml", name: "spring")
         for argument in [folder.path, folder.appendingPathComponent("spring.yaml").path] {
             var files = try files([argument])
-            // A change counts at the second look, once the file was left alone.
+            // A change counts at the second check, after the file was left alone.
             let first = files.readIfChanged(now: now)
             let file = try #require(first?.campaigns.first?.file)
             let elsewhere = base.appendingPathComponent("elsewhere")

@@ -9,13 +9,14 @@ import Testing
 @testable import Sending
 @testable import Automation
 
-/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must neither forget a time nor send one
-/// twice. The record and the runs are dictionaries, the clock is a number, and a seed decides what happens.
+/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must neither miss a time
+/// nor send one twice. The record and the runs are dictionaries, the clock is a number, and a seed decides what
+/// happens.
 struct ScheduleSimulation {
     /// A time according to the oracle.
     struct Time: Hashable { var begins: Int64, ends: Int64 }
 
-    /// One of the campaigns, and what it may be changed to.
+    /// One of the campaigns, and its possible changes.
     struct Plan {
         var schedules: [Schedule]
         var needsApproval = false
@@ -54,7 +55,8 @@ struct ScheduleSimulation {
     private(set) var failures: [String] = []
     private(set) var sends = 0, skips = 0, kills = 0, resumes = 0, retries = 0, unapproved = 0
     private(set) var sentAhead = 0, voids = 0
-    /// What must have fired or been skipped by the end: the periods in which each list of times counts for a campaign.
+    /// Times that must have fired or been skipped by the end: the periods in which each list of times counts for a
+    /// campaign.
     private var epochs: [(campaign: String, times: String, from: Int64, through: Int64)] = []
     private var begunRuns: Set<String> = []
     /// The last period in which a process was running and saw the clock without a gap.
@@ -357,7 +359,7 @@ struct ScheduleSimulation {
             }
             if !begunRuns.insert(run).inserted { fail("\(run) began twice") }
             if plans[scheduledRun.key.campaign]?.needsApproval == true, !isApproved(run) { unapproved += 1 }
-            // By a person afterwards, or by what the record says was approved ahead.
+            // By a person afterwards, or by an approval ahead in the record.
             if agreed.remove(run) == nil, plans[scheduledRun.key.campaign]?.needsApproval == true {
                 if isApprovedAhead(scheduledRun) { sentAhead += 1 } else { unapproved += 1 }
             }

@@ -11,7 +11,7 @@ import Testing
 @testable import Planning
 @testable import Sending
 
-/// What `volley schedule` finds about a run after a restart.
+/// The state of a run that `volley schedule` finds after a restart.
 @Suite("what is found of a firing's run")
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
@@ -66,7 +66,7 @@ struct ScheduledRunWorkTests {
             return
         }
         #expect(reason.contains("older copy"))
-        // Without the record it looks like a plan of which nothing was sent.
+        // Without the record it looks like an unsent plan.
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: "\(folder)/sent.db"))
         let other = try found(in: folder)
         guard case .unreadable(let why) = other else {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automation
 
-/// What is counted while runs are sent, and whether Prometheus' own tool and the files of docs/monitoring agree with it.
+/// The metrics of sending, and whether Prometheus' own tool and the files of docs/monitoring agree with them.
 @Suite("metrics of sending")
 struct SendingMetricsTests {
     @Test("each answer falls into one bucket, and buckets count all that were as fast")

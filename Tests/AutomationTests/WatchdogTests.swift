@@ -23,7 +23,7 @@ struct WatchdogTests {
         #expect(
             dog.silentJobs(uptime: 400).first?.text
                 == "planning \(key) has shown no sign of life since \(time); it may be hanging")
-        // Whatever shows signs of life is healthy, however long it takes.
+        // A job with signs of life is healthy, however long it takes.
         for uptime in stride(from: 400.0, through: 40_000, by: 299) {
             dog.sign(of: .planning(key), uptime: uptime, time: time)
             #expect(dog.silentJobs(uptime: uptime + 298).isEmpty)
@@ -48,7 +48,7 @@ struct WatchdogTests {
         #expect(dog.nextSilence == nil)
         #expect(dog.sign(of: .planning(key), uptime: 10, time: time) && dog.nextSilence == 310)
         #expect(dog.sign(of: .mainLoop, uptime: 20, time: time) && dog.nextSilence == 140)
-        // A part that continues would be silent later: nothing needs to be woken.
+        // A job that continues would be silent later: no wake-up is needed.
         #expect(!dog.sign(of: .mainLoop, uptime: 30, time: time) && dog.nextSilence == 150)
         #expect(dog.newlySilent(uptime: 150).count == 1 && dog.nextSilence == 310)
         // Reported, and healthy again.

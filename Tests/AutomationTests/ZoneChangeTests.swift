@@ -76,7 +76,7 @@ private struct ZoneChangeWorld {
         }
     }
 
-    /// As the process does it, from the rules that the database has now.
+    /// As in the process, from the present rules of the database.
     private mutating func plan(_ run: ScheduledRun) {
         guard let time = schedule.occurrence(named: run.key.occurrence) else { return failures.append("\(run.key) is no time any more") }
         if Scheduler.isStillToCome(time, of: run, at: now) {
@@ -139,7 +139,8 @@ struct ZoneChangeTests {
             var world = try ZoneChangeWorld(at: "2026-12-01T05:30:00Z", "AAA-3", schedule)
             world.look()
             world.change(try rules("AAA-4"))
-            // Of a campaign whose first time is yet to come, a new process does not know by which rules it was.
+            // If a campaign's first time is in the future, a new process cannot know the rules that it was
+            // computed with.
             if restarts, schedule(.utc).repeat == nil { world.restart() } else { world.read() }
             world.look()
             #expect(world.sent == (isInTime ? ["2026-12-01T09:00"] : []) && world.failures.isEmpty)
@@ -187,7 +188,7 @@ struct ZoneChangeTests {
             if Int.random(in: 0..<40, using: &random) == 0 {
                 world.change(all.randomElement(using: &random) ?? world.rules)
                 used.insert(world.rules)
-                // A process reads them within two seconds. Until then it finds times due by the rules before.
+                // A process reads them within two seconds. Until then times become due by the old rules.
                 world.pass(minutes: Int.random(in: 0...3, using: &random))
                 world.read()
             }
@@ -197,7 +198,7 @@ struct ZoneChangeTests {
         let schedulesUsed = used.map { world.makeSchedule(ZoneRules(name: "Test/Zone", $0)) }
         let names = Set(
             schedulesUsed[0].occurrences(from: start.adding(seconds: 86_400), through: world.now.adding(seconds: -2 * 86_400)).map(\.name))
-        // What some rules' clocks leave out may be left out.
+        // Times that the clocks of some rules skip may be skipped.
         let certain = names.filter { name in
             schedulesUsed.allSatisfy { schedule in schedule.occurrence(named: name).map { !$0.isInGap } ?? false }
         }

@@ -78,7 +78,7 @@ struct AllServicesFaultTests {
             inDoubt.formUnion(try bench.lines().filter { $0.value.outcome == "unknown" }.keys)
             arguments = ["resume", "last", "--json"]
         }
-        // Too late for the others: what a kill leaves unknown is taken no more.
+        // Too late for the others: pushes that a kill leaves unknown are no longer accepted.
         #expect(hits * 2 >= kills, "\(hits) of \(kills) kills met a run that was being sent")
         let resumed = try bench.folder.volley("resume", "last", "--json", timeout: 1800)
         #expect([0, 1, 2].contains(resumed.status), "\(resumed)")
@@ -96,7 +96,7 @@ struct AllServicesFaultTests {
         let lines = try bench.lines()
         let refused = lines.filter { line in bench.services.contains { $0.isRefused(line.key) } }
         #expect(refused.count > devices / 100, "\(refused.count) bad targets")
-        // A page of a gateway may have taken the place of the refusal.
+        // A gateway's page may have replaced the refusal.
         #expect(refused.values.allSatisfy { ["invalid_token", "rejected", "unknown"].contains($0.outcome) }, "\(refused)")
         let accepted = try bench.expectAgreement(devices: devices)
         let used = Set(accepted.keys.compactMap { $0.split(separator: " ").first })
@@ -107,7 +107,7 @@ struct AllServicesFaultTests {
     func resent() throws {
         let devices = FaultScale.recipients
         var mixture = Self.mixtures[1]
-        // A cut connection may lose answers that the ledger has as given.
+        // A cut connection may lose answers that are in the ledger.
         mixture.options = ["--latency", "20", "--gateway-every", "53", "--early-answer-every", "9"]
         let bench = try Self.bench(mixture, devices: devices)
         try bench.folder.writeCampaign(content: "title: Spring sale\nbody: 20 % off everything.", delivery: "unknown: resend")

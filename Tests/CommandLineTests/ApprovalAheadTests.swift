@@ -137,7 +137,7 @@ struct ApprovalAheadTests {
         #expect(times["demoted"]?.notes.contains("ben approved it beforehand, but that person may not approve any more") == true)
         #expect(times["replaced"]?.notes.contains("carl approved it beforehand, but that person may not approve any more") == true)
         #expect(times["withdrawn"]?.notes.contains("beforehand") == false && times["left"]?.state == "skipped")
-        // It says so for as long as it waits, and goes out once it is approved.
+        // It reports that as long as it waits, and goes out once it is approved.
         usleep(3_000_000)
         #expect(try house.times()["large"]?.notes.contains("for at most 2 devices") == true)
         let waiting = try RunsFolder(house.folder.url.path + "/runs").list().runs
@@ -148,7 +148,7 @@ struct ApprovalAheadTests {
         try Self.wait(running, "the approved one") { try house.times()["large"]?.state == "finished" }
         let good = try #require(waiting.first { $0.plan.campaign == "good" })
         #expect(try good.approval()?.name == "anna")
-        // What has come can be approved ahead no more.
+        // A time that has come can no longer be approved ahead.
         guard case .refused(.timeHasCome) = try house.end(of: house.approve("changed"), running) else {
             Issue.record("a time that waits was approved ahead")
             return

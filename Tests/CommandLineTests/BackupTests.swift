@@ -238,7 +238,7 @@ struct BackupTests {
         let report = try folder.volley("report", "last")
         #expect(report.errors.contains("what was sent of it since then is not known"), "\(report.errors)")
         try expectTruth(about: folder, campaign: "campaign.yaml")
-        // The detour that a stopped run has otherwise.
+        // The detour that a stopped run otherwise offers.
         #expect(try folder.volley("cancel", "last").status == 0)
         try expectRefusal("retry", "last", "--outcome", "unsent", "--yes")
         try expectRefusal("resume", "last")
@@ -247,7 +247,8 @@ struct BackupTests {
         #expect(accepted.count == 4_000 && accepted.allSatisfy { $0.value.count == 1 })
     }
 
-    /// Everything that shows a held run says that it is held and how many may have got the push since, and nothing proposes what is refused.
+    /// Everything that shows a held run says that it is held and how many may have got the push since, and nothing
+    /// suggests a refused command.
     private func expectTruth(about folder: ProjectFolder, campaign: String) throws {
         let report = try folder.volley("report", "last", "--format", "json").json()
         let outcomes = report["outcomes"], unsent = try #require(outcomes?.int("unsent"))
@@ -497,7 +498,8 @@ struct BackupTests {
         }
     }
 
-    /// A backup of a project with several campaigns and a run, and what is there after it was put back, by paths below the folder of volley.yaml.
+    /// A backup of a project with several campaigns and a run, and the files after it was put back, by paths below the
+    /// folder of volley.yaml.
     private func backUpSeveral(_ folder: ProjectFolder) throws -> (path: String, files: Set<String>) {
         for number in 0..<8 { try folder.writeCampaign("c\(number).yaml") }
         #expect(try folder.volley("send", "c0.yaml", "--yes").status == 0)
@@ -559,7 +561,7 @@ struct BackupTests {
             let again = try folder.volley("restore", path, "--into", "k\(round)")
             #expect(again.status == 2 && again.errors.contains("Nothing was put back"), "\(again)")
             #expect(left.isSuperset(of: files) || again.errors.contains("a restore into this folder was cut off"), "\(again)")
-            // As the remedy says. Whatever the killed one had staged goes with the next restore.
+            // As the remedy says. The next restore removes the files that the killed one had staged.
             try FileManager.default.moveItem(atPath: "\(place)/runs", toPath: "\(place)-runs")
             #expect(try folder.volley("restore", path, "--into", "k\(round)").status == 0)
             #expect(self.files(below: place) == files)

@@ -43,7 +43,7 @@ private enum Browser {
             const isText = style.display != "inline";
             if (isText && element.clientWidth && element.scrollWidth > element.clientWidth + 1) out.wide.push("text in " + element.outerHTML.slice(0, 80));
             const hasText = [...element.childNodes].some(n => n.nodeType == 3 && n.data.trim());
-            // Pictures with phones come first.
+            // The text of a phone is in front of a picture.
             if (!hasText || !box.width || element.closest(".push")) continue;
             let behind = element;
             while (behind && parts(view.getComputedStyle(behind).backgroundColor)[3] == 0) behind = behind.parentElement;

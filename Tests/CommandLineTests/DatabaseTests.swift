@@ -301,7 +301,7 @@ struct DatabaseTests {
         #expect(databases.first?["ok"] == .bool(true))
     }
 
-    /// Waits until something is so, for at most half a minute.
+    /// Waits until a condition holds, for at most half a minute.
     private func waitUntil(_ isSo: () throws -> Bool) throws {
         let end = Date().addingTimeInterval(30)
         while try !isSo() {

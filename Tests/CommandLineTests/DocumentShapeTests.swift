@@ -4,8 +4,9 @@ import TestCommands
 import TestSupport
 import Testing
 
-/// What scripts read: the members of the documents of `--json` and their types, in Tests/Snapshots/documents. docs/compatibility.md promises that none
-/// goes and none changes its type; a new one is added to the snapshot. A member with `?` is null at times, or left out.
+/// What scripts read: the members of the documents of `--json` and their types, in Tests/Snapshots/documents.
+/// docs/compatibility.md promises that no member disappears or changes its type; a new one is added to the snapshot. A
+/// member with `?` is null at times, or left out.
 @Suite("documents keep their members")
 struct DocumentShapeTests {
     @Test("of every command that a script may call with --json")
@@ -44,7 +45,7 @@ struct DocumentShapeTests {
         }
     }
 
-    /// Objects whose members are called after what they count.
+    /// Objects whose members are named after what they count.
     private static let tables: Set = ["attempts_by_count", "languages", "latency_histogram", "reasons", "skipped", "steps"]
 
     /// The types of each member; those of the elements of a list, and of a table, together.
@@ -80,7 +81,7 @@ struct DocumentShapeTests {
             }
         }
         for (path, member) in expected where shape[path] == nil && !member.isOptional {
-            // What is inside of something that is not there.
+            // The contents of something that does not exist.
             let isInside = expected.contains {
                 path.hasPrefix($0.key + ".") && $0.value.isOptional && (shape[$0.key] ?? ["null"]) == ["null"]
             }

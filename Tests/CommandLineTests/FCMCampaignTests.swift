@@ -12,11 +12,12 @@ struct FCMCampaignTests {
         let folder: ProjectFolder
         private let server: ProjectFolder
         private let simulator: RunningVolley
-        /// How many access tokens were used, once `answers` was asked.
+        /// How many access tokens were used, once `answers` was read.
         private(set) var usedTokens = 0
 
         /// - Parameters:
-        ///   - firstDigits: how the tokens of devices begin, by their number; the simulator answers by them.
+        ///   - firstDigits: the first digits of the devices' tokens, by their number; they decide the
+        ///     simulator's answers.
         ///   - faults: options of `volley simulate`.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
             server = try ProjectFolder()
@@ -167,7 +168,7 @@ struct FCMCampaignTests {
     @Test("a message that FCM does not accept stops the run at the first device, and says what to do")
     func badMessage() throws {
         let bench = try Bench(devices: 50)
-        // A label may have 50 characters, and what a cell holds is not known when the campaign is checked.
+        // A label may have 50 characters, and the content of a cell is not known when the campaign is checked.
         try bench.folder.write(
             "campaign.yaml",
             """

@@ -72,7 +72,7 @@ struct FaultTests {
         FaultScale.isThorough
         ? faultsOfFCM : faultsOfFCM.filter { ["GOAWAY", "the connection is cut", "tokens end"].contains($0.name) }
 
-    /// The same over Getui, which refuses with the status 200 and with 401 too, and recognizes what comes again.
+    /// The same over Getui, which refuses with the status 200 and with 401 too, and recognizes repeated pushes.
     private static let faultsOfGetui =
         faults.filter { !["429", "all at once"].contains($0.name) } + [
             Fault(name: "tokens end", options: ["--token-seconds", "6"]),
@@ -156,8 +156,8 @@ struct FaultTests {
                 _ = running.finish(timeout: life == 1 && kill / 2 % 2 == 1 ? 30 : 0)
                 if server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
                     let unknown = try server.tokens("unknown")
-                    // Pushes in flight (as many as this process's connections take), those claimed ahead, and those sent in a fifth of a
-                    // second.
+                    // Pushes in flight (the capacity of this process's connections), those claimed ahead, and those
+                    // sent in a fifth of a second.
                     let inFlight = 100 * max(1, try server.connections() - connections)
                     connections = try server.connections()
                     // Devices that the earlier process left unknown may still be unknown.

@@ -46,7 +46,7 @@ struct ForeignTargetsTests {
                 #expect(line?.outcome == "invalid_token" && line?.reason == reason, "\(service) \(number): \(String(describing: line))")
             }
         }
-        // JPush takes a call that has some of its devices, and never says which it has not.
+        // JPush accepts a call with only some known devices, and never says which ones are unknown.
         #expect((0..<6).allSatisfy { lines["jpush \(Self.foreign("jpush", $0))"]?.outcome == "accepted" })
         for (service, accepted) in ["fcm": 54, "getui": 54, "jpush": 60] {
             #expect(ServicesBench.member(service, of: report)?["outcomes"]?.int("accepted") == accepted, "\(service): \(report)")

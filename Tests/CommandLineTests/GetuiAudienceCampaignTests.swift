@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to audiences that Getui keeps, against the strict simulator, with the real binary: an alias and a client id are calls of their
-/// own, and the simulator's ledger has a line for each name.
+/// Campaigns to audiences that Getui keeps, against the strict simulator, with the real binary: an alias and a client
+/// id are separate calls, and the simulator's ledger has a line for each name.
 @Suite("a campaign whose devices Getui chooses")
 struct GetuiAudienceCampaignTests {
     typealias Bench = GetuiCampaignTests.Bench

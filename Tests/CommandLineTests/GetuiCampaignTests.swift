@@ -11,11 +11,12 @@ struct GetuiCampaignTests {
     final class Bench {
         let folder: ProjectFolder
         private let simulator: SimulatorProcess
-        /// How many tokens were used, once `answers` was asked.
+        /// How many tokens were used, once `answers` was read.
         private(set) var usedTokens = 0
 
         /// - Parameters:
-        ///   - firstDigits: how the client ids of devices begin, by their number; the simulator answers by them.
+        ///   - firstDigits: the first digits of the devices' client ids, by their number; they decide the
+        ///     simulator's answers.
         ///   - faults: options of `volley simulate`.
         ///   - app: further lines of the app, without indentation.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = [], app: String = "") throws {
@@ -225,7 +226,7 @@ struct GetuiCampaignTests {
         #expect(sent.status == 3 && (sent.errors + sent.output).contains("30008"), "\(sent)")
         let outcomes = try sent.json()["outcomes"]
         #expect(outcomes?.sum == 4000 && outcomes?.int("unsent") ?? 0 > 0, "\(sent)")
-        // The run ends ten seconds after it stopped, whatever answers are still awaited: their devices are unknown.
+        // The run ends ten seconds after it stopped, even if answers are still awaited: their devices are unknown.
         let taken = try bench.answers().values.count { $0.contains("sent") }
         let accepted = outcomes?.int("accepted") ?? 0, unknown = outcomes?.int("unknown") ?? 0
         #expect((accepted...accepted + unknown).contains(taken), "\(taken) taken: \(outcomes?.text ?? "")")

@@ -58,7 +58,8 @@ struct GetuiListFaultTests {
         if !fault.losesAnswers { #expect(outcomes?.int("accepted") == Self.devices, "\(outcomes?.text ?? "")") }
         try server.expectAgreement("\(fault.name)")
         let entries = try server.entries()
-        // Most go as lists. What a fault takes a list from goes in batches, and how much that is depends on how many lists are under way.
+        // Most go as lists. Devices that lose their list to a fault go in batches. Their number depends on the number
+        // of lists under way.
         let lists = entries.count { $0.isAccepted && isList($0.id) }
         #expect(lists > (fault.isNone ? entries.count { $0.isAccepted } / 2 : 1000), "\(lists) went as lists")
         // Batches are recognized, so that only those in lists can be unknown.
@@ -88,7 +89,7 @@ struct GetuiListFaultTests {
                 try server.expectAgreement("kill \(kill)")
                 continue
             }
-            // What was in a list goes again in another request, and so under another id.
+            // Devices of a list go again in another request, and so under another id.
             let accepted = try server.accepted(), claimed = try server.tokens("accepted")
             #expect(Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: inDoubt), "kill \(kill)")
             #expect(claimed.isSubset(of: accepted.keys) && Set(accepted.keys).subtracting(claimed).isEmpty, "kill \(kill)")

@@ -2,7 +2,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What a person reads first. A missing snapshot is recorded and then fails, so that a person looks at it.
+/// The first text that people read. A missing snapshot is recorded and then fails, so that a person looks at it.
 @Suite("help")
 struct HelpTests {
     private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

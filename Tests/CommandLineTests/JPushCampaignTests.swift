@@ -9,7 +9,7 @@ import Testing
 struct JPushCampaignTests {
     /// A simulator of JPush, its secret, and a folder with an app that goes to it.
     final class Bench {
-        /// What the simulator was told of a device.
+        /// The simulator's data about a device.
         struct Entry {
             var target: String
             var status: Int
@@ -21,7 +21,7 @@ struct JPushCampaignTests {
         private let simulator: SimulatorProcess
 
         /// - Parameters:
-        ///   - firstDigits: how the ids of devices begin, by their number; the simulator answers by them.
+        ///   - firstDigits: the first digits of the devices' ids, by their number; they decide the simulator's answers.
         ///   - faults: options of `volley simulate`.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
             simulator = try SimulatorProcess("jpush", faults)
@@ -51,7 +51,7 @@ struct JPushCampaignTests {
                 """)
         }
 
-        /// What the simulator was told, once it has ended.
+        /// The requests that the simulator got, once it has ended.
         func entries() throws -> [Entry] {
             try simulator.ledger().map { entry in
                 Entry(
@@ -154,7 +154,7 @@ struct JPushCampaignTests {
             personal.warnings.contains("slow-texts") && personal.warnings.contains("the same text for all would be 40 calls"), "\(personal)"
         )
         #expect(personal.text.contains(/Time +[0-9,]+ calls, 1 h 1[0-9] min.* at 540\/min \(calls\)/), "\(personal.text)")
-        // A pace for devices is no reason to make more calls than JPush takes.
+        // A pace for devices must not lead to more calls than JPush takes.
         try bench.writeProject(more: "pace: 9000/s")
         #expect(try preview("title: Hello {{ first_name }}\nbody: World").seconds == seconds)
         let same = try preview("title: Hello\nbody: World")
@@ -251,7 +251,7 @@ struct JPushCampaignTests {
         #expect(outcomes?.int("accepted") == 5000 && outcomes?.sum == 5000, "\(resumed)")
         let accepted = try bench.entries().filter { $0.status == 200 }
         #expect(Set(accepted.map(\.target)).count == 5000)
-        // A call that comes again gets the answer of the first, and is the same push.
+        // A repeated call gets the answer of the first, and is the same push.
         let messages = Dictionary(grouping: accepted, by: \.target).values.map { Set($0.map(\.message)) }
         #expect(messages.allSatisfy { $0.count == 1 })
     }

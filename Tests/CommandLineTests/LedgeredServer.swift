@@ -58,7 +58,7 @@ final class LedgeredServer {
         /// What its simulator needs so that a test does not take hours: RongCloud takes a hundred users a second.
         fileprivate var options: [String] { self == .rongcloud ? ["--limit-per-minute", "600000"] : [] }
 
-        /// Whether what is sent again carries what tells that it is the same push.
+        /// Whether a repeated push carries the id of the first.
         fileprivate var namesPushes: Bool { ![.fcm, .rongcloud].contains(self) }
 
         /// How many devices a request carries at most.
@@ -135,7 +135,7 @@ final class LedgeredServer {
         return try JSONValue(parsing: running.outputSoFar)
     }
 
-    /// Ends the simulator, which says goodbye to its clients and completes its ledger.
+    /// Ends the simulator, which closes its connections cleanly and completes its ledger.
     func stop() {
         guard let running = simulator else { return }
         simulator = nil
@@ -167,7 +167,7 @@ final class LedgeredServer {
 
     // MARK: The ledger
 
-    /// Leaves out of all later results what was answered so far.
+    /// Excludes all earlier answers from later results.
     func forgetLedgers() {
         for name in ledgers { try? FileManager.default.removeItem(at: folder.url.appendingPathComponent(name)) }
         ledgers = []
@@ -196,7 +196,7 @@ final class LedgeredServer {
                     milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
                     token: entry[service.names.target]?.stringValue ?? "", id: entry[service.names.id]?.stringValue ?? "",
                     status: try #require(entry.int("status")), reason: reason(of: entry))
-                // A refusal may come before the body, which has the targets, was read.
+                // A refusal may come before the body with the targets was read.
                 try #require(!answer.token.isEmpty || !answer.isAccepted, "what was accepted has a target")
                 return answer
             }
@@ -237,7 +237,8 @@ final class LedgeredServer {
         return Set(tokens)
     }
 
-    /// The same, once the ledger has not grown for a second: what a killed process had written to its sockets is still read.
+    /// The same, once the ledger has not grown for a second: data that a killed process had written to its sockets is
+    /// still read.
     func acceptedOnceQuiet() -> Set<String> {
         var accepted = acceptedSoFar()
         while true {
@@ -339,7 +340,7 @@ final class LedgeredServer {
     /// Whether a process that was killed came as far as a run file.
     var hasRun: Bool { folder.files(in: "runs").contains { $0.hasSuffix(".sqlite") } }
 
-    /// Sends what killed processes left of the run.
+    /// Sends the rest of a run after killed processes.
     /// - Parameter timeout: seconds.
     func finishRun(_ comment: String, timeout: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let state = try report()["state"]?.stringValue

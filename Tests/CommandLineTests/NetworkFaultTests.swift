@@ -12,7 +12,7 @@ struct NetworkFaultTests {
     private static let recipients = FaultScale.recipients
     /// Slow enough that a run lasts for some seconds.
     private static let pushesPerSecond = min(5000, recipients / 2)
-    /// After five seconds without a sign of life a connection is asked for one, and after ten more it is dead.
+    /// After five seconds without a sign of life a connection is tested with a ping, and after ten more it is dead.
     private static let longestSilence = Duration.seconds(16)
     private static let pace = "pace: \(pushesPerSecond)/s"
 

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A campaign over three services, one of which has credentials that are wrong or cannot be read: the others go on, and a resumption sends the
-/// rest once they are right.
+/// A campaign over three services, one of which has credentials that are wrong or cannot be read: the others continue,
+/// and a resumption sends the rest once the credentials are right.
 @Suite("wrong credentials of one of three services")
 struct OneOfThreeServicesTests {
     private static let devices = 30
@@ -25,7 +25,7 @@ struct OneOfThreeServicesTests {
         #expect(text.contains("Next: fix the cause, then this sends what is left through"), "\(text)")
     }
 
-    /// Resumes the run after the credentials were repaired, and looks at all that was sent.
+    /// Resumes the run after the credentials were repaired, and checks everything that was sent.
     private func expectRest(_ bench: ServicesBench, environment: [String: String] = [:]) throws {
         let resumed = try bench.folder.volley("resume", "last", "--json", environment: environment)
         #expect(resumed.status == 0, "\(resumed)")

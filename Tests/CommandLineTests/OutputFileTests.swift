@@ -199,7 +199,7 @@ struct OutputFileTests {
         }
         #expect(try output("mkfifo pipe; wc -l < pipe & volley report last --format csv --output pipe && wait") == lines)
         #expect(try output("test -p pipe && volley report last --format csv --output /dev/stdout | wc -l") == lines)
-        // Only by these names, which no process can replace: as root, a faulty Volley would harm the machine.
+        // Only names that no process can replace: as root, a faulty Volley would harm the machine.
         #expect(try output("volley report last --format csv --output /dev/fd/1 > file && wc -l < file") == lines)
         #expect(try output("volley report last --format csv --output /dev/fd/1 >> file && wc -l < file") == "4002\n")
         #expect(try output("volley report last --format csv --output /dev/fd/3 3>> file && wc -l < file") == "6003\n")

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Commands at the same moment, and what a seed decides about them: the state that they find, how far apart they start, and which one is
-/// killed when.
+/// Commands at the same moment, and the decisions of a seed about them: the state that they find, how far apart they
+/// start, and which one is killed when.
 struct Race: CustomStringConvertible {
     let contenders: [Contender]
     let seed: UInt64
@@ -83,7 +83,7 @@ struct Race: CustomStringConvertible {
         return results.compactMap(\.self)
     }
 
-    /// Waits until the daemon has sent what is due, or says that it does not, and at most a moment.
+    /// Waits a moment until the daemon has sent what is due, or reports that it does not.
     private func awaitFiring(_ daemon: RunningVolley) {
         let words = [
             ": finished", ": stopped", ": cancelled", "cannot be sent", "cannot be planned", "by another process", "needs approval",

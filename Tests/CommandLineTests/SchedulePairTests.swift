@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Two machines with volley schedule", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SchedulePairTests {
-    /// Machines with folders of their own, and one store.
+    /// Machines with separate folders, and one store.
     private final class Pair {
         let server: PostgresServer
         let role: String
@@ -33,7 +33,8 @@ struct SchedulePairTests {
             try VolleyBinary.run(arguments, in: folders[machine].url, environment: environment)
         }
 
-        /// - Parameter passesQuiet: whether the half minute is skipped in which a database that came up is asked for nothing.
+        /// - Parameter passesQuiet: whether the half minute is skipped in which a database that came up gets no
+        ///   queries.
         func start(_ machine: Int, passesQuiet: Bool = true) throws -> RunningVolley {
             let process = try VolleyBinary.start(["schedule", "."], in: folders[machine].url, environment: environment)
             running.append(process)
@@ -43,13 +44,13 @@ struct SchedulePairTests {
 
         func passQuiet() throws {
             try wait("a life of the database") {
-                // A row that another transaction has written than it says is of no life.
+                // A row whose writing transaction differs from the one that it names belongs to no epoch.
                 let set = "began_at = began_at - interval '1 minute', written_by = pg_current_xact_id()::xid"
                 return try server.sql("UPDATE \(role).volley_life SET \(set) RETURNING 1") == "1"
             }
         }
 
-        /// What is left when the database has forgotten every time.
+        /// The state after the database has lost every time.
         func forget() throws {
             try server.sql("DELETE FROM \(role).volley_firing; DELETE FROM \(role).volley_life; DELETE FROM \(role).volley_present")
         }

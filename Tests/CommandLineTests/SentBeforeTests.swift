@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Warnings about what went out before: to the same devices, or with other texts.
+/// Warnings about earlier pushes: to the same devices, or with other texts.
 @Suite("warnings about what was sent before")
 struct SentBeforeTests {
     /// Another campaign whose audience holds three of five devices that got the first one, and two others.

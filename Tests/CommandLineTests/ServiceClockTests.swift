@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// This machine's clock differs from a service's, which judges signatures and timestamps by its own. The simulator's clock is the one that is
-/// set, so that nothing else of the machine goes wrong.
+/// This machine's clock differs from a service's, which judges signatures and timestamps by its own. Only the
+/// simulator's clock is set, so that nothing else on the machine goes wrong.
 @Suite("a clock that a service does not agree with")
 struct ServiceClockTests {
     private static let devices = 20

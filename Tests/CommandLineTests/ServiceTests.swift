@@ -4,7 +4,7 @@ import TestCommands
 import TestServers
 import Testing
 
-/// Volley as a service of the system: what it tells systemd, and what it writes for log collectors.
+/// Volley as a service of the system: its messages to systemd, and its output for log collectors.
 @Suite("a service of the system")
 struct ServiceTests {
     private let folder: ProjectFolder

@@ -56,7 +56,7 @@ final class ServicesBench {
     let services: [Service]
     private let servers: [ProjectFolder]
     private var simulators: [RunningVolley] = []
-    /// Devices whose push was accepted without an answer, once `accepted` was asked.
+    /// Devices whose push was accepted without an answer, once `accepted` was read.
     private var unanswered: Set<String> = []
     /// How far each ledger was read, and the devices that were taken in what was read.
     private var read: [UInt64], taken = 0
@@ -134,12 +134,13 @@ final class ServicesBench {
         }
     }
 
-    /// How many devices the services answered with 200 so far, as far as the simulators have written it. What they refuse may come again and again.
+    /// How many devices the services answered with 200 so far, as far as the simulators have written it. Refused pushes
+    /// may come repeatedly.
     func takenSoFar() -> Int {
         for (place, server) in servers.enumerated() {
             guard let ledger = try? FileHandle(forReadingFrom: server.url.appendingPathComponent("ledger.jsonl")) else { continue }
             defer { try? ledger.close() }
-            // Only what is new: a large ledger that is read again and again slows down what is measured.
+            // Only new lines: reading a large ledger repeatedly would slow down the measurement.
             guard (try? ledger.seek(toOffset: read[place])) != nil, let data = try? ledger.readToEnd() else { continue }
             let lines = data.prefix((data.lastIndex(of: UInt8(ascii: "\n")) ?? data.startIndex - 1) + 1)
             read[place] += UInt64(lines.count)
@@ -179,13 +180,13 @@ final class ServicesBench {
 
     // MARK: Reports
 
-    /// What the report's CSV says of a device.
+    /// A device's row in the report's CSV.
     struct Line {
         var outcome: String
         var reason: String
     }
 
-    /// What the report's CSV says of each target, by its service and itself.
+    /// Each target's row in the report's CSV, by service and target.
     func lines() throws -> [String: Line] {
         let csv = try folder.volley("report", "last", "--format", "csv", timeout: 600).output.split(separator: "\n")
         let names = try #require(csv.first).split(separator: ",", omittingEmptySubsequences: false)

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What commands that keep something, or send, say of an app with two services, with the real binary. Its pushes go to simulators that Volley
-/// starts itself.
+/// The output of commands that store something, or send, for an app with two services, with the real binary. Its pushes
+/// go to simulators that Volley starts itself.
 @Suite("commands about the services of an app")
 struct ServicesOfAnAppTests {
     private let byPlatform = "{service: {column: platform, map: {ios: apns, android: fcm}}}"
@@ -50,7 +50,7 @@ struct ServicesOfAnAppTests {
         #expect(preview.int("audience") == 3 && preview["skipped"]?.int("suppressed") == 1, "\(preview)")
         let why = try shop.volley("preview", "campaign.yaml", "--why", ProjectFolder.token(2))
         #expect(why.output.contains("suppressed"), "\(why)")
-        // What a run found out about a target is no complaint: the phone is reached by its other one.
+        // A run's finding about a target is not a complaint: the phone is reached by its other one.
         let statement =
             "UPDATE suppressed SET environment = 'simulator', device_token = '\(ProjectFolder.token(3))', run = '20261101-000000-x-1'"
         let edit = "import sqlite3; c = sqlite3.connect('runs/suppressed-shop.sqlite'); c.execute(\"\(statement)\"); c.commit()"

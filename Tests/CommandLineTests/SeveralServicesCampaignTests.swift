@@ -155,7 +155,7 @@ struct SeveralServicesCampaignTests {
         #expect(outcomes(report, "apns")?.int("accepted") == 3000, "unknown pushes of APNs are sent again")
         let (apns, fcm) = try bench.accepted()
         #expect(apns.count == 3000)
-        // FCM recognises no repeats, so what got no answer is not sent again.
+        // FCM recognises no repeats, so a push without an answer is not sent again.
         let accepted = outcomes(report, "fcm")?.int("accepted") ?? 0
         #expect(accepted + unknown == 3000 && (accepted...3000).contains(fcm.count) && fcm.values.allSatisfy { $0 == 1 })
     }

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign to devices of APNs and of FCM, against both simulators, with the real binary: the report says of each service what that
-/// service's ledger says.
+/// One campaign to devices of APNs and of FCM, against both simulators, with the real binary: the report agrees with
+/// each service's ledger.
 @Suite("a campaign over several services")
 struct SeveralServicesReportTests {
     /// Both simulators, and a project that goes to them.
@@ -14,7 +14,8 @@ struct SeveralServicesReportTests {
         let folder: ProjectFolder
 
         /// - Parameters:
-        ///   - apnsDigits: how the tokens of devices of APNs begin, by their number; the simulator answers by them.
+        ///   - apnsDigits: the first digits of the tokens of devices of APNs, by their number; they decide the
+        ///     simulator's answers.
         ///   - fcmDigits: the same of FCM.
         init(apns apnsDigits: [Int: String] = [:], fcm fcmDigits: [Int: String] = [:]) throws {
             apns = try LedgeredServer(devices: 1)
@@ -99,7 +100,7 @@ struct SeveralServicesReportTests {
         let after = try bench.report()
         #expect(after.whole["state"] == .string("finished") && after.whole["outcomes"]?.int("unsent") == 0, "\(after)")
         #expect(after.services["apns"]?.text == services["apns"]?.text)
-        // Sending again to what was refused concerns that service alone, and stops as a whole.
+        // Sending again to refused devices concerns only that service, and stops completely.
         let rejected = try #require(after.services["fcm"]?["outcomes"]?.int("rejected"))
         let retried = try bench.folder.volley("retry", "last", "--outcome", "rejected", "--yes")
         #expect(retried.status == 3, "\(retried)")

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign through APNs and FCM, against both strict simulators, with the real binary: what a terminal says of services that stop, and what
-/// resumes, retries and later campaigns make of it.
+/// One campaign through APNs and FCM, against both strict simulators, with the real binary: the terminal's output about
+/// services that stop, and the effect on resumes, retries and later campaigns.
 @Suite("services that stop, and what comes after a campaign over several of them")
 struct SeveralServicesSendTests {
     @Test("they keep the campaign's pace together, and when one stops, the other gets all of it")
@@ -29,7 +29,8 @@ struct SeveralServicesSendTests {
         private var said: [String: JSONValue] = [:]
 
         /// - Parameters:
-        ///   - digits: how targets of a service begin, by the numbers of devices; the simulators answer by them.
+        ///   - digits: the first digits of a service's targets, by the numbers of devices; they decide the
+        ///     simulators' answers.
         ///   - apns, fcm: how many devices go through each.
         init(apns: Int, fcm: Int, digits: [String: [Int: String]] = [:]) throws {
             servers = ["apns": try ProjectFolder(), "fcm": try ProjectFolder()]
@@ -80,7 +81,7 @@ struct SeveralServicesSendTests {
             chmod(folder.url.appendingPathComponent(file).path, 0o600)
         }
 
-        /// A service account that FCM's simulator does not know.
+        /// A service account that FCM's simulator does not accept.
         func spoilAccount() throws {
             let other = try FCMCampaignTests.Bench(devices: 1)
             try folder.write(key(of: "fcm"), try Data(contentsOf: other.folder.url.appendingPathComponent("account.json")))
@@ -169,7 +170,7 @@ struct SeveralServicesSendTests {
     func allWrong() throws {
         let bench = try Bench(apns: 5, fcm: 5)
         try bench.spoilAccount()
-        // A key that APNs' simulator does not know.
+        // A key that APNs' simulator does not accept.
         let other = try ProjectFolder()
         let stranger = try VolleyBinary.start(
             ["simulate", "--port", "0", "--for", "20", "--json", "--key", "AuthKey_SIMULATOR1.p8"], in: other.url)

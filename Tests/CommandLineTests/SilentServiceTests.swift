@@ -13,7 +13,7 @@ struct SilentServiceTests {
         case refused
         /// Its name has no address.
         case unknownName
-        /// It takes connections, and says nothing on them.
+        /// It accepts connections, and sends nothing on them.
         case noHandshake
         /// Its process was stopped, and keeps its sockets.
         case stopped
@@ -40,7 +40,7 @@ struct SilentServiceTests {
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url)
         let end = Date(timeIntervalSinceNow: 30)
         while running.isRunning, Date() < end, !running.errorsSoFar.contains("60 devices wait") { usleep(50_000) }
-        // A resolver that answers fast may have said no five times by then: the run has stopped, and says why.
+        // A fast resolver may have failed five times by then: the run has stopped, and says why.
         let isOver = silence == .unknownName && running.errorsSoFar.contains("the name nowhere.invalid cannot be resolved")
         #expect(
             isOver

@@ -9,7 +9,7 @@ final class SimulatorProcess {
     private let server: ProjectFolder
     private var simulator: RunningVolley
     private var ledgers = 1
-    /// What it said at its end; nil while it runs.
+    /// Its output at its end; nil while it runs.
     private var lastWords: String?
     /// Where it listens.
     let url: String
@@ -54,7 +54,7 @@ final class SimulatorProcess {
     }
 
     /// Ends it.
-    /// - Returns: what it said at the end.
+    /// - Returns: its output at the end.
     @discardableResult
     func stop() -> String {
         if let lastWords { return lastWords }

@@ -88,7 +88,7 @@ struct SupportBundleTests {
         let folder = try makeProject()
         let environment = ["VOLLEY_SECRET": "hunter2passphrase", "no_proxy": "*"]
         #expect(try folder.volley("send", "campaign.yaml", "--yes", environment: environment).status == 0)
-        // A stop whose words quote what is secret, as errors may.
+        // A stop with a text that quotes secrets, as errors may.
         try folder.editRun(
             "UPDATE run SET state = 'stopped', stop_cause = '{\\\"cause\\\": \\\"described\\\", \\\"words\\\": \\\"aliassecret1 is bad\\\"}'"
         )

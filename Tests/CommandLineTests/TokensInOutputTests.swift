@@ -3,10 +3,11 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Columns of any name, and words of a campaign, may hold device tokens: nothing that Volley says has more of one than its short form.
+/// Columns of any name, and words of a campaign, may hold device tokens: Volley's output never has more of one than its
+/// short form.
 @Suite("Device tokens in what commands say")
 struct TokensInOutputTests {
-    /// More digits in a row than chance puts there.
+    /// More digits in a row than would occur by chance.
     private static let fewestDigits = 13
 
     /// Tokens without an order that would look like another one's part.
@@ -25,7 +26,7 @@ struct TokensInOutputTests {
             (0...(64 - fewestDigits)).map { token.dropFirst($0).prefix(fewestDigits) }
         })
 
-    /// What an output shows of a token; nil for nothing.
+    /// The part of a token that an output shows; nil for none.
     private func leak(in text: String) -> String? {
         let bytes = Array(text.lowercased().utf8)
         guard bytes.count >= Self.fewestDigits else { return nil }
@@ -90,7 +91,7 @@ struct TokensInOutputTests {
                     try folder.volley("report", "last", "--format", "html", "--output", "report.html"),
                 ]
             }
-            // The test would be empty if nothing were said.
+            // The test would prove nothing without output.
             if number < 3 {
                 #expect(said.allSatisfy { $0.status == 0 } && said.dropLast().allSatisfy { ($0.output + $0.errors).count > 10 }, "\(said)")
             }

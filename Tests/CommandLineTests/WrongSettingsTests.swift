@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Topic or environment is wrong, so good tokens are refused: no device may suffer for it.
+/// Topic or environment is wrong, so good tokens are refused: no device may be suppressed because of it.
 @Suite("wrong settings")
 struct WrongSettingsTests {
     private static let right = "com.example.shop"

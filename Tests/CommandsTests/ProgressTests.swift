@@ -104,7 +104,7 @@ struct ProgressTests {
         #expect(looks(4...60, answered: 0) == [.silent(seconds: 4)])
         #expect(looks(61...62, answered: 5) == [.answersAgain])
         #expect(looks(63...70, answered: 5) == [.silent(seconds: 8)])
-        // At the pace, or while the disk is full, nothing is waited for.
+        // At the pace, or while the disk is full, the line names no wait.
         #expect(looks(71...71, answered: 6) == [.answersAgain])
         #expect(looks(72...200, answered: 6, isWaiting: false).isEmpty)
         #expect(looks(201...230, answered: 6) == [.silent(seconds: 16)])

@@ -24,7 +24,7 @@ struct SendQuestionTests {
         return settings
     }
 
-    /// It does not say how long it keeps a push.
+    /// The service does not document how long it keeps a push.
     private static var rongCloud: ServiceSettings {
         var settings = ServiceSettings(environment: .simulator, topic: "e0x9wycfx7flq")
         settings.serviceName = RongCloud().name

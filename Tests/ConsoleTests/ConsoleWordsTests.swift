@@ -20,7 +20,7 @@ struct ConsoleWordsTests {
         #expect(page.contains("<h1"), what)
     }
 
-    /// Of those that name a command at the terminal, and of one that leaves nothing to resume.
+    /// For causes that name a command at the terminal, and for one that leaves nothing to resume.
     private static let causes: [StopCause] = [
         .service("apns", .notTheService(status: 200)), .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
         .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)), .interrupted, .ledger(.processGone),

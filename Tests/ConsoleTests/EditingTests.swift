@@ -19,7 +19,7 @@ struct EditingTests {
         try String(contentsOfFile: "\(office.folder.path)/\(name)", encoding: .utf8)
     }
 
-    /// What the hidden field of a page says about the file.
+    /// The file's digest in the hidden field of a page.
     private static func base(_ page: String) throws -> String {
         try String(#require(page.firstMatch(of: #/name="digest" value="([0-9a-f]{64})"/#)).1)
     }
@@ -72,7 +72,7 @@ struct EditingTests {
             #expect(late.status == 409 && late.body.contains("<b>eva</b> saved another text"))
             #expect(late.body.contains("From edith") && late.body.contains("From eva"))
             #expect(try Self.disk(office).contains("From eva"))
-            // What the page offers is to save over what is there now.
+            // The page offers to overwrite the present text.
             #expect(try save(text.replacing("Hi", with: "From both"), edith, Self.base(late.body)).status == 303)
             #expect(try Self.disk(office).contains("From both"))
             // A change with an editor on the machine is noticed, too; and so is a file that is gone.
@@ -156,7 +156,7 @@ struct EditingTests {
                     """)
             #expect(try save([("audience.tags", ""), ("audience.everyone", "true")]).status == 303)
             #expect(try Self.disk(office).contains("  devices: devices.csv\n  everyone: true\n"))
-            // What the form cannot show is not touched, and said.
+            // Values that the form cannot show are not changed, and listed.
             try office.folder.write(
                 Self.file, "name: spring-sale\napp: shop\naudience: {tags: {all: [a]}, devices: devices.csv}\ncontent: {title: {en: Hi}}\n")
             let other = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
@@ -203,7 +203,7 @@ struct EditingTests {
         }
     }
 
-    /// What precedes or surrounds a text so that a careless check reads something else than the file will hold.
+    /// Characters before or around a text that make a careless check read something else than the file will hold.
     @Test(
         "what is judged are the bytes that are written: no mark, line end or syntax lets an editor have a campaign sent",
         arguments: [
@@ -226,7 +226,7 @@ struct EditingTests {
                     == 422)
             #expect(try Self.disk(office, "news.yaml") == good)
             #expect(!FileManager.default.fileExists(atPath: office.folder.path + "/other.yaml"))
-            // Marks alone are no harm, and do not get into the file.
+            // Marks alone are harmless, and are not written into the file.
             let plain = try server.form(
                 "/campaign/save?file=news.yaml", session: eva, [("text", "\u{FEFF}\u{FEFF}" + good + "# x\n"), ("digest", base)])
             #expect(try plain.status == 303 && Self.disk(office, "news.yaml") == good + "# x\n")

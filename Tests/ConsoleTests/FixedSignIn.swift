@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import volley_console
 
-/// Lets in those it was told of, by their passwords.
+/// Lets in a given list of people, by their passwords.
 final class FixedSignIn: SignIn {
     struct Known { var password: String, rights: Rights, isFresh = true }
 

@@ -25,7 +25,7 @@ struct FormControlTests {
             file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n\(schedule)")
     }
 
-    /// What a browser sends for a page: each field with the value that the page gave it.
+    /// The form data that a browser sends for a page: each field with the value that the page gave it.
     private static func fields(_ page: String) -> [String: String] {
         func decoded(_ text: Substring) -> String {
             [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")].reduce(String(text)) {
@@ -471,7 +471,7 @@ struct FormControlTests {
             for path in [Self.path, "/campaign?file=spring-sale.yaml", "/campaign/edit?file=spring-sale.yaml"] {
                 #expect(try server.request("GET", path, session: edith).body.contains(words), "\(path)")
             }
-            // Text alone decides whether it is saved without asking: an export may be put right later.
+            // Only the text decides whether it is saved without a question: an export may be corrected later.
             #expect(try Self.save(server, edith, ["description": "Half price"]).status == 303)
             let strange = try server.form(
                 "/campaign/save?file=spring-sale.yaml", session: edith,
@@ -486,7 +486,7 @@ struct FormControlTests {
                 [("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")), ("check", "1")]
             ).body
             #expect(fresh.contains("No mistakes.") && fresh.contains("Checked: the text, volley.yaml, and the columns of the exports"))
-            // What is not saved has a mistake.
+            // The unsaved text has a mistake.
             let twin = try server.form("/campaigns/new", session: edith, [("text", text.replacing("nam ", with: "name "))])
             #expect(twin.status == 422 && twin.body.contains("Not saved") && !twin.body.contains("No mistakes"))
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Text of others on every page")
 struct HostileTests {
     private static let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u{202E}\u{7}"
-    /// The name that a file may have, and that a campaign cannot.
+    /// A name that is allowed for a file, but not for a campaign.
     private static let file = "<b onclick=x>'\"&\u{202E}.yaml"
 
     @Test("no campaign, file, app, cell, person or query becomes markup, or hides what it is")
@@ -68,7 +68,7 @@ struct HostileTests {
         body.matches(of: #/<[a-zA-Z\/][^<>]*>/#).map { String($0.output).replacing(#/"[^"]*"/#, with: "") }
     }
 
-    /// The page without the elements that show a text of others in a direction of its own.
+    /// The page without the elements that isolate the direction of foreign text.
     private static func unisolated(_ body: String) -> String {
         body.replacing(#/<(\w+)[^<>]*dir="auto"[^<>]*>(?s:.*?)<\/\1>/#, with: "").replacing(#/<title>.*?<\/title>/#, with: "")
             .replacing(#/"[^"]*"/#, with: "")

@@ -159,7 +159,7 @@ struct OddCaseTests {
             parameters: [:], query: [:], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
         visit.form = [OrderForm.nonce: nonce]
         let answer = try OrderForm.submit(visit, office.site, to: OrderPage.path) {
-            // Between the look for the form's order and its own.
+            // Between the lookup of the form's order and its own.
             _ = try office.site.orders.place(Order(nonce: nonce, kind: .pause(run: Self.id), by: "ben"))
             return .order(.cancel(run: Self.id), activity: .cancelled, app: "shop", subject: Self.id)
         }

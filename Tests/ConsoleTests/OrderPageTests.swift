@@ -45,7 +45,7 @@ struct OrderPageTests {
             return token.text
         }
 
-        /// What was ordered so far, in its order: `send by ben`.
+        /// The orders so far, in sequence: `send by ben`.
         func ordered() throws -> [String] {
             try OrderRecords(folder: folder.runs).read().orders.reversed().map { "\($0.order.kind.name) by \($0.order.by)" }
         }
@@ -285,7 +285,7 @@ struct OrderPageTests {
             )
             #expect(try server.form("/campaign/test?file=spring-sale.yaml", session: edith, test).status == 409)
             #expect(try office.ordered() == ["plan by edith"])
-            // What a sender does with it: the page leads on.
+            // After a sender has carried it out, the page links to the result.
             let store = try OrderStore(folder: office.folder.runs)
             defer { store.close() }
             let nonce = String(order.dropFirst("/orders/".count))
@@ -348,6 +348,6 @@ struct OrderPageTests {
         #expect(LineDiff.html(from: "<b>", to: "\u{202E}").markup.contains("&lt;b&gt;"))
     }
 
-    /// Listings are good for half a second.
+    /// Listings stay valid for half a second.
     private func usleepHalfASecond() { Thread.sleep(forTimeInterval: 0.6) }
 }

@@ -96,7 +96,7 @@ struct ProviderSignInTests {
             let address = try #require(begun["location"])
             #expect(address.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A\(server.port)%2Fsign-in%2Foidc%2Freturn"))
             let answer = try stub.signIn(at: address)
-            // Another browser, and a page of others, get nothing by it, and do not end it.
+            // Another browser, or another site, gains nothing from it, and cannot end it.
             let stranger = try Browser(server).get(Self.wayBack(answer))
             #expect(stranger.status == 400 && stranger.all("set-cookie").isEmpty)
             #expect(try browser.get(Self.wayBack(answer.merging(["state": "0"]) { $1 })).status == 400)
@@ -278,7 +278,7 @@ struct ProviderSignInTests {
             let silent = try Self.enter(browser, stub, by: "/account/proof/oidc")
             #expect(try silent.status == 403 && silent.body.contains("does not tell the console when you signed in") && !isFresh())
             stub.change { $0.claims["auth_time"] = nil }
-            // A proof belongs to the session that asked for it, also among those of one person.
+            // A proof belongs to the session that requested it, even among sessions of one person.
             let second = Browser(server)
             _ = try Self.enter(second, stub)
             let answer = try stub.signIn(at: #require(browser.get("/account/proof/oidc")["location"]))

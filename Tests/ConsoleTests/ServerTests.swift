@@ -167,7 +167,7 @@ struct ServerTests {
             }
             for _ in 0..<20 { #expect(try server.request("GET", "/sign-in").status == 200) }
             #expect(server.connections.count <= 50)
-            // All of them end, although the clients never do anything.
+            // All of them end, although the clients do nothing.
             for connection in half { _ = connection.readToEnd() }
             #expect(try server.request("GET", "/sign-in").status == 200)
         }
@@ -216,7 +216,8 @@ struct ServerTests {
         // A machine that is busy must not be taken for a slow client.
         var patience = Connections.Patience()
         (patience.head, patience.body, patience.longestBody) = (600, 600, 600)
-        // There is room for all: whose connections are too many shows only after their heads, which a busy machine reads late.
+        // There is room for all: a client's number of connections is known only after their heads, which a busy machine
+        // reads late.
         let limits = ConnectionRoster.Limits(all: 200, ofAddress: 20)
         try await TestServer.with(folder.site(), settings: settings, limits: limits, patience: patience) { server throws in
             let slow = try TestConnection(server.port)

@@ -14,7 +14,7 @@ struct SuppressionPageTests {
         SuppressionList(app: app, environment: "simulator", folder: folder.runs)
     }
 
-    /// What a page says, without its markup.
+    /// The text of a page, without its markup.
     private static func text(_ reply: Reply) -> String {
         reply.body.replacing(#/<[^>]*>/#, with: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }

@@ -236,7 +236,7 @@ final class TestConnection {
         }
     }
 
-    /// All that comes until the server closes, or for five minutes.
+    /// Everything that arrives until the server closes, or for five minutes.
     func readToEnd() -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -248,7 +248,8 @@ final class TestConnection {
     }
 }
 
-/// Runs a test's own part on a thread that may block, and not on those that the server needs. What it finds still belongs to the test.
+/// Runs a test's own part on a thread that may block, and not on those that the server needs. Its issues still belong
+/// to the test.
 private final class BlockingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

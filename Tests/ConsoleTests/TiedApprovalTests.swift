@@ -9,7 +9,8 @@ import Testing
 
 @testable import volley_console
 
-/// Four eyes against one administrator with several accounts. No sender is at work; what it decides is asked of `AccountRights`, as it does.
+/// Four eyes against one administrator with several accounts. No sender is at work; its decisions come from
+/// `AccountRights`, as in the sender.
 @Suite("approvals by accounts in one hand")
 struct TiedApprovalTests {
     typealias Office = OrderPageTests.Office
@@ -44,7 +45,7 @@ struct TiedApprovalTests {
                 link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
         }
 
-        /// Why the sender would not do an approval.
+        /// Why the sender would refuse an approval.
         func refusal(_ name: String) -> String? {
             let order = Order(nonce: Secrets.make(), kind: .approve(run: id, digest: run.planDigest), by: name)
             return office.site.rights.refusal(of: order)?.sentence

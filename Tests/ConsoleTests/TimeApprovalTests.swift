@@ -8,7 +8,8 @@ import Testing
 
 @testable import volley_console
 
-/// Approving a time of a schedule on its page, before it comes. No sender is at work: what is ordered stays as it is.
+/// Approving a time of a schedule on its page, before it comes. No sender is at work, so orders stay as they were
+/// placed.
 @Suite("approving a time ahead")
 struct TimeApprovalTests {
     /// A campaign that goes out every morning, and the morning after next.
@@ -44,7 +45,7 @@ struct TimeApprovalTests {
         var path: String { "/campaign/ahead?file=daily.yaml&time=\(FormFields.encode(time))" }
         var withdrawal: String { "/campaign/ahead/withdraw?file=daily.yaml&time=\(FormFields.encode(time))" }
 
-        /// What the sender records of an approval.
+        /// The sender's record of an approval.
         func approve(_ digest: String, most: Int) throws {
             let store = try ScheduleStore(folder: folder.runs)
             defer { store.close() }

@@ -162,7 +162,7 @@ struct UserPageTests {
                     let name = try site.accounts.account(id)?.name.text ?? ""
                     #expect(try server.form("\(path)/\(action)", session: nina, [("name", name)]).status == 403, "\(path)/\(action)")
                 }
-                // Taking a role for all apps away, and rising by one, are the same.
+                // Removing a role for all apps is refused in the same way as raising oneself.
                 let before = try Self.before(page.body)
                 #expect(
                     try server.form("\(path)/roles", session: nina, [("role.administrator", "yes"), before]).status
@@ -173,7 +173,7 @@ struct UserPageTests {
             let page = try server.request("GET", "/users/\(me.id.number)", session: nina).body
             let rise = [("role.administrator", "yes"), ("role.administrator.news", "yes"), try Self.before(page)]
             #expect(try server.form("/users/\(me.id.number)/roles", session: nina, rise).status == 403)
-            // For her own app, she may; what others gave stays.
+            // For her own app, she may; roles that others gave stay.
             let other = try server.request("GET", "/users/\(both.number)", session: nina).body
             #expect(
                 try server.form("/users/\(both.number)/roles", session: nina, [("role.editor.news", "yes"), try Self.before(other)]).status

@@ -32,7 +32,7 @@ struct WorkTurnsTests {
         #expect(!turns.isFull)
         #expect((6...9).map { turns.came($0, of: "ben") } == [.start, .wait(), .wait(), .wait()])
         #expect(turns.isFull)
-        // The addresses with the most waiting give up their newest, down to what the others have.
+        // The addresses with the most waiting give up their newest, down to the number of the others.
         #expect(turns.came(10, of: "cem") == .wait(displaced: 9))
         #expect(turns.came(11, of: "dora") == .wait(displaced: 4))
         #expect((12...13).map { turns.came($0, of: nil) } == [.wait(displaced: 8), .refuse])

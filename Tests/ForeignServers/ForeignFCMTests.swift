@@ -6,11 +6,11 @@ import TestCommands
 import TestServers
 import Testing
 
-/// FCM with other people's code at one end: campaigns to a stand-in that shares no code with Volley's simulator, and Google's own SDK as a
-/// client of that simulator. `make test-servers` gets what they need.
+/// FCM with foreign code at one end: campaigns to a stand-in that shares no code with Volley's simulator, and Google's
+/// own SDK as a client of that simulator. `make test-servers` gets what they need.
 @Suite("FCM and software of others", .serialized)
 struct ForeignFCMTests {
-    /// Text that the names to play contain; a missing program is then a failure. Nil where only what is there is played.
+    /// Text that the names to play contain; a missing program is then a failure. Nil to play only what is installed.
     private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     /// Checks that Python has its packages.
@@ -29,7 +29,7 @@ struct ForeignFCMTests {
         private let server: ServerProcess
 
         /// - Parameters:
-        ///   - starts: how the tokens of devices begin, by their number; the stand-in answers by them.
+        ///   - starts: the beginnings of the devices' tokens, by their number; they decide the stand-in's answers.
         ///   - options: of its program.
         init(devices: Int, starts: [Int: String] = [:], options: [String] = []) throws {
             let port = try Sockets.freePort()
@@ -76,7 +76,7 @@ struct ForeignFCMTests {
             return try folder.volley("send", "campaign.yaml", "--yes", "--json", environment: direct)
         }
 
-        /// How often the stand-in said something about each token.
+        /// How often the stand-in noted each token.
         func ledger(_ what: String) throws -> [String: Int] {
             try String(contentsOfFile: folder.url.path + "/ledger", encoding: .utf8).split(separator: "\n").reduce(into: [:]) {
                 let words = $1.split(separator: " ")

@@ -60,7 +60,7 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
 /// need.
 @Suite("JPush, Getui and RongCloud, judged by others", .serialized)
 struct ForeignServicesTests {
-    /// Text that the names to play contain; a missing program is then a failure. Nil where only what is there is played.
+    /// Text that the names to play contain; a missing program is then a failure. Nil to play only what is installed.
     private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     /// The services whose names contain the text.
@@ -89,7 +89,7 @@ struct ForeignServicesTests {
         private let server: ServerProcess
 
         /// - Parameters:
-        ///   - starts: how targets begin, by their number.
+        ///   - starts: the beginnings of targets, by their number.
         ///   - title: of the campaign; the export has names in `first_name`.
         ///   - options: of the stand-in.
         ///   - app: further lines of the app.
@@ -150,12 +150,12 @@ struct ForeignServicesTests {
             try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: Self.direct)
         }
 
-        /// How often the stand-in said something about each target.
+        /// How often the stand-in noted each target.
         func ledger(_ what: String) -> [String: Int] {
             lines.reduce(into: [:]) { if $1.what == what { $0[$1.target, default: 0] += 1 } }
         }
 
-        /// Everything that it said, with how many targets.
+        /// All its notes, with the number of targets.
         var words: [String: Int] { lines.reduce(into: [:]) { $0[$1.what, default: 0] += 1 } }
 
         /// The ids of the calls that were accepted.
@@ -179,7 +179,7 @@ struct ForeignServicesTests {
                 })
         }
 
-        /// What must hold whatever happened: no device got it twice, the report claims nothing that was not accepted
+        /// Conditions that must always hold: no device got it twice, the report claims nothing that was not accepted
         /// and denies nothing that was, no call was repeated with other contents, and no message was lost because its
         /// id had been used.
         func expectAgreement(_ comment: Comment? = nil) throws {
@@ -371,7 +371,7 @@ struct ForeignServicesTests {
                 case .getui: [2, 10003, 10005, 30012, 30019]
                 case .rongcloud: [1000, 1008]
                 }
-            // Once: some of them ask for a minute.
+            // Once: some of them require a minute's wait.
             let passing = waits.map { (service, ["--error=\($0)", "--error-every=2", "--error-times=1"], true) }
             return common + passing + (service == .rongcloud ? [(service, ["--error=1050", "--error-every=3"], false)] : [])
         }

@@ -5,7 +5,7 @@ import TestServers
 enum ForwardProxy: String {
     case squid, tinyproxy, danted, microsocks
 
-    /// What is missing for it on this machine; nil if nothing is.
+    /// The missing program on this machine; nil if nothing is missing.
     var missing: String? { ServerProcess.path(of: rawValue) == nil ? rawValue : nil }
 
     /// How Volley addresses it.

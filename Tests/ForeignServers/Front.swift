@@ -19,7 +19,7 @@ enum Front {
         }
     }
 
-    /// What is missing for it on this machine; nil if nothing is.
+    /// The missing program on this machine; nil if nothing is missing.
     var missing: String? { ServerProcess.path(of: program) == nil ? program : nil }
 
     /// How it connects to the stand-in.
@@ -30,7 +30,7 @@ enum Front {
         }
     }
 
-    /// The signal to reload its configuration: new processes take new connections, the old ones say goodbye to theirs.
+    /// The signal to reload its configuration: new processes take new connections, the old ones close theirs cleanly.
     var reloadSignal: Int32? {
         switch self {
         case .nginx: SIGHUP

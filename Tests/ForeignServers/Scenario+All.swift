@@ -6,7 +6,7 @@ extension Scenario {
     /// Scenarios in which answers may be lost.
     static let faulty: [Scenario] = servers.map(killed) + again + gateways + killedProxies
 
-    /// nginx with its defaults, and without the limit of requests after which it says goodbye.
+    /// nginx with its defaults, and without the limit of requests after which it closes a connection.
     static let limitedNginx = Scenario(name: "nginx, 1,000 requests a connection", standIn: .nginx, devices: 20_000)
     static let unlimitedNginx = Scenario(
         name: "nginx, any number of requests", standIn: .nginx, options: ["keepalive_requests 1000000;"], devices: 20_000)

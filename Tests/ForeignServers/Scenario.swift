@@ -10,7 +10,8 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         case standInKilled(each: Int)
         /// The proxy in front is killed and restarted.
         case frontKilled(each: Int)
-        /// The proxy in front reloads its configuration: new processes take over, the old ones say goodbye.
+        /// The proxy in front reloads its configuration: new processes take over, and the old ones close
+        /// their connections.
         case frontReloaded(each: Int)
         /// The forward proxy is killed and restarted.
         case proxyKilled(each: Int)
@@ -71,6 +72,6 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     /// Whether its server makes a client resend what was accepted.
     var mayDouble: Bool { known == .answersBeyondGoAway || known == .refusesWhatWasPassedOn }
 
-    /// What is missing for it on this machine; nil if nothing is.
+    /// The missing program on this machine; nil if nothing is missing.
     var missing: String? { standIn.missing ?? front?.missing ?? proxy?.missing }
 }

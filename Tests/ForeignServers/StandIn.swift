@@ -15,7 +15,7 @@ enum StandIn: String {
     /// killed.
     case nginx
 
-    /// What is missing for it on this machine; nil if nothing is.
+    /// The missing program on this machine; nil if nothing is missing.
     var missing: String? {
         switch self {
         case .go: ServerProcess.path(of: "apns-go") == nil ? "apns-go, built from apns.go" : nil
@@ -32,7 +32,7 @@ enum StandIn: String {
     enum Wire {
         /// HTTP/2 over TLS, as APNs is.
         case http2
-        /// HTTP/1.1 without TLS, as proxies use for what is behind them.
+        /// HTTP/1.1 without TLS, as proxies use for the servers behind them.
         case http1
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A function or an initialiser, with what it must be given.
+/// A function or an initialiser, with its required arguments.
 struct Declaration {
     /// As in `func send` or `init`.
     let name: String
@@ -24,7 +24,7 @@ struct Declaration {
         }
     }
 
-    /// Whether it only keeps what it is given: such an initialiser lists what a value is made of.
+    /// Whether it only stores its arguments: such an initialiser lists the parts of a value.
     var isMemberwise: Bool {
         guard name.hasPrefix("init") else { return false }
         let body = String(code[end...].prefix(4_000))

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The walls that the compiler does not know: code that is allowed only in some rooms. `Openings.txt` counts the exceptions. A number that
-/// grows is a new hole; one that shrinks must be written down, so that it cannot grow again.
+/// The walls that the compiler does not check: code that is allowed only in some rooms. `Openings.txt` counts the
+/// exceptions. A number that grows is a new hole; one that shrinks must be written down, so that it cannot grow again.
 @Suite("The walls of the house")
 struct HouseTests {
     /// Lines of `wall room count`.

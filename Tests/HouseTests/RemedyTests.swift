@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What people read of mistakes reaches the console, too, whose readers have no commands.
+/// Messages about mistakes also reach the console, where readers have no commands.
 @Suite("Remedies")
 struct RemedyTests {
     /// Rooms whose mistakes only a terminal shows.
     private static let ofTerminal: Set<String> = ["volley", "Simulators", "Benchmarks", "Accounts"]
 
-    /// Files with remedies that only commands can need: what only they can ask for.
+    /// Files with remedies that only commands need.
     private static let ofCommands: Set<String> = [
         // `report --refresh` and `preview --ask`.
         "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/CallsToAsk.swift",
@@ -27,7 +27,7 @@ struct RemedyTests {
         "Planning/Preview/PreviewSchedule.swift",
     ]
 
-    /// The calls that make a diagnostic, with their arguments, and what is said of the diagnostic in the line after it.
+    /// The calls that make a diagnostic, with their arguments, and the use of the diagnostic in the next line.
     static func calls(in text: String) -> [Substring] {
         text.matches(of: #/\bDiagnostic\(|\.warning\(/#).map { match in
             var depth = 0

@@ -68,7 +68,8 @@ struct Wall {
                 // The meaning of a service's reasons is decided in its folder, and its simulator uses them as the service does. libyaml
                 // distinguishes its errors only by their texts.
                 rooms: ["PushServices", "Simulators", "Base/StatusReason.swift", "Campaigns/YAML/YAMLSyntaxTranslator.swift"]),
-            // Locks of other processes and space on a disk announce nothing; only one place tries them again, a limited number of times.
+            // Locks of other processes and free space on a disk send no events; only one place tries them again, a
+            // limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
             // A library's text says neither what happened here nor what to do: each is wrapped in one place, which puts it into parentheses.
             Wall(
@@ -80,7 +81,8 @@ struct Wall {
                     "HTTP2/Client/HTTP2ClientSession.swift", "Postgres/PostgresConnection.swift", "Cryptography/CertificateRefusal.swift",
                     "Benchmarks",
                 ]),
-            // The web server is in a program of its own, and only that program compiles one. The sender's port for metrics is a socket.
+            // The web server is in a separate program, and only that program compiles one. The sender's port for
+            // metrics is a socket.
             Wall(
                 name: "serves-the-web", pattern: #"\bimport (?:Hummingbird\w*|NIO\w*|HTTPTypes)\b"#,
                 rooms: ["volley-console"]),

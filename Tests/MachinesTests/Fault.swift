@@ -10,7 +10,8 @@ enum Fault: String, CaseIterable, Sendable {
     case killAndResumeHome = "kill-and-resume-home"
     /// A process is stopped for longer than others take to declare it dead, and then continues.
     case stopHelper = "stop-helper", stopHome = "stop-home"
-    /// The database shuts down at once, and is there again after seconds; or answers nothing for longer than members may submit without it.
+    /// The database shuts down at once, and is back after seconds; or does not answer for longer than members may
+    /// submit without it.
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"
     /// The primary is gone, and the standby for which its commits waited takes over.
     case promoteStandby = "promote-standby"
@@ -23,7 +24,7 @@ enum Fault: String, CaseIterable, Sendable {
     case killDuringRestart = "kill-during-restart"
     /// The database takes no more connections, or takes the role's rights away, for some seconds.
     case noConnections = "no-connections", noRights = "no-rights"
-    /// There is no more room on the database's disk, and then there is.
+    /// The database's disk is full for a while.
     case fullDisk = "full-disk"
 
     /// What the machines need for it.
@@ -39,7 +40,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many members it takes away with what they had claimed.
+    /// How many members it kills, with their claims.
     var deaths: Int {
         switch self {
         case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections, .noRights, .fullDisk: 0
@@ -59,7 +60,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// What home has to say, while the database refuses something and when home takes part again.
+    /// The messages that home must show while the database refuses something, and when home takes part again.
     var words: String? {
         switch self {
         case .noRights: "Give the role its rights"
@@ -125,7 +126,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// Ends all connections of members, and lets them open none for as long as something takes.
+    /// Ends all connections of members, and lets them open none while a closure runs.
     private func withoutConnections(_ machines: Machines, _ body: () -> Void) throws {
         try machines.database.sql("ALTER ROLE volley CONNECTION LIMIT 2")
         try machines.database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'volley'")

@@ -11,11 +11,11 @@ struct History: Sendable, CustomStringConvertible {
 
     var description: String { "\(fault.rawValue), \(moment.rawValue), seed \(seed)" }
 
-    /// How long others may take until they go on with what a dead member left; seconds.
+    /// How long others may take to continue a dead member's part; seconds.
     private static let takeoverSeconds = 40.0
 
     /// Plays it.
-    /// - Returns: everything that is wrong; blank if nothing is.
+    /// - Returns: all violations; blank without any.
     func play() -> [String] {
         do {
             var setup = Machines.Setup()
@@ -55,7 +55,7 @@ struct History: Sendable, CustomStringConvertible {
         return found
     }
 
-    /// Waits until the helpers have finished what home began; with nothing to finish, they wait for more.
+    /// Waits until the helpers have finished what home began; without work they wait for more.
     private func waitForOthers(_ machines: Machines) {
         machines.wait(atMost: 100) { !["running", "paused"].contains(machines.database.runState) }
     }

@@ -2,7 +2,8 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// The PostgreSQL that machines share: a database of its own on a server that may have others, or a server of its own where it is what fails.
+/// The PostgreSQL that machines share: a separate database on a server that may have others, or a separate server if
+/// the server itself must fail.
 final class MachineDatabase {
     /// How a machine comes to it.
     enum Route {
@@ -15,14 +16,14 @@ final class MachineDatabase {
     private(set) var standby: PostgresServer?
     private var relays: [TestRelay] = []
     let name: String
-    /// A file system of its own, which is small, with all tables.
+    /// A small separate file system with all tables.
     private var disk: SmallDisk?
 
     /// For all histories in which the database does not fail.
     private static let calm = Result { try PostgresServer(settings: "max_connections = 400").endingWithProcess() }
 
     /// - Parameters:
-    ///   - isOwn: whether it has a server of its own.
+    ///   - isOwn: whether it has a separate server.
     ///   - hasStandby: whether commits wait for a standby.
     ///   - hasSmallDisk: whether its tables are in a file system that can be filled.
     init(isOwn: Bool, hasStandby: Bool = false, hasSmallDisk: Bool = false) throws {

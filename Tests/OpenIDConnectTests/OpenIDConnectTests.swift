@@ -88,7 +88,7 @@ struct OpenIDConnectTests {
 
     typealias Change = @Sendable (inout TestIdentityProvider.Behaviour) -> Void
     static let now = Timestamp.now().epochSeconds
-    /// What a token may be, and why it is refused.
+    /// Kinds of tokens, and why they are refused.
     static let attacks: [(name: String, flaw: OpenIDProblem.TokenFlaw, change: Change)] = [
         ("no signature", .algorithm, { $0.algorithm = .none }),
         ("no signature, in other letters", .algorithm, { ($0.algorithm, $0.header["alg"]) = (.none, .string("nOnE")) }),

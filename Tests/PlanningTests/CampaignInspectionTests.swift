@@ -5,7 +5,7 @@ import Testing
 
 @testable import Planning
 
-/// What is known before its time of a campaign that could not be planned.
+/// Problems that are known before the time of a campaign that could not be planned.
 @Suite("mistakes in the lists and files of scheduled campaigns")
 struct CampaignInspectionTests {
     private static let campaign = "app: shop\ncontent: {title: Hi, body: x}\n"
@@ -64,7 +64,7 @@ struct CampaignInspectionTests {
         #expect(messages() == [])
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("devices.csv"))
         #expect(messages().count == 1, "\(messages())")
-        // A mistake elsewhere in the same file hides nothing; one of a whole file is said once.
+        // A mistake elsewhere in the same file hides nothing; one of a whole file is reported once.
         let (hook, whole) = (Diagnostic("no hook", file: "volley.yaml"), Diagnostic("not readable", file: folder.url.path + "/devices.csv"))
         let said = inspection.obstacles(to: [file("c.yaml", folder)], besides: [hook, whole], now: .now())
         #expect(said.count == 1 && said[0].position?.file.hasSuffix("volley.yaml") == true, "\(said)")

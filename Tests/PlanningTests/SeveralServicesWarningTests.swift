@@ -4,7 +4,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What check and preview say of an app with two services.
+/// The output of check and preview for an app with two services.
 @Suite("warnings about the services of an app")
 struct SeveralServicesWarningTests {
     private let byPlatform = "{service: {column: platform, map: {ios: apns, android: fcm}}}"
@@ -37,7 +37,7 @@ struct SeveralServicesWarningTests {
             "\(elsewhere)")
         try shop.write("devices.csv", rows.replacing("Droid", with: "android"))
         #expect(try shop.preview().errors.contains("service-without-devices") == false)
-        // Columns of its own, all blank, and none at all: one warning for each.
+        // A separate column that is all blank, and no column: one warning for each.
         let own = try ProjectFolder.ofTwoServices("token,fcm_token\n\(ProjectFolder.token(1)),\n", columns: "{tags: labels}")
         let blank = try own.preview()
         #expect(blank.errors.contains("rows with a registration token in the column 'fcm_token'. If"), "\(blank)")

@@ -6,10 +6,10 @@ import TestCommands
 
 @testable import Planning
 
-/// What `volley check`, `volley preview` and `volley plan` say in a folder, from the stages that they call: no process is started. Paths are
-/// shown as from within the folder, lines are 100 columns wide, as without a terminal.
+/// The output of `volley check`, `volley preview` and `volley plan` in a folder, from the stages that they call: no
+/// process is started. Paths are shown as from within the folder, lines are 100 columns wide, as without a terminal.
 extension ProjectFolder {
-    /// What a command leaves behind, as `VolleyBinary.Result` is of a process.
+    /// The result of a command, like `VolleyBinary.Result` for a process.
     struct Said {
         var status: Int32
         var output = ""
@@ -43,7 +43,7 @@ extension ProjectFolder {
         }
     }
 
-    /// `volley plan FILE`, without what is said of the run.
+    /// `volley plan FILE`, without the lines about the run.
     /// - Parameter isJSON: `--json`; otherwise nothing is printed.
     func plan(_ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
         try said(isJSON: isJSON) { attendance in
@@ -89,7 +89,7 @@ extension ProjectFolder {
     private func named(_ text: String) -> String { text.replacing(url.path + "/", with: "") }
 }
 
-/// The warnings that planning told its observer.
+/// The warnings that planning gave its observer.
 private final class ShownDiagnostics: Sendable {
     private let found = Mutex<[Diagnostic]>([])
 

@@ -29,7 +29,7 @@ struct WhyTests {
 
         """
 
-    /// Every row has its own alias, so that `--why` can ask about each.
+    /// Every row has its own alias, so that `--why` can explain each.
     private static func export() -> String {
         var lines = ["device_token,alias,tags,language,last_active,first_name,store,app_version"]
         func add(_ token: String, _ alias: String, _ tags: String, _ rest: String) {

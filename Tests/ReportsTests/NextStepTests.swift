@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reports
 
-/// What the text of a report says first: result, next step, where the run went, what was sent.
+/// The beginning of a report's text: result, next step, where the run went, what was sent.
 @Suite struct NextStepTests {
     /// A run with these numbers of recipients by outcome, in a state.
     private func run(
@@ -237,7 +237,7 @@ import Testing
     @Test(
         "of a campaign with times, a new plan is sent with --now, which no time refuses: of a held run as of one that stopped",
         arguments: [
-            // Schedule in the preview, whether the run has a time, what is added to `volley send`, what the console says.
+            // Schedule in the preview, whether the run has a time, the addition to `volley send`, the console's text.
             ("null", false, "", "plans it again"),
             (#"{"repeat":null,"ignored":false}"#, false, "", "plans it again"),
             (#"{"repeat":null,"ignored":false}"#, true, " --now", "write a later time"),

@@ -7,7 +7,7 @@ import Testing
 
 /// The reasons of a report add up to the outcomes of all recipients that were not accepted, however far the run came.
 @Suite struct ReasonSumTests {
-    /// What a run has to end with.
+    /// The required end of a run.
     enum End: CaseIterable { case running, paused, stopped, interrupted, cancelled, finished, killed }
 
     private func end(_ run: RunFile, _ end: End) throws {
@@ -85,7 +85,7 @@ import Testing
             let rows = parseCSV(try csv(run)).dropFirst()
             #expect(rows.map { $0[5] } == ["accepted", "unknown", "unknown", "unknown", "unsent", "unsent"])
             #expect(rows.map { $0[7] } == ["", "ProcessEnded", "ProcessEnded", "ProcessEnded", unclaimed, unclaimed])
-            // How often they were sent to is not known, and their ids help to find out.
+            // The number of attempts is not known, and their ids help to find out.
             #expect(rows.map { $0[8] } == ["1", "", "", "", "0", "0"])
             #expect(rows.map { $0[9].isEmpty } == [false, false, false, false, true, true])
             let page = ReportPage(try Report(run), madeBy: "Volley", madeAt: start).html.markup

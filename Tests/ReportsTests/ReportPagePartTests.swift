@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reports
 
-/// What the page of a report promises, part by part.
+/// The promises of a report's page, part by part.
 @Suite struct ReportPagePartTests {
     private func page(_ run: RunFile) throws -> String {
         try ReportPage(Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start).html.markup

@@ -14,7 +14,7 @@ public final class VolleyAtTerminal {
     /// - Parameter columns: how wide the terminal is.
     public init(_ arguments: [String], in folder: URL, environment: [String: String] = [:], columns: UInt16 = 100) throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // What posix_openpt, unlockpt and ptsname do; Swift's Glibc lacks them.
+        // Replacements for posix_openpt, unlockpt and ptsname, which Swift's Glibc lacks.
         var (lock, number) = (Int32(0), Int32(0))
         guard master >= 0, ioctl(master, Self.unlock, &lock) == 0, ioctl(master, Self.getNumber, &number) == 0 else {
             throw CommandFailure(what: "no terminal: \(String(cString: strerror(errno)))")

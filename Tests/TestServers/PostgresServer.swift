@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// A PostgreSQL server with a cluster of its own in a temporary folder, on a Unix socket and, with TLS, on 127.0.0.1 (certificate for
-/// `localhost` alone). Gone with this value. The superuser is `postgres`; `volley` may connect by a socket without a password and by TLS with
-/// `correct horse`.
+/// A PostgreSQL server with its own cluster in a temporary folder, on a Unix socket and, with TLS, on 127.0.0.1
+/// (certificate only for `localhost`). Removed with this value. The superuser is `postgres`; `volley` may connect by a
+/// socket without a password and by TLS with `correct horse`.
 ///
 /// Unchecked: only the test that made a server starts, stops and freezes it; all tests may use the address and SQL of the shared one.
 public final class PostgresServer: @unchecked Sendable {
@@ -31,8 +31,8 @@ public final class PostgresServer: @unchecked Sendable {
     /// What `make test` unpacked.
     private static let unpacked = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers"
 
-    /// The root of what was unpacked, where the owner of clusters can read it: a checkout may lie in a folder that only root may enter. Then it is a copy,
-    /// which goes with the process.
+    /// The root of the unpacked programs, readable for the owner of clusters: a checkout may be in a folder that only
+    /// root may enter. Then it is a copy, removed with the process.
     private static let root: String = {
         guard geteuid() == 0, let folder = try? makeFolder() else { return unpacked }
         let parts = ["usr/lib/postgresql", "usr/share/postgresql", "usr/lib/x86_64-linux-gnu"].filter {
@@ -132,8 +132,9 @@ public final class PostgresServer: @unchecked Sendable {
         throw ServerUnavailable(what: "PostgreSQL does not accept connections")
     }
 
-    /// Ends the server in the middle of whatever it does (immediate shutdown); a server that is killed would leave shared memory.
-    /// - Parameter isOrderly: whether it may write down what it has first (fast shutdown).
+    /// Ends the server in the middle of its work (immediate shutdown); a server that is killed would leave shared
+    /// memory.
+    /// - Parameter isOrderly: whether it may first write its data (fast shutdown).
     public func stop(isOrderly: Bool = false) {
         process?.end(by: isOrderly ? SIGINT : SIGQUIT, within: 10)
         process = nil
@@ -148,7 +149,7 @@ public final class PostgresServer: @unchecked Sendable {
     }
 
     /// Makes a backup, in place of an earlier one of its kind.
-    /// - Parameter schema: what a dump holds.
+    /// - Parameter schema: the schema of a dump.
     public func backUp(_ backup: Backup, schema: String) throws {
         let place = "\(folder)/\(backup.rawValue)", socket = ["-h", folder, "-p", "\(port)", "-U", "postgres"]
         switch backup {
@@ -161,7 +162,7 @@ public final class PostgresServer: @unchecked Sendable {
         }
     }
 
-    /// Brings a backup back in place of what there is.
+    /// Restores a backup in place of the present data.
     public func bringBack(_ backup: Backup, schema: String) throws {
         let place = "\(folder)/\(backup.rawValue)"
         if backup == .dump {
@@ -176,11 +177,11 @@ public final class PostgresServer: @unchecked Sendable {
         try start()
     }
 
-    /// Stops all processes of the server where they are, so that it is there and answers nothing; or lets them go on.
+    /// Stops all processes of the server, so that it exists and does not answer; or lets them continue.
     public func freeze(_ isFrozen: Bool) { process?.signalAll(isFrozen ? SIGSTOP : SIGCONT) }
 
     /// The address by the socket, without a password.
-    /// - Parameter standby: another server, which counts where it is the primary of the two.
+    /// - Parameter standby: another server, which is used if it is the primary of the two.
     public func address(user: String = "volley", database: String = "postgres", or standby: PostgresServer? = nil) -> String {
         guard let standby else { return "host=\(folder) port=\(port) dbname=\(database) user=\(user)" }
         return "host=\(folder),\(standby.folder) port=\(port),\(standby.port) dbname=\(database) user=\(user) "

@@ -69,7 +69,8 @@ public final class ServerProcess {
     }
 
     deinit {
-        // It has nothing to save, and some programs wait for their clients when they are asked to end. Its child processes would live on.
+        // It has nothing to save, and some programs wait for their clients when they are told to end. Its child
+        // processes would live on.
         let all = Self.descendants(of: process)
         for process in [process] + all { kill(process, SIGKILL) }
         waitpid(process, nil, 0)

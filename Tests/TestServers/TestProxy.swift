@@ -10,7 +10,7 @@ public final class TestProxy: Sendable {
     public struct Behaviour: Sendable {
         /// The user that may pass; nil lets everybody pass.
         public var user: String?, password = ""
-        /// Its tunnel leads nowhere: it closes after its answer.
+        /// Its tunnel has no target: it closes after its answer.
         public var closesAfterAnswer = false
         /// Closes every connection after its first tunnel, silently.
         public var diesAfterFirstTunnel = false

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Passes connections on to a port of 127.0.0.1, whatever they carry. It listens on a single address, and ends with this value.
+/// Passes connections of any protocol on to a port of 127.0.0.1. It listens on a single address, and ends with this
+/// value.
 public final class TestRelay: Sendable {
     /// The port on which it listens.
     public let port: Int

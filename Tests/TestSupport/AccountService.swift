@@ -2,8 +2,8 @@ package import Base
 package import PushServices
 
 extension OtherService {
-    /// A service whose tokens its own server gives out, for requests signed with the key in a robot's file. A shop is
-    /// what it calls an app.
+    /// A service whose tokens its own server gives out, for requests signed with the key in a robot's file. Its word
+    /// for an app is shop.
     package static let robots = OtherService {
         ($0.name, $0.displayName) = ("robots", "Robopush")
         $0.account = AccountForm(

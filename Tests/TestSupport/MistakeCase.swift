@@ -69,7 +69,7 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     /// The output of both commands as it is recorded.
     /// - Parameter preview: nil where `check` found a mistake.
     public static func transcript(check: String, preview: String?) -> String {
-        // The hash tells a person nothing, and changes with the version of the rules.
+        // The hash is meaningless to people, and changes with the version of the rules.
         let shown = preview?.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("Plan hash") }
         return command + check + (shown.map { "\n$ volley preview campaign.yaml\n" + $0.joined(separator: "\n") } ?? "")
     }
@@ -103,7 +103,7 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
         ((try? FileManager.default.contentsOfDirectory(atPath: Self.folder.appendingPathComponent(folder).path)) ?? []).sorted()
     }
 
-    /// What comes before the first case, nothing, and the cases without their marks.
+    /// The text before the first case, which must be empty, and the cases without their marks.
     private static func blocks(of topic: String) throws -> [String] {
         try ("\n" + String(contentsOf: file(of: topic), encoding: .utf8)).components(separatedBy: start)
     }

@@ -21,7 +21,7 @@ struct AppCredentialsTests {
 
     private func read(_ settings: RunSettings) throws -> AppCredentials { try AppCredentials(settings, of: service, now: .now()) }
 
-    /// What reading a file with this content says, with FILE for its path.
+    /// The message about a file with this content, with FILE for its path.
     private func refusal(of content: String, topic: String = "my-shop") throws -> String {
         try refusal(of: Array(content.utf8), topic: topic)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Workspace
 
-/// What the file of a program shows to be wrong with it.
+/// Problems that the file of a program shows.
 @Suite("Programs that cannot be started")
 final class ProgramFileTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-program-\(UUID().uuidString)")

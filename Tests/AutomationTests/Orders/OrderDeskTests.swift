@@ -22,7 +22,7 @@ struct OrderDeskTests {
         }
     }
 
-    /// What a desk does about orders: `take 1`, `end 2 lapsed`.
+    /// A desk's actions on orders: `take 1`, `end 2 lapsed`.
     private static func words(_ actions: [OrderDesk.Action]) -> [String] {
         actions.map { action in
             switch action {
@@ -54,7 +54,7 @@ struct OrderDeskTests {
             .plan(file: "/f.yaml", digest: "d"), .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 1))
         let damaged = [Self.damaged(subject)]
         #expect(Self.words(desk.read(orders, damaged: damaged, at: Self.start)).joined(separator: ",") == expected)
-        // A process that is gone may have begun it.
+        // A process that no longer exists may have begun it.
         orders = Self.placed(.approve(run: "r", digest: "d"), states: [1: .taken(life: "dead")])
         #expect(Self.words(desk.read(orders, damaged: [Self.damaged(nil)], at: Self.start)) == ["examine 1"])
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("simulated orders")
 struct OrderSimulationTests {
-    /// What histories must have met, or they prove little.
+    /// Events that histories must include to prove anything.
     private static let wanted: Set<String> = [
         "kill", "restart", "ended cleanly", "two senders", "placed twice", "record fails", "examined", "paused", "woken", "cancelled",
         "sent by send",

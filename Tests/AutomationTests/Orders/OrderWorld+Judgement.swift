@@ -2,7 +2,7 @@ import Runs
 
 @testable import Automation
 
-/// What must hold of each order at the end.
+/// Conditions for each order at the end.
 extension OrderWorld {
     mutating func judge() {
         for placed in table.rows {

@@ -4,8 +4,8 @@ import Runs
 
 @testable import Automation
 
-/// What the threads of a sender do, in the order in which `OrderWork` and `SendPermission` do it: one step at a time, so that a kill or another process
-/// may come between any two.
+/// The steps of a sender's threads, in the order in which `OrderWork` and `SendPermission` do it: one step at a time,
+/// so that a kill or another process may come between any two.
 extension OrderWorld {
     /// One step of one of a process's threads.
     mutating func advance(_ index: Int, thread: Int) {

@@ -5,8 +5,9 @@ import TestSupport
 
 @testable import Automation
 
-/// A world in which people order and senders do it, are killed between any two steps, lose their disk, and have their clocks set. The desk, its book
-/// and the gate before sending are the real ones; runs and the record are values in memory. A seed decides what happens.
+/// A world in which people place orders and senders carry them out, are killed between any two steps, lose their disk,
+/// and have their clocks set. The desk, its book and the gate before sending are the real ones; runs and the record are
+/// values in memory. A seed decides what happens.
 struct OrderWorld {
     enum Invariant: String {
         case doneOnce = "what is taken once is done at most once"
@@ -57,7 +58,7 @@ struct OrderWorld {
     private(set) var failures: [String] = []
     private(set) var met: Set<String> = []
 
-    // Time in milliseconds: the true one, what the clock is wrong by, and the machine's last start.
+    // Time in milliseconds: the true one, the error of the clock, and the machine's last start.
     var now: Int64 = 1_800_000_000_000
     private var clockError: Int64 = 0
     private var start: Int64 = 0
@@ -67,12 +68,13 @@ struct OrderWorld {
 
     // What happened, beyond any kill.
     var workNumbers = 0
-    /// How orders ended, as far as processes know that were not killed since.
+    /// How orders ended, according to processes that were not killed since.
     private(set) var answers: [String: (state: OrderState, life: String)] = [:]
     var effects: [String: Int] = [:], created: [String: Int] = [:]
     private var lastBegun: [Order.Kind.Subject: Int64] = [:]
     private var lastWord: [Order.Kind.Subject: Int64] = [:]
-    /// Whether two senders were there at once, as when the lock's file was removed: what one finds of the other's orders is soon outdated.
+    /// Whether two senders were there at once, as when the lock's file was removed: the state that one sees of the
+    /// other's orders is soon outdated.
     private(set) var wasDouble = false
     private(set) var mayFail = true
     private var isCalm = false
@@ -171,7 +173,7 @@ struct OrderWorld {
         let run = paused ?? "run \(below(runCount))", file = "/file \(below(2))"
         let nonce = chance(200) && !table.rows.isEmpty ? table.rows[below(table.rows.count)].order.nonce : "nonce \(table.rows.count)"
         if let known = table.row(nonce) {
-            // A double click, a reload: later, by another clock, but the same form.
+            // A double click or a reload: later, by another clock, but the same form.
             let again = Order(nonce: nonce, kind: known.order.kind, by: known.order.by, at: moment)
             if (try? table.place(again)) != known { fail(.onePlaced, nonce) }
             return meet("placed twice")
@@ -214,7 +216,7 @@ struct OrderWorld {
         }
     }
 
-    /// SIGTERM: runs stop cleanly, and the ends of orders are recorded. What waits for a thread stays as it is.
+    /// SIGTERM: runs stop cleanly, and the ends of orders are recorded. Orders that wait for a thread stay unchanged.
     private mutating func terminate(_ index: Int) {
         for work in processes[index].sends { processes[index].events.append((work.placed.order.nonce, interrupt(work))) }
         (processes[index].sends, processes[index].looks, processes[index].plans) = ([], [], [])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Automation
 
-/// Histories of plans alone: several people order any number of them, and each takes its time.
+/// Histories of only plans: several people order any number of them, and each takes some time.
 @Suite("turns of plans")
 struct PlanTurnsTests {
     private static let moment = OrderMoment(
@@ -46,7 +46,7 @@ struct PlanTurnsTests {
         var overtaken: [String: [String: Int]] = [:]
         for step in 0..<400 {
             if step < 300, below(3) == 0 {
-                // Now and then one orders a heap.
+                // Now and then a person orders many.
                 let person = people[below(people.count)]
                 for _ in 0..<(below(12) == 0 ? 20 : 1) {
                     placed += 1

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Earlier runs, wherever they are recorded: no run hides another, and a server has one name.
+/// Earlier runs in every place that records them: no run hides another, and a server has one name.
 @Suite("what a campaign's last run was")
 struct GateLastRunTests: GateTesting {
     private func exports(_ server: LedgeredServer, devices: Int) throws {

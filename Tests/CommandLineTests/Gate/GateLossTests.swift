@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A loss of a run's files, or of the record next to them, is noticed, and nothing is sent by what remains.
+/// A loss of a run's files, or of the record next to them, is noticed, and nothing is sent from the rest.
 @Suite("the gate before sending: files that were lost")
 struct GateLossTests: GateTesting {
     @Test("a run file that has lost its newest part to a kill is not gone on with", .enabled(if: Shell.hasTool("sqlite3") || hasPython))

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What happens to a plan while a person is asked, and what the command then says about it.
+/// What happens to a plan during the question, and what the command then says about it.
 @Suite("the gate before sending: while a person is asked", .enabled(if: hasPython))
 struct GatePromptTests: GateTesting {
     /// Runs a command at a terminal, does something at its question, and answers.

@@ -30,7 +30,7 @@ struct GateRecordTests: GateTesting {
         }
         try Shell.run("rm -f '\(folder.url.path)/hard.sqlite'")
         try expectRefusal(folder, ["send", "--plan", "runs/link.sqlite", "--yes"], saying: "finished")
-        // The files next to the runs remember what the copy does not know.
+        // The files next to the runs have what the copy lacks.
         try Shell.run("cd '\(folder.url.path)'; rm -f hard.sqlite runs/link.sqlite; cp copy.sqlite runs/\(run).sqlite")
         try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "already been sent")
         try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite")
@@ -146,7 +146,7 @@ struct GateRecordTests: GateTesting {
         running.interrupt()
         #expect(running.finish().status == 130)
         #expect(try folder.volley("cancel", run).status == 0)
-        // Killed without a question: the retry exists, and is not begun.
+        // Killed before the question: the retry exists, but was not begun.
         try folder.write(
             "volley.yaml",
             String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8).replacing(

@@ -7,7 +7,7 @@ import Testing
 protocol GateTesting {}
 
 extension GateTesting {
-    /// A schedule whose time has come, and which is sent however late it is.
+    /// A schedule whose time has come, and which is sent even if it is late.
     static var due: String { "schedule: {at: 2025-06-01 09:00, timezone: Asia/Tokyo, late: send}\n" }
 
     func folder(app: String = "environment: simulator", schedule: String = "") throws -> ProjectFolder {

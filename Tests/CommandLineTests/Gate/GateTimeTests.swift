@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A time of a schedule is sent once, by whatever plan, retry or spelling.
+/// A time of a schedule is sent once, by any plan, retry or spelling.
 @Suite("the gate before sending: times")
 struct GateTimeTests: GateTesting {
     @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
