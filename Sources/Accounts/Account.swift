@@ -38,8 +38,8 @@ public struct Account: Hashable, Sendable {
     public var grants: Set<RoleGrant>
     /// Whether signing in takes a code in addition to the password.
     public var hasSecondFactor: Bool
-    /// The provider of identities by which the person signs in; nil for a person with a password. Such an account has no password and no second
-    /// factor, and its roles are what the provider says at each sign-in.
+    /// The provider of identities by which the person signs in; nil for a person with a password. Such an account has
+    /// no password and no second factor, and its roles are what the provider says at each sign-in.
     public let issuer: String?
     /// When the invitation was accepted, or the person first came from the provider.
     public let madeAt: Timestamp
@@ -69,8 +69,9 @@ public struct Actor: Hashable, Sendable {
     public static let terminal = Actor()
 }
 
-/// What a person signs in with: 1 to 100 of the letters a to z, digits, `.`, `_`, `-`, `+` and `@`, so that an email address can be used, and
-/// no two names look alike (UTS 39 on confusable characters). Capital letters count as small ones.
+/// What a person signs in with: 1 to 100 of the letters a to z, digits, `.`, `_`, `-`, `+` and `@`, so that an email
+/// address can be used, and no two names look alike (UTS 39 on confusable characters). Capital letters count as small
+/// ones.
 public struct AccountName: Hashable, Sendable, CustomStringConvertible {
     /// In small letters.
     public let text: String

@@ -3,8 +3,8 @@ import Campaigns
 import PostgresRuns
 import Runs
 
-/// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of them has it, and the record of each
-/// machine keeps that machine's own state.
+/// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of
+/// them has it, and the record of each machine keeps that machine's own state.
 extension ScheduleDaemon {
     /// Whether times may become due. Not while the store is away, nor when it has just come up: another machine may
     /// have them.

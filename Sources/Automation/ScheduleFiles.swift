@@ -64,8 +64,9 @@ public struct ScheduleFiles: Sendable {
     /// The folder where the search for volley.yaml starts.
     public static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
 
-    /// Reads all files if any of them, or the file of a zone, changed since the last reading, and none changed between this call and the one
-    /// before: an editor may still be writing. While there are mistakes, it reads again once in a while.
+    /// Reads all files if any of them, or the file of a zone, changed since the last reading, and none changed between
+    /// this call and the one before: an editor may still be writing. While there are mistakes, it reads again once in a
+    /// while.
     /// - Returns: the content; nil if there is nothing new to read.
     mutating func readIfChanged(now: Timestamp) -> Reading? {
         let present = stampsNow()

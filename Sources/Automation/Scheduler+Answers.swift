@@ -119,7 +119,8 @@ extension Scheduler {
         return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [.send(sending)]
     }
 
-    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon. Why it waits although it was approved ahead stays.
+    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon. Why it waits although
+    /// it was approved ahead stays.
     private mutating func rest(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var calm = scheduledRun
         failures[scheduledRun.key] = nil

@@ -79,8 +79,8 @@ extension CampaignContext {
     }
 }
 
-/// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such a time. A list is read again
-/// only when it has changed, an export only up to its header, and no database is queried.
+/// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such
+/// a time. A list is read again only when it has changed, an export only up to its header, and no database is queried.
 public struct CampaignInspection {
     private struct Known { let stamps: [String: FileStamp?], until: Timestamp, mistakes: [Diagnostic] }
 

@@ -2,15 +2,16 @@ public import Base
 import Runs
 
 extension Report {
-    /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always have their members.
-    /// A run of several services has `services`: those with devices, each with its own figures and, if it stopped by itself, `stopped_because`.
-    /// `held` is there when the run was put back from a backup before it had ended: no command continues it,
-    /// `backup_at` is the time of its figures, and `may_have_been_sent` to how many of those that are unsent in them.
-    /// `statistics` is there when a service was queried about the pushes. `stopped_because` is there only when the run
-    /// stopped early, `approved_by` and `approved_at` when it was approved, `test` (true) and `test_pushes` when it is
-    /// a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its runs in order. `languages`,
-    /// `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs`
-    /// follow in the order in which the other forms show them, each only if it has content; a summary has none of them.
+    /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always
+    /// have their members. A run of several services has `services`: those with devices, each with its own figures and,
+    /// if it stopped by itself, `stopped_because`. `held` is there when the run was put back from a backup before it
+    /// had ended: no command continues it, `backup_at` is the time of its figures, and `may_have_been_sent` to how many
+    /// of those that are unsent in them. `statistics` is there when a service was queried about the pushes.
+    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was
+    /// approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the
+    /// first) and `chain`, all its runs in order. `languages`, `variants`, `languages_of_variants`,
+    /// `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in which the other
+    /// forms show them, each only if it has content; a summary has none of them.
     public var json: JSONValue {
         // Only if it has content: the document of a run that went well stays short.
         let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []

@@ -126,8 +126,8 @@ public struct Report: Sendable {
             isHeld: isHeld, isNotFetched: isNotFetched, face: face)
     }
 
-    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected, failed, unknown or missed.
-    /// Decides exit code 0 or 1.
+    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected,
+    /// failed, unknown or missed. Decides exit code 0 or 1.
     public var isClean: Bool { missed == 0 && [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
 
     /// Recipients that were never sent to although they should have been: their push expired, or it was too late, before their turn came.
@@ -207,7 +207,8 @@ public struct Report: Sendable {
         figures.attemptCounts.sorted { $0.key < $1.key }.map { (attempts: $0.key, recipients: $0.value) }
     }
 
-    /// Answers by latency, from the first step that has any to the last. A step's name is its upper end in milliseconds; `longer` is beyond the last.
+    /// Answers by latency, from the first step that has any to the last. A step's name is its upper end in
+    /// milliseconds; `longer` is beyond the last.
     var latencySteps: [(name: String, answers: Int)] {
         let histogram = figures.latencyHistogram
         guard let first = histogram.firstIndex(where: { $0 > 0 }), let last = histogram.lastIndex(where: { $0 > 0 }) else { return [] }

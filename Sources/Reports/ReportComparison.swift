@@ -245,8 +245,8 @@ public struct ReportComparison: Sendable {
 
     // MARK: - Forms
 
-    /// The document of `report --compare --format json`: `before` and `after`, each as `report --format json` has it, `differences` with what changed of each
-    /// figure (null where a run has none), and `in_words`.
+    /// The document of `report --compare --format json`: `before` and `after`, each as `report --format json` has it,
+    /// `differences` with what changed of each figure (null where a run has none), and `in_words`.
     public var json: JSONValue {
         func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
         let differences = rows.map { row in

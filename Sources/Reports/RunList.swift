@@ -9,7 +9,8 @@ public struct RunList: Sendable {
     private let unfinished: [UnfinishedPlan]
     private let isFiltered: Bool
 
-    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was removed since it was listed is left out. Leaves the runs closed.
+    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was
+    /// removed since it was listed is left out. Leaves the runs closed.
     /// - Parameters:
     ///   - record: what the record next to the runs says; nil reads it for each of them.
     ///   - unfinished: plans that are being made, or that an ended process left behind.

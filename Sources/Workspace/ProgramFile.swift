@@ -33,7 +33,8 @@ public struct ProgramFile {
             remedy: isHere ? "There is such a file next to volley.yaml: write ./\(word)." : "Install it, or write its path.")
     }
 
-    /// The mistake of a program with its arguments in one word; nil if the word is the name of a file. Arguments may be secrets, and are not repeated.
+    /// The mistake of a program with its arguments in one word; nil if the word is the name of a file. Arguments may be
+    /// secrets, and are not repeated.
     private var commandLine: Diagnostic? {
         guard let program = word.split(whereSeparator: \.isWhitespace).first, program.count < word.count,
             word.contains("/") ? !FilePaths.exists(word) : found(word) == nil

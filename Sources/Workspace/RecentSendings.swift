@@ -44,8 +44,8 @@ public struct RecentSendings: Sendable {
 
     /// Newest first.
     public private(set) var all: [Sending]
-    /// Runs of the last hours of which it is not known, or not as a whole, which devices they reached: the file is gone, damaged, an older copy, or
-    /// held by another program.
+    /// Runs of the last hours of which it is not known, or not as a whole, which devices they reached: the file is
+    /// gone, damaged, an older copy, or held by another program.
     public private(set) var unread: Set<String> = []
     /// The devices, one cap of one push for each of `all`; nil until they are read, and where there was no sending.
     package private(set) var devices: CappedDevices?

@@ -13,7 +13,8 @@ extension Project {
         try store.map { try StoreAddress(variable: $0.variable).open(asked: nil) }
     }
 
-    /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of the simulator stay on their machine.
+    /// Brings the suppression lists of an app up to date with those of other machines, and theirs with these. Lists of
+    /// the simulator stay on their machine.
     /// - Returns: a warning if the store cannot be reached. The rest is exchanged the next time.
     public func exchangeLists(of app: String, _ settings: RunSettings, in catalog: RunsFolder) -> Diagnostic? {
         let services = settings.services.filter { !$0.environment.isSimulator }

@@ -18,8 +18,8 @@ import Workspace
 /// The web process of the console. `volley serve` starts it; it sends nothing.
 @main
 enum Entrance {
-    /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the thread that asked for it. Other
-    /// threads, which get its mask, begin only after the signals are held.
+    /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the
+    /// thread that asked for it. Other threads, which get its mask, begin only after the signals are held.
     static func main() {
         volley_limit_heaps()
         EndSignals.hold()

@@ -8,7 +8,8 @@ import Testing
 @testable import Planning
 @testable import Sending
 
-/// A scheduler with one campaign, whose zone gets other rules. The record is a dictionary, the clock a number; plans are made and sent at once.
+/// A scheduler with one campaign, whose zone gets other rules. The record is a dictionary, the clock a number; plans
+/// are made and sent at once.
 private struct ZoneChangeWorld {
     var now: Timestamp
     /// The rules in the database, which the scheduler has only after `read`.

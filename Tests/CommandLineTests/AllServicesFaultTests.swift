@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign through every service that Volley has, against their strict simulators with faults, killed and resumed: afterwards the report
-/// is compared with all ledgers, device by device.
+/// One campaign through every service that Volley has, against their strict simulators with faults, killed and resumed:
+/// afterwards the report is compared with all ledgers, device by device.
 @Suite("every push accounted for, through all services at once", .serialized)
 struct AllServicesFaultTests {
     /// Faults of all simulators at the same time.

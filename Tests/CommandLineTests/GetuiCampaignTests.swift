@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is Getui, against the strict simulator, with the real binary: the report and the simulator's ledger say
-/// the same of every device.
+/// Campaigns to an app whose service is Getui, against the strict simulator, with the real binary: the report and the
+/// simulator's ledger say the same of every device.
 @Suite("a campaign over Getui")
 struct GetuiCampaignTests {
     /// A simulator of Getui, its secret, and a folder with an app that goes to it.

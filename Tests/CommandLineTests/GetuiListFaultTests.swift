@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One text to many devices as lists of Getui, through each fault of the simulator and through kills: afterwards the report is compared with
-/// the simulator's ledger, device by device. `make faults` does it with 200,000 devices.
+/// One text to many devices as lists of Getui, through each fault of the simulator and through kills: afterwards the
+/// report is compared with the simulator's ledger, device by device. `make faults` does it with 200,000 devices.
 @Suite("lists of Getui, every push accounted for", .serialized)
 struct GetuiListFaultTests {
     private static let devices = FaultScale.isThorough ? 200_000 : 6000

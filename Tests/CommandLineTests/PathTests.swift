@@ -6,8 +6,8 @@ import Testing
 /// Paths in arguments and files, and what they lead to.
 @Suite("Paths")
 struct PathTests {
-    /// For each option and argument of a program that takes a path, the arguments that give it a blank one. They come from the program's own
-    /// description; one without a completion counts if it has the name of a path.
+    /// For each option and argument of a program that takes a path, the arguments that give it a blank one. They come
+    /// from the program's own description; one without a completion counts if it has the name of a path.
     private static func blanks(of command: JSONValue, _ path: [String] = []) -> [[String]] {
         guard case .array(let subcommands)? = command["subcommands"] ?? .array([]) else { return [] }
         guard case .array(let arguments)? = command["arguments"] ?? .array([]) else { return [] }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("report, runs and prune")
 struct ReportTests {
-    /// A project with a run of 40 devices in two languages and two variants with a holdout; two tokens are invalid, three are refused until retries run out.
+    /// A project with a run of 40 devices in two languages and two variants with a holdout; two tokens are invalid,
+    /// three are refused until retries run out.
     static func sentProject() throws -> (folder: ProjectFolder, run: String) {
         var lines = ["device_token,registration_id,alias,language,name"]
         for device in 0..<40 {

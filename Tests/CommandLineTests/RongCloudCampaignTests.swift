@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is RongCloud, against the strict simulator, with the real binary: the report and the simulator's ledger
-/// say the same of every user.
+/// Campaigns to an app whose service is RongCloud, against the strict simulator, with the real binary: the report and
+/// the simulator's ledger say the same of every user.
 @Suite("a campaign over RongCloud")
 struct RongCloudCampaignTests {
     /// A simulator of RongCloud, its app secret, and a folder with an app that goes to it.

@@ -208,8 +208,8 @@ final class ServicesBench {
     }
 
     /// Compares each device's outcome with the ledgers, once the simulators have ended.
-    /// - Parameter mayRepeat: devices that may have got it again, as a killed process left them unknown. Others only where the service took it
-    ///   without an answer. nil if no device may, whatever happened.
+    /// - Parameter mayRepeat: devices that may have got it again, as a killed process left them unknown. Others only
+    ///   where the service took it without an answer. nil if no device may, whatever happened.
     /// - Returns: the pushes that were accepted, by device.
     @discardableResult
     func expectAgreement(

@@ -56,8 +56,8 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     fileprivate var delivery: String? { self == .rongcloud ? nil : "expires: 1h\ncollapse: sale" }
 }
 
-/// Campaigns through JPush, Getui and RongCloud to stand-ins that share no code with Volley's simulators. `make test-servers` gets what they
-/// need.
+/// Campaigns through JPush, Getui and RongCloud to stand-ins that share no code with Volley's simulators. `make
+/// test-servers` gets what they need.
 @Suite("JPush, Getui and RongCloud, judged by others", .serialized)
 struct ForeignServicesTests {
     /// Text that the names to play contain; a missing program is then a failure. Nil to play only what is installed.

@@ -50,8 +50,8 @@ struct Wall {
             Wall(
                 name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#,
                 rooms: ["Accounts/SQLite", "Runs/SQLite", "Benchmarks"]),
-            // GRDB's reads end the process, or repeat the row, where a value is not of the expected type; so does a range of two cells of the store. The
-            // copy of a plan takes rows as they are, without reading a value.
+            // GRDB's reads end the process, or repeat the row, where a value is not of the expected type; so does a
+            // range of two cells of the store. The copy of a plan takes rows as they are, without reading a value.
             Wall(
                 name: "trusts-stored-values",
                 pattern:
@@ -71,7 +71,8 @@ struct Wall {
             // Locks of other processes and free space on a disk send no events; only one place tries them again, a
             // limited number of times.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            // A library's text says neither what happened here nor what to do: each is wrapped in one place, which puts it into parentheses.
+            // A library's text says neither what happened here nor what to do: each is wrapped in one place, which puts
+            // it into parentheses.
             Wall(
                 name: "quotes-libraries",
                 pattern:

@@ -2,8 +2,8 @@ import TestServers
 import TestSupport
 import Testing
 
-/// A run that three machines send, with a real PostgreSQL, real processes and a simulator with a ledger, and something that goes wrong on the way. `make machines`
-/// plays twenty large histories of each fault.
+/// A run that three machines send, with a real PostgreSQL, real processes and a simulator with a ledger, and something
+/// that goes wrong on the way. `make machines` plays twenty large histories of each fault.
 @Suite(
     "three machines and a fault", .serialized,
     .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))

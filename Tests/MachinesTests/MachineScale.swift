@@ -12,8 +12,8 @@ enum MachineScale {
     static let together = number("VOLLEY_MACHINE_TOGETHER") ?? 16
     /// The faults to play, by their names, separated by commas; all if empty.
     static let faults = Set((ProcessInfo.processInfo.environment["VOLLEY_MACHINE_FAULT"] ?? "").split(separator: ",").map(String.init))
-    /// Whether the histories have the machine for themselves, so that time can be measured: among other tests a simulator that gets no processor for a while
-    /// counts pushes of two seconds as those of one.
+    /// Whether the histories have the machine for themselves, so that time can be measured: among other tests a
+    /// simulator that gets no processor for a while counts pushes of two seconds as those of one.
     static let isThorough = together == 1
 
     private static func number(_ variable: String) -> Int? { ProcessInfo.processInfo.environment[variable].flatMap(Int.init) }

@@ -3,8 +3,9 @@ import TestCommands
 import TestSupport
 import Testing
 
-/// Campaigns with people's mistakes, each with the whole output of `volley check` or, if that finds nothing, of `volley preview`; see
-/// `MistakeCase`. A reader must be able to correct the file from the output alone. To record an output again, delete it from the topic's file.
+/// Campaigns with people's mistakes, each with the whole output of `volley check` or, if that finds nothing, of `volley
+/// preview`; see `MistakeCase`. A reader must be able to correct the file from the output alone. To record an output
+/// again, delete it from the topic's file.
 @Suite("mistakes that people make")
 struct MistakeTests {
     @Test("there are at least twenty, each number stands for one, and each topic has a test")

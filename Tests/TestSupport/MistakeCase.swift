@@ -85,7 +85,8 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
         return file.path
     }
 
-    /// The lines in which the output differs from what is expected, `-` before those that are missing and `+` before new ones; nil if none does.
+    /// The lines in which the output differs from what is expected, `-` before those that are missing and `+` before
+    /// new ones; nil if none does.
     public func difference(from transcript: String) -> String? {
         guard let expected, let changes = Snapshot.lineChanges(from: Self.escaped(expected), to: Self.escaped(transcript)) else {
             return nil

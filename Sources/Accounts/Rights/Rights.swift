@@ -122,9 +122,9 @@ struct Administration {
 }
 
 extension Rights {
-    /// Whether an administrator with these rights may disable, enable, remove or rename an account with such roles, or reset its password or
-    /// second factor. Pages use it to choose what they offer; `AccountStore` decides again when the action is carried
-    /// out.
+    /// Whether an administrator with these rights may disable, enable, remove or rename an account with such roles, or
+    /// reset its password or second factor. Pages use it to choose what they offer; `AccountStore` decides again when
+    /// the action is carried out.
     public func mayControl(_ grants: Set<RoleGrant>) -> Bool { Administration(rights: self).mayControl(grants) }
 }
 

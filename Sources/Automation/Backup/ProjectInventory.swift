@@ -7,8 +7,8 @@ import PushServices
 import Runs
 import Workspace
 
-/// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device exports are not among them:
-/// other systems make new ones.
+/// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device
+/// exports are not among them: other systems make new ones.
 struct ProjectInventory {
     /// The folder of volley.yaml, by its absolute path.
     let root: String
@@ -191,7 +191,8 @@ struct ProjectInventory {
         }
     }
 
-    /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other programs, with their secrets.
+    /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other
+    /// programs, with their secrets.
     private static func isCampaign(_ draft: CampaignDraft, _ bytes: [UInt8]) -> Bool {
         // Keys may also be indented, in quotes, or in braces; and a file that is not YAML may have them.
         draft.audience != nil || draft.content != nil || !draft.variants.isEmpty

@@ -74,8 +74,8 @@ public struct Restore {
     }
 
     /// Puts it back.
-    /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it cannot be written. `CancellationError`: it was asked to end.
-    ///   Nothing was put back then.
+    /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it cannot be written.
+    ///   `CancellationError`: it was asked to end. Nothing was put back then.
     public func run(at now: Timestamp) throws -> Done {
         if let folder = request.folder { try refuseLink(FilePaths.named(folder), option: "--into") }
         let (runs, namesOther) = placeOfRuns

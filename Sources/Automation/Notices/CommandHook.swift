@@ -26,8 +26,8 @@ struct CommandHook: Sendable {
     private static let longestLine = 1_000
 
     /// Runs the program to its end.
-    /// - Parameter cancellation: when it is requested, the program is killed at once, with everything that it started: it must not outlive this
-    ///   process.
+    /// - Parameter cancellation: when it is requested, the program is killed at once, with everything that it started:
+    ///   it must not outlive this process.
     /// - Returns: what went wrong; nil if the program ended with exit code 0.
     func run(_ notice: Notice, until cancellation: Cancellation) -> String? {
         let child: Child
@@ -184,8 +184,8 @@ public enum RunningHooks {
     /// 1 once this process is about to end: the thread whose program was killed would start that of the next notice.
     private static let isClosed = Number()
 
-    /// Starts a program and notes it; nil if this process is about to end. Until then no signal is handled in this thread: the handler may wait
-    /// for the note.
+    /// Starts a program and notes it; nil if this process is about to end. Until then no signal is handled in this
+    /// thread: the handler may wait for the note.
     static func noting<Value>(_ start: () -> Value, process: (Value) -> pid_t?) -> Value? {
         var all = sigset_t(), before = sigset_t()
         sigfillset(&all)
@@ -210,8 +210,9 @@ public enum RunningHooks {
     /// Makes what a signal handler cannot.
     public static func prepare() { _ = (places.count, starting, isClosed) }
 
-    /// Kills all of them, with everything that they started, for a process that ends right afterwards: no further program starts. Waits for those
-    /// that are being started, two seconds at most. Safe in a signal handler after `prepare`.
+    /// Kills all of them, with everything that they started, for a process that ends right afterwards: no further
+    /// program starts. Waits for those that are being started, two seconds at most. Safe in a signal handler after
+    /// `prepare`.
     public static func killForGood() {
         isClosed.value.store(1, ordering: .sequentiallyConsistent)
         for _ in 0..<400 where starting.value.load(ordering: .sequentiallyConsistent) > 0 { poll(nil, 0, 5) }

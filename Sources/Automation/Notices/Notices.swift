@@ -106,8 +106,8 @@ public final class Notices: Sendable {
         }
     }
 
-    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after `limit` seconds, and kills
-    /// commands that still run.
+    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after
+    /// `limit` seconds, and kills commands that still run.
     /// - Parameter cancellation: once it is requested, five more seconds are the limit.
     public func finish(withinSeconds limit: Double = longestFlushSeconds, until cancellation: Cancellation) {
         let channels = channels.withLock { channels in
@@ -130,7 +130,8 @@ public final class Notices: Sendable {
             }
         }
         wait()
-        // A pause between two attempts ends at once, and so does a command. A webhook ends at its time limit; the process may end before that.
+        // A pause between two attempts ends at once, and so does a command. A webhook ends at its time limit; the
+        // process may end before that.
         signals.givingUp.request()
         end = clock.now + .seconds(Self.endingSeconds)
         wait()

@@ -9,8 +9,8 @@ import Runs
 /// - Before anything is done, the order is on record as taken by this process. Orders that are taken once
 ///   (`Order.Kind.isTakenOnce`) are never carried out by another process: an order whose process is gone is *left*,
 ///   with the state of its run. The others are carried out again.
-/// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run sent makes the next ones wait
-///   only until it has begun: a run may be paused, and resumed, while it is sent.
+/// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run
+///   sent makes the next ones wait only until it has begun: a run may be paused, and resumed, while it is sent.
 /// - A pause or a cancellation goes before all that wait, and voids earlier orders that would have the same run sent:
 ///   the last order counts.
 /// - Plans are made one after the other. Among those that wait, people take turns: a person's plan waits for the
@@ -21,7 +21,8 @@ import Runs
 struct OrderDesk {
     /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
     enum Action: Hashable {
-        /// Record that this process has the order; `former` is the life of the process that had it before. Answered by `took`, if it could be recorded.
+        /// Record that this process has the order; `former` is the life of the process that had it before. Answered by
+        /// `took`, if it could be recorded.
         case take(PlacedOrder, from: String?)
         /// Carry it out. Answered by `ended`, `found`, or by `begun` and then one of them.
         case perform(PlacedOrder)

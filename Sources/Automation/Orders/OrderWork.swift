@@ -7,8 +7,9 @@ import Runs
 import Sending
 import Workspace
 
-/// The work for one order. It blocks its thread, and leaves all decisions about orders to the desk. Right, time and digest are checked again just before
-/// anything is done; then comes the gate (`SendPermission`), as for every other way to send.
+/// The work for one order. It blocks its thread, and leaves all decisions about orders to the desk. Right, time and
+/// digest are checked again just before anything is done; then comes the gate (`SendPermission`), as for every other
+/// way to send.
 struct OrderWork: Sendable {
     /// How work on an order ended, or how far it is.
     enum Answer: Sendable {
@@ -240,8 +241,8 @@ extension OrderWork {
         }
     }
 
-    /// Sends a new run to the devices that failed or are unknown. A retry that may not be sent is removed; one that needs an approval is kept, as
-    /// with `volley retry`.
+    /// Sends a new run to the devices that failed or are unknown. A retry that may not be sent is removed; one that
+    /// needs an approval is kept, as with `volley retry`.
     private func retry(
         _ id: String, _ placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
     ) throws -> OrderState {

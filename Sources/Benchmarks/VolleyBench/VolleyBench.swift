@@ -5,9 +5,10 @@ import Delivery
 import Glibc
 import PushServices
 
-/// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown for
-/// docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--services`, `--memory`, `--recording`, `--scaling`, `--rendering`
-/// `--machines` and `--reports` choose the tables; `--quick` makes them once and small.
+/// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown
+/// for docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--services`, `--memory`,
+/// `--recording`, `--scaling`, `--rendering` `--machines` and `--reports` choose the tables; `--quick` makes them once
+/// and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///

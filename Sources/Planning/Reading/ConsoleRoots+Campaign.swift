@@ -10,8 +10,8 @@ extension ConsoleRoots {
         mistakes(in: campaign.audience, of: campaign.file, zone: campaign.schedule?.zone.fallback, at: now)
     }
 
-    /// The same for an audience alone, where the rest of its campaign cannot be read. Dates of paths are filled in and patterns expanded, as
-    /// they are now; `SourceFiles` decides again when a file is opened.
+    /// The same for an audience alone, where the rest of its campaign cannot be read. Dates of paths are filled in and
+    /// patterns expanded, as they are now; `SourceFiles` decides again when a file is opened.
     /// - Parameters:
     ///   - file: the campaign's, which paths are relative to.
     ///   - zone: of the dates in paths; nil for this machine's.

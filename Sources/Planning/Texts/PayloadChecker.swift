@@ -79,7 +79,8 @@ final class PayloadChecker {
     }
 }
 
-/// Counts the different texts that go through services whose requests carry several devices, but never several texts. Several threads add to it.
+/// Counts the different texts that go through services whose requests carry several devices, but never several texts.
+/// Several threads add to it.
 final class TextTally: Sendable {
     /// By the number of the service.
     private let texts: Mutex<[DistinctTexts]>

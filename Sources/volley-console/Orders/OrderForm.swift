@@ -32,7 +32,8 @@ enum OrderForm {
         return String(String.UnicodeScalarView(digits)) == String(count)
     }
 
-    /// The number that a person typed: digits, or groups of three with one kind of separator between them. nil for anything else, as 1.5 is not 15.
+    /// The number that a person typed: digits, or groups of three with one kind of separator between them. nil for
+    /// anything else, as 1.5 is not 15.
     static func number(in text: String) -> Int? {
         let text = text.trimming
         if text.wholeMatch(of: #/[0-9]{1,15}/#) != nil { return Int(text) }

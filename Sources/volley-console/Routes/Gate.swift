@@ -177,8 +177,8 @@ enum Forgery {
         ConstantTime.areEqual(Array(token.utf8), Array(Self.token(of: secret).utf8))
     }
 
-    /// Whether a browser says that a request comes from a page of the console itself. One of the two headers must be there: every browser of the
-    /// last years sends them with a form.
+    /// Whether a browser says that a request comes from a page of the console itself. One of the two headers must be
+    /// there: every browser of the last years sends them with a form.
     /// - Parameters:
     ///   - origin: `Origin`.
     ///   - site: `Sec-Fetch-Site`.

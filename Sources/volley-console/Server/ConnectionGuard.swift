@@ -80,8 +80,8 @@ extension Channel {
     var peer: IPAddress? { remoteAddress?.ipAddress.flatMap { IPAddress($0) } }
 }
 
-/// Watches one connection: no client may take too long, or send too much, and every answer has its headers, also those that Hummingbird writes.
-/// Used on the connection's event loop alone.
+/// Watches one connection: no client may take too long, or send too much, and every answer has its headers, also those
+/// that Hummingbird writes. Used on the connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

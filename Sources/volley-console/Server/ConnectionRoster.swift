@@ -3,9 +3,10 @@ import Base
 /// All connections, and which of them to close when there are too many: one that waits for its client must not hold a
 /// place that another client needs. A value without sockets and clock.
 ///
-/// A connection counts for the client whose request it carries: behind a trusted proxy that is the forwarded address, and the connection is the
-/// proxy's between two requests. The client with the most connections loses one first: the slowest body, then an answer that is not read, then
-/// the connection that has been idle longest, then what makes progress. Work that is being done for a client is never cut off.
+/// A connection counts for the client whose request it carries: behind a trusted proxy that is the forwarded address,
+/// and the connection is the proxy's between two requests. The client with the most connections loses one first: the
+/// slowest body, then an answer that is not read, then the connection that has been idle longest, then what makes
+/// progress. Work that is being done for a client is never cut off.
 struct ConnectionRoster {
     /// The most connections, in all and for one client.
     struct Limits {

@@ -56,7 +56,8 @@ struct HostRules: Sendable {
         isProxy(peer) ? clientBehindProxies(headers) ?? peer : peer
     }
 
-    /// The network for which a client's connections count; nil for a proxy of ours, and on this machine itself, where others may be behind it.
+    /// The network for which a client's connections count; nil for a proxy of ours, and on this machine itself, where
+    /// others may be behind it.
     func network(of client: IPAddress?) -> IPAddress? {
         client.flatMap { $0.isLoopback || isProxy($0) ? nil : $0.clientNetwork }
     }

@@ -57,8 +57,8 @@ extension PushCommand {
             }
         }
 
-        /// The service that takes the push: the one that was named, or the app's first one that has such targets; the standard service without
-        /// an app. Mistakes in volley.yaml are reported later, when it is needed.
+        /// The service that takes the push: the one that was named, or the app's first one that has such targets; the
+        /// standard service without an app. Mistakes in volley.yaml are reported later, when it is needed.
         /// - Parameter target: as it was typed.
         /// - Throws: a `Diagnostic` if the app has no such service.
         func service(for target: String, _ options: CommonOptions) throws(Diagnostic) -> any PushService {

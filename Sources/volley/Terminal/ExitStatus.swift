@@ -4,8 +4,8 @@ import Base
 public enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Done, but some recipients were rejected, failed or unknown, or got no push because it expired or was too late; or the result of something
-    /// done could not be shown; or a backup lacks a file.
+    /// Done, but some recipients were rejected, failed or unknown, or got no push because it expired or was too late;
+    /// or the result of something done could not be shown; or a backup lacks a file.
     case doneWithFailures = 1
     /// The command or a file is wrong; nothing was sent.
     case wrong = 2

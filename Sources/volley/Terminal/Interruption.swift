@@ -24,8 +24,8 @@ enum Interruption {
     /// - Throws: a `Diagnostic` if no more files can be opened: then no signal could end the command.
     static func ensure() throws(Diagnostic) { _ = try made.get() }
 
-    /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored, and one that is
-    /// expected (`Hangup`) ends nothing.
+    /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup)
+    /// stays ignored, and one that is expected (`Hangup`) ends nothing.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
         _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing, RunningHooks.prepare())
@@ -73,9 +73,10 @@ public enum Supervisor {
     static var isThere: Bool { isKnown.load(ordering: .relaxed) }
 }
 
-/// SIGHUP for the commands that stay. At a terminal it means that the session is over, and ends the command (`Interruption`). From a manager of services, or
-/// a script written for it, it means "read your files again": there is nothing to do, and the command only says so. A
-/// service that ended because of it would stay down, as its manager takes 130 for an end in good order.
+/// SIGHUP for the commands that stay. At a terminal it means that the session is over, and ends the command
+/// (`Interruption`). From a manager of services, or a script written for it, it means "read your files again": there is
+/// nothing to do, and the command only says so. A service that ended because of it would stay down, as its manager
+/// takes 130 for an end in good order.
 enum Hangup {
     private static let rung = Result { () throws(Diagnostic) in try Wakeup() }
     private static let isExpected = Atomic(false), hasCome = Atomic(false)

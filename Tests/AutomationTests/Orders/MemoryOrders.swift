@@ -3,7 +3,8 @@ import Runs
 
 @testable import Automation
 
-/// Orders as `OrderStore` keeps them, in memory: what the simulation of the desk works on. `OrderTableTests` compares the two, call by call.
+/// Orders as `OrderStore` keeps them, in memory: what the simulation of the desk works on. `OrderTableTests` compares
+/// the two, call by call.
 final class MemoryOrders: OrderTable {
     /// A call that failed: the disk is full, or the process was killed in the middle of it.
     struct Failure: Error {}
