@@ -5,22 +5,28 @@ import Synchronization
 /// descriptor of a file, it loses all its locks on that file (fcntl(2)), and SQLite would believe that it still has them. Another process
 /// could then remove what this one has just recorded. Locks belong to the process, and so does this list.
 public enum KeptFiles {
-    private static let folders = Mutex<Set<String>>([])
-    /// The names of the links in a folder to databases elsewhere, by the folder, as long as nothing is added to it or removed.
-    private static let links = Mutex<[String: (stamp: FileStamp, names: [String])]>([:])
+    /// The names of the links in a folder to databases elsewhere, as long as nothing is added to it or removed.
+    private struct Links { var stamp: FileStamp, names: [String] }
+
+    /// The folders, each with its links once they are known.
+    private static let folders = Mutex<[String: Links?]>([:])
 
     /// Notes a folder with such files; it need not exist yet.
     public static func keep(in folder: String) {
         let folder = FilePaths.anchored(folder)
-        _ = folders.withLock { $0.insert(folder) }
+        folders.withLock { folders in
+            if folders[folder] == nil { folders[folder] = .some(nil) }
+        }
     }
 
     /// Whether a path leads to such a file, by whatever name or link. Opens no file.
     public static func holds(_ path: String) -> Bool {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        let folders = folders.withLock { $0 }, real = FilePaths.absolute(path)
-        if folders.contains(where: { links(in: $0, leadTo: real) }) { return true }
+        // Every file that is opened comes by here: the lock is taken once, not for each folder.
+        let known = folders.withLock { $0 }, real = FilePaths.absolute(path)
+        for (folder, links) in known where Self.links(linkNames(in: folder, links), in: folder, leadTo: real) { return true }
+        let folders = known.keys
         // Without another name, it is where its path leads, and no folder needs to be looked through.
         guard status.st_nlink > 1 else {
             guard let folder = FileStamp(path: FilePaths.folder(of: real)), let name = real.split(separator: "/").last,
@@ -35,9 +41,8 @@ public enum KeptFiles {
         }
     }
 
-    /// Whether a link in a folder leads to a file, or to the database that the file lies next to.
-    private static func links(in folder: String, leadTo path: String) -> Bool {
-        let names = linkNames(in: folder)
+    /// Whether one of the links in a folder leads to a file, or to the database that the file lies next to.
+    private static func links(_ names: [String], in folder: String, leadTo path: String) -> Bool {
         guard !names.isEmpty else { return false }
         let files = Set([path, database(of: path)]).compactMap { FileStamp(path: $0) }
         return names.contains { name in
@@ -46,14 +51,16 @@ public enum KeptFiles {
         }
     }
 
-    private static func linkNames(in folder: String) -> [String] {
-        guard let stamp = FileStamp(path: folder) else { return [] }
-        if let known = links.withLock({ $0[folder] }), known.stamp == stamp { return known.names }
+    private static func linkNames(in folder: String, _ known: Links?) -> [String] {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { return [] }
+        let stamp = FileStamp(status)
+        if let known, known.stamp == stamp { return known.names }
         let names = (try? Folder.names(in: folder) { isKept($0) && FileKind.isLink(FilePaths.join(folder, name: $0)) }) ?? []
         // Within a tick of its clock a file system does not tell two changes apart.
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        if abs(now.tv_sec - stamp.modified.seconds) > 1 { links.withLock { $0[folder] = (stamp, names) } }
+        if abs(now.tv_sec - stamp.modified.seconds) > 1 { folders.withLock { $0[folder] = Links(stamp: stamp, names: names) } }
         return names
     }
 

@@ -26,7 +26,7 @@ public enum TextReadiness {
                     words: "an invisible character (\(TextFormat.codePoint(scalar)))",
                     remedy: "Type the text around it again; it often comes with text copied from a chat or a web page."))
         }
-        if let letters = text.firstMatch(of: garbled)?.output, isNew(letters) {
+        if !text.utf8.allSatisfy({ $0 < 0x80 }), let letters = text.firstMatch(of: garbled)?.output, isNew(letters) {
             flaws.append(
                 Flaw(
                     words: "'\(letters)', letters that were read in the wrong encoding",
@@ -43,7 +43,7 @@ public enum TextReadiness {
 
     /// A text without its signs, which have a warning of their own.
     static func withoutSigns(_ text: String) -> String {
-        syntax.reduce(text) { text, sign in text.replacing(sign) { "\($0.output.0[..<$0.output.1.startIndex])…" } }
+        syntax(in: text).reduce(text) { text, sign in text.replacing(sign) { "\($0.output.0[..<$0.output.1.startIndex])…" } }
     }
 
     // MARK: - Signs
@@ -51,7 +51,7 @@ public enum TextReadiness {
     /// Signs of templates, markup, escapes and drafts, in the order of the text.
     private static func signs(in text: String) -> [Substring] {
         var found: [Substring] = []
-        for sign in syntax {
+        for sign in syntax(in: text) {
             guard let match = text.firstMatch(of: sign)?.output.1,
                 !found.contains(where: { $0.startIndex < match.endIndex && match.startIndex < $0.endIndex })
             else { continue }
@@ -60,25 +60,36 @@ public enum TextReadiness {
         return found.sorted { $0.startIndex < $1.startIndex }
     }
 
-    private static var syntax: [Regex<(Substring, Substring)>] {
+    /// A sign, and the characters one of which it holds: most texts hold none of them.
+    private typealias Sign = (characters: String, regex: () -> Regex<(Substring, Substring)>)
+
+    private static func syntax(in text: String) -> [Regex<(Substring, Substring)>] {
+        let held = Set(text.unicodeScalars)
+        return syntax.filter { $0.characters.unicodeScalars.contains(where: held.contains) }.map { $0.regex() }
+    }
+
+    private static var syntax: [Sign] {
         [
             // {name}, ${name}, {{ name }}, ｛名前｝, and a brace that nothing opens.
-            /(\$?[{｛]+[^{}｛｝\n\p{L}_]*[\p{L}_][^{}｛｝\n]*[}｝]+)/, /^[^{｛]*?([}｝])/,
+            ("{｛", { /(\$?[{｛]+[^{}｛｝\n\p{L}_]*[\p{L}_][^{}｛｝\n]*[}｝]+)/ }), ("}｝", { /^[^{｛]*?([}｝])/ }),
             // [[name]], <<First Name>>; <first_name>, <b>, <!-- note -->; &nbsp;
-            /(\[\[[^\[\]\n]+\]\]|<<[^<>\n\p{L}]*\p{L}[^<>\n]*>>)/, /(<(?:!--|\/?[\p{L}_])[^<>]*>)/, /(&#?[A-Za-z0-9]{2,30};)/,
+            ("[<", { /(\[\[[^\[\]\n]+\]\]|<<[^<>\n\p{L}]*\p{L}[^<>\n]*>>)/ }), ("<", { /(<(?:!--|\/?[\p{L}_])[^<>]*>)/ }),
+            ("&", { /(&#?[A-Za-z0-9]{2,30};)/ }),
             // %name%, *|NAME|*; %d, %1$s, %@, but not 20 %d'achat; #name#, $name
-            /(?:^|[^\p{L}\p{N}%])(%{1,2}[\p{L}_][\p{L}\p{N}_.\-]*%{1,2}|\*\|[^|\n]+\|\*)/,
-            /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/, /(#[A-Za-z_][A-Za-z0-9_]*#)/,
-            /(?:^|[^\p{L}\p{N}$])(\$[a-z_][A-Za-z0-9_]*)/,
+            ("%|", { /(?:^|[^\p{L}\p{N}%])(%{1,2}[\p{L}_][\p{L}\p{N}_.\-]*%{1,2}|\*\|[^|\n]+\|\*)/ }),
+            ("%", { /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/ }), ("#", { /(#[A-Za-z_][A-Za-z0-9_]*#)/ }),
+            ("$", { /(?:^|[^\p{L}\p{N}$])(\$[a-z_][A-Za-z0-9_]*)/ }),
             // [Name], unless a text begins with it, as with a label: [New] Sale; [name] also there.
-            /[^\[\]\s]\s*(\[\s*[A-Za-zÀ-ÿ_][^\[\]\n]{0,40}\](?:\([^()\s]+\))?)/, /^\s*(\[\s*[a-z_][^\[\]\n]{0,40}\])/,
+            ("[", { /[^\[\]\s]\s*(\[\s*[A-Za-zÀ-ÿ_][^\[\]\n]{0,40}\](?:\([^()\s]+\))?)/ }),
+            ("[", { /^\s*(\[\s*[a-z_][^\[\]\n]{0,40}\])/ }),
             // **bold**, __bold__, ____, ~~old~~, [text](https://…), /* note */
-            /(\*\*[^\s*][^*\n]*\*\*|__+|~~[^\s~][^~\n]*~~|\[[^\[\]\n]+\]\([a-z]+:[^()\s]+\)|\/\*[^*\n]*\*\/)/,
+            ("*_~[", { /(\*\*[^\s*][^*\n]*\*\*|__+|~~[^\s~][^~\n]*~~|\[[^\[\]\n]+\]\([a-z]+:[^()\s]+\)|\/\*[^*\n]*\*\/)/ }),
             // \n, \u00e9; :tada:
-            /(\\(?:[ntr\u{22}]|[uUx][0-9A-Fa-f{]))/, /(?:^|[\s(.!?])(:[a-z][a-z0-9_+\-]*[a-z0-9]:)(?=$|[\s.,!?):])/,
+            ("\\", { /(\\(?:[ntr\u{22}]|[uUx][0-9A-Fa-f{]))/ }),
+            (":", { /(?:^|[\s(.!?])(:[a-z][a-z0-9_+\-]*[a-z0-9]:)(?=$|[\s.,!?):])/ }),
             // XXX; TODO: at the beginning or alone, [TODO]
-            /(?:^|[^\p{L}\p{N}_\-])(X{3,})(?![\p{L}\p{N}_\-])/, /^\s*(TODO|TBD|FIXME|DRAFT|TEST)(?=:|\s*$)/,
-            /(\[(?:TODO|TBD|FIXME|DRAFT|TEST)\])/,
+            ("X", { /(?:^|[^\p{L}\p{N}_\-])(X{3,})(?![\p{L}\p{N}_\-])/ }),
+            ("TFD", { /^\s*(TODO|TBD|FIXME|DRAFT|TEST)(?=:|\s*$)/ }), ("[", { /(\[(?:TODO|TBD|FIXME|DRAFT|TEST)\])/ }),
         ]
     }
 

@@ -39,7 +39,7 @@ public struct ZoneDatabase: Sendable {
     /// All names, including older names for other zones; empty without a database.
     public func names() -> [String] {
         if let compiled = Self.bytes(of: path(of: "tzdata.zi")) {
-            let names = lines(compiled).compactMap { words in
+            let names = lines(compiled, startingWith: [UInt8(ascii: "Z"), UInt8(ascii: "L")]).compactMap { words in
                 switch words.first {
                 case "Z" where words.count > 1: words[1]
                 case "L" where words.count > 2: words[2]
@@ -49,12 +49,15 @@ public struct ZoneDatabase: Sendable {
             if !names.isEmpty { return names.filter(Self.isName).sorted() }
         }
         let table = Self.bytes(of: path(of: "zone1970.tab")) ?? Self.bytes(of: path(of: "zone.tab")) ?? []
-        let names = lines(table, separator: "\t").compactMap { $0.count > 2 && !$0[0].hasPrefix("#") ? $0[2] : nil }
+        let names = lines(table, separator: UInt8(ascii: "\t")).compactMap { $0.count > 2 && !$0[0].hasPrefix("#") ? $0[2] : nil }
         return Set(names + ["UTC"]).filter(Self.isName).sorted()
     }
 
-    private func lines(_ bytes: [UInt8], separator: Character = " ") -> [[String]] {
-        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.split(separator: separator).map(String.init) }
+    /// The words of each line; of those that start with one of some letters, if there are any.
+    private func lines(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: " "), startingWith letters: [UInt8] = []) -> [[String]] {
+        bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.filter { line in
+            letters.isEmpty || letters.contains(line[line.startIndex])
+        }.map { $0.split(separator: separator).map { String(decoding: $0, as: UTF8.self) } }
     }
 
     private func mistake(_ name: String) -> Mistake {
