@@ -35,6 +35,15 @@ import Testing
         #expect(try send(folder, "fourth").int("audience") == 10)
     }
 
+    @Test("prune leaves runs whose pushes a cap counts, and says until when")
+    func pruned() throws {
+        let folder = try ProjectFolder()
+        _ = try send(folder, "first", frequency: "at most 1 per 2 days")
+        let pruned = try folder.volley("prune", "--keep", "0d", "--yes", "--include-stopped")
+        #expect(pruned.status == 0 && pruned.output.contains(/'frequency' counts its pushes until 20.* UTC/), "\(pruned.output)")
+        #expect(try send(folder, "second", frequency: "at most 1 per 2 days").int("audience") == 0)
+    }
+
     @Test("what is older than the stretch, was refused, is a test, or went elsewhere does not count")
     func notCounted() throws {
         let server = try LedgeredServer(devices: 20)

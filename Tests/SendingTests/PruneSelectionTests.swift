@@ -1,4 +1,5 @@
 import Base
+import Campaigns
 import Delivery
 import Foundation
 import Runs
@@ -13,7 +14,8 @@ struct PruneSelectionTests {
     /// Why each run is kept.
     private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
         let runs = try RunsFolder(folder.path).list().runs
-        let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
+        let selection = try PruneSelection(
+            runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil, at: .now().adding(seconds: 86_400))
         return Dictionary(uniqueKeysWithValues: selection.left.map { ($0.run.plan.id, $0.why) })
     }
 
@@ -28,6 +30,33 @@ struct PruneSelectionTests {
         for run in [older, newer] { run.close() }
     }
 
+    @Test("a run stays as long as a cap counts its pushes, its own or that of volley.yaml, and while a new plan warns about its devices")
+    func counted() throws {
+        let folder = try PlannedFolder()
+        let sent = try folder.plan(Self.first), end = Timestamp.now()
+        try folder.send(sent, to: 10, from: end, to: end)
+        let project = folder.path + "/volley.yaml"
+        let app = "topic: com.example.shop, environment: sandbox, key: {file: k.p8, id: ABC123DEFG, team: DEF123GHIJ}"
+        try "apps: {shop: {\(app), frequency: at most 2 per 2 days}}".write(toFile: project, atomically: true, encoding: .utf8)
+        func kept(_ hours: Double, isCapped: Bool = false, includesStopped: Bool = false) throws -> (PruneSelection.PruneObstacle, Double)?
+        {
+            let now = end.adding(seconds: hours * 3600)
+            let selection = try PruneSelection(
+                RunsFolder(folder.path).list().runs, endedBefore: now, includesStopped: includesStopped,
+                isCapped ? Project.read(file: project).0 : nil, at: now)
+            #expect(selection.left.count + selection.chosen.count == 1)
+            return selection.left.first.map { ($0.why, Double(($0.until ?? end).epochSeconds - end.epochSeconds) / 3600) }
+        }
+        for includesStopped in [false, true] {
+            // The run's own cap is of an hour.
+            #expect(try kept(0.9, includesStopped: includesStopped).map { $0 == (.counted, 1) } == true)
+            #expect(try kept(47, isCapped: true, includesStopped: includesStopped).map { $0 == (.counted, 48) } == true)
+        }
+        #expect(try kept(1.1).map { $0 == (.reachedLately, 12) } == true)
+        #expect(try kept(1.1, includesStopped: true) == nil && kept(12.1) == nil && kept(48.1, isCapped: true) == nil)
+        sent.close()
+    }
+
     @Test("a plan that was removed since it was listed ends nothing")
     func removed() throws {
         let folder = try PlannedFolder()
@@ -35,7 +64,8 @@ struct PruneSelectionTests {
         let listed = try RunsFolder(folder.path).list().runs
         for plan in plans { plan.close() }
         try plans[0].remove()
-        let selection = try PruneSelection(listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
+        let selection = try PruneSelection(
+            listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil, at: .now().adding(seconds: 86_400))
         #expect(selection.left.map(\.run.plan.id) == [Self.second])
     }
 

@@ -1,6 +1,9 @@
-package import Base
+public import Base
+package import Campaigns
 import Delivery
+import PushServices
 public import Runs
+import Workspace
 
 /// The runs to prune, and the reasons why others are not pruned.
 public struct PruneSelection: Sendable {
@@ -16,6 +19,10 @@ public struct PruneSelection: Sendable {
         case needed = "the run that it retries can be retried again"
         /// It lists the devices that the older run must leave out.
         case neededBeside = "an older run of its campaign can still be sent or resumed"
+        /// Without its recipients, devices would get more pushes than a cap allows.
+        case counted = "'frequency' counts its pushes"
+        /// Without its recipients, no plan could say which devices have just got a push.
+        case reachedLately = "'sent-recently' warns about its devices"
         /// Its figures are incomplete, and pruning would make them final.
         case outdated = "its file does not know all that was sent: put the newest one back, or remove the file"
         case unmarked = "it is not known how far it got: put its .claimed file back"
@@ -32,20 +39,24 @@ public struct PruneSelection: Sendable {
 
         /// Whether such a run is pruned only with `--include-stopped`.
         public var needsIncludeStopped: Bool {
-            self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside
+            [.resumable, .retriable, .retried, .needed, .neededBeside, .reachedLately].contains(self)
         }
     }
 
     /// Runs to prune, each with its status at the time of selection: a run may be resumed while the question is open.
     public private(set) var chosen: [(run: RunFile, status: RunStatus)] = []
-    /// Runs that keep their recipients, each with the reason.
-    public private(set) var left: [(run: RunFile, why: PruneObstacle)] = []
+    /// Runs that keep their recipients, each with the reason, and until when it holds if that is known.
+    public private(set) var left: [(run: RunFile, why: PruneObstacle, until: Timestamp?)] = []
     /// How many runs ended too recently.
     public private(set) var recent = 0
     /// How many runs were pruned earlier.
     public private(set) var prunedBefore = 0
 
-    package init(_ runs: [RunFile], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+    /// - Parameter project: whose caps count in addition to those of the runs; nil without volley.yaml.
+    package init(
+        _ runs: [RunFile], endedBefore limit: Timestamp, includesStopped: Bool, _ project: Project?, at now: Timestamp
+    ) throws {
+        let lookBack = LookBack(runs, project, now: now)
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
         let known = runs.first.map { HistorySnapshot(of: $0.catalog) }
         var askers = Askers(runs, retries)
@@ -61,14 +72,17 @@ public struct PruneSelection: Sendable {
                 recent += 1
                 continue
             }
-            var why: PruneObstacle?
+            var (why, until): (PruneObstacle?, Timestamp?)
             do {
                 why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
                 let parent = run.plan.retryOf.flatMap { id in runs.first { $0.plan.id == id } }
                 if why == nil, !includesStopped { why = try Self.need(of: run, parent: parent, retries, &askers, known) }
+                if why == nil || includesStopped && why?.needsIncludeStopped ?? false, let need = try lookBack.need(of: run, status) {
+                    (why, until) = need
+                }
             } catch is Diagnostic { why = .unreadable }
             if let why, !(includesStopped && why.needsIncludeStopped) {
-                left.append((run, why))
+                left.append((run, why, until))
             } else {
                 chosen.append((run, status))
             }
@@ -84,6 +98,54 @@ public struct PruneSelection: Sendable {
         if try hasOpenRetry(run.plan.id, retries) { return .retried }
         if let parent, try isNeeded(for: parent, retries[parent.plan.id] ?? []) { return .needed }
         return try askers.ofCampaign(run.plan.campaign, known).contains { try $0.asks(about: run) } ? .neededBeside : nil
+    }
+
+    /// How long new plans look back at what runs have sent.
+    private struct LookBack {
+        /// By app: the lengths of the caps, in seconds, and the lists whose devices they are about; nil for all.
+        private var caps: [String: [(seconds: Int, lists: Set<String>?)]] = [:]
+        private let now: Timestamp
+
+        /// The next campaigns probably have the caps of those that were sent.
+        init(_ runs: [RunFile], _ project: Project?, now: Timestamp) {
+            self.now = now
+            if let project {
+                for app in project.apps {
+                    guard let cap = app.frequency else { continue }
+                    let lists = try? RunSettings(app, projectFile: project.file, pushType: .alert).lists
+                    caps[app.name.value, default: []].append((cap.seconds, lists))
+                }
+            }
+            for run in runs {
+                guard let settings = try? run.plan.settings.get() else { continue }
+                caps[run.plan.app, default: []] += settings.frequencyCaps.map { ($0.seconds, settings.lists) }
+            }
+        }
+
+        /// Why plans need the recipients of a run, and until when; nil if they do not.
+        func need(of run: RunFile, _ status: RunStatus) throws -> (PruneObstacle, Timestamp)? {
+            guard !run.plan.isTest, let settings = try? run.plan.settings.get(), settings.pushType != .background,
+                !settings.service.choosesDevices
+            else { return nil }
+            let outcomes = try run.figures().outcomes
+            guard outcomes[.accepted, default: 0] + outcomes[.unknown, default: 0] > 0,
+                let last = try status.finishedAt ?? lastReached(by: run)
+            else { return nil }
+            let counting = caps[run.plan.app, default: []].filter { $0.lists.map { !$0.isDisjoint(with: settings.lists) } ?? true }
+            let counted = last.adding(seconds: Double(counting.map(\.seconds).max() ?? 0))
+            if counted > now { return (.counted, counted) }
+            let warned = last.adding(seconds: Double(RecentSendings.hours * 3600))
+            return !settings.isRehearsal && warned > now ? (.reachedLately, warned) : nil
+        }
+
+        /// When a run that was cut off may have reached a device last.
+        private func lastReached(by run: RunFile) throws -> Timestamp? {
+            var last: Timestamp?
+            try run.forEachReached(closing: OwnReason.final) { _, moment, _, _ in
+                if let moment { last = max(last ?? moment, moment) }
+            }
+            return last
+        }
     }
 
     /// The reason not to prune a run; nil if the run and its retries give none.

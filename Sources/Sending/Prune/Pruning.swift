@@ -1,4 +1,5 @@
 public import Base
+public import Campaigns
 public import Runs
 
 /// The pruning of runs: what it would do and, afterwards, what it did.
@@ -70,13 +71,16 @@ public struct Pruning: Sendable {
 extension Pruning {
     /// Selects the runs to prune.
     /// - Parameters:
+    ///   - project: whose `frequency` counts; nil without volley.yaml.
     ///   - keepSeconds: how long ago a run must have ended, in seconds.
     ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
     ///   - isDryRun: whether to report only what would be done.
-    public init(of catalog: RunsFolder, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+    public init(
+        of catalog: RunsFolder, _ project: Project?, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp
+    ) throws {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
-            found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
+            found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped, project, at: now)
         // An abandoned plan has no use, however recent it is.
         let abandonedPlans = try catalog.unfinishedPlans().filter { !$0.isOwned }
         self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)

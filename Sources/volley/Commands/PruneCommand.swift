@@ -38,10 +38,8 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(
-            of: Project.presentCatalog(options.project), keepSeconds: seconds, includesStopped: settings.includesStopped,
-            isDryRun: isDryRun,
-            at: now
-        )
+            of: Project.presentCatalog(options.project), Project.find(with: options.project), keepSeconds: seconds,
+            includesStopped: settings.includesStopped, isDryRun: isDryRun, at: now)
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
             if !isConfirmed {
@@ -99,9 +97,17 @@ extension Pruning {
         if !selection.left.isEmpty {
             lines.append("Left unchanged, although they are older than \(keep):")
             let names = selection.left.map(\.run.plan.id.count).max() ?? 0
-            lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
+            lines += selection.left.map { one in
+                let until = one.until.map { " until \($0.adding(seconds: 59).minuteText)" } ?? ""
+                return "  \(TextFormat.padded(one.run.plan.id, to: names))  \(one.why.rawValue)\(until)"
+            }
             if selection.left.contains(where: { $0.why.needsIncludeStopped }) {
-                lines.append("  --include-stopped also prunes runs that can be resumed or retried.")
+                lines.append("  --include-stopped also prunes runs that can be resumed or retried, or were sent in the last 12 hours.")
+            }
+            if selection.left.contains(where: { $0.why == .counted }) {
+                lines.append(
+                    "  Without the devices that a run reached, others could send them more than 'frequency' allows. Prune it after that time."
+                )
             }
             if selection.left.contains(where: { $0.why == .unsent }) {
                 lines.append("  `volley cancel RUN` ends a plan permanently; then `volley prune` prunes it too.")
@@ -120,7 +126,9 @@ extension Pruning {
             ])
         }
         let left = selection.left.map { one in
-            JSONValue.object(pairs: [("run", .string(one.run.plan.id)), ("reason", .string(one.why.rawValue))])
+            JSONValue.object(
+                pairs: [("run", .string(one.run.plan.id)), ("reason", .string(one.why.rawValue))]
+                    + (one.until.map { [("until", .string($0.description))] } ?? []))
         }
         return .object(pairs: [
             ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
