@@ -13,15 +13,15 @@ public struct OperandRule {
     let comparison: ComparisonOperator
     let operand: String
     let notation: Notation
-    private let redact: (String) -> String?
+    private let redact: (String) -> String
 
     /// - Parameters:
     ///   - column: as written before the operator.
     ///   - operand: without white space around it.
-    ///   - redact: returns the short form of an operand that must not be shown whole; nil for others.
+    ///   - redact: returns an operand as it may be shown.
     public init(
         column: String, comparison: ComparisonOperator, operand: String, notation: Notation = .condition,
-        redact: @escaping (String) -> String? = { _ in nil }
+        redact: @escaping (String) -> String = { $0 }
     ) {
         self.column = column
         self.comparison = comparison
@@ -42,7 +42,7 @@ public struct OperandRule {
     }
 
     private func quoted(_ text: String) -> String {
-        "'\(redact(text) ?? TextFormat.foreign(SecretText.hidden(in: text), maximumBytes: 60))'"
+        "'\(TextFormat.foreign(SecretText.hidden(in: redact(text)), maximumBytes: 60))'"
     }
 
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }

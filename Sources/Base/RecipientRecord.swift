@@ -206,33 +206,72 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
     /// From this many characters on, a part of a target in a text is not shown: next to the target's short form, it tells the rest.
     private static let fewestOfPart = 12
 
-    /// A text in which the target, and each longer part of it, is shortened wherever it occurs, in capitals or small letters: no more of it
-    /// is shown than `redacted` shows.
+    /// A text in which the target, and each longer part of it, is shortened wherever it occurs, in capitals or small letters, with blanks or
+    /// hyphens between its digits, or in base64: no more of it is shown than `redacted` shows.
     public func redacted(in text: String) -> String {
-        let (target, bytes) = (Array(self.text.utf8), Array(text.utf8))
+        let shown = redacting(self.text, in: text)
+        return base64.map { redacting($0, in: shown) } ?? shown
+    }
+
+    /// The bytes of hex digits in base64, without what fills it up; nil for other targets. Source: RFC 4648, section 4.
+    private var base64: String? {
+        let digits = text.utf8.map { byte in Character(Unicode.Scalar(byte)).hexDigitValue }
+        guard digits.count >= SecretText.fewestHexDigits, digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+        let bits = digits.flatMap { digit in (0..<4).reversed().map { (digit ?? 0) >> $0 & 1 } }
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        return String(
+            stride(from: 0, to: bits.count, by: 6).map { start in
+                letters[(start..<start + 6).reduce(0) { $0 << 1 | ($1 < bits.count ? bits[$1] : 0) }]
+            })
+    }
+
+    private func redacting(_ written: String, in text: String) -> String {
+        let (target, bytes) = (Array(written.utf8), Array(text.utf8))
         let fewest = min(Self.fewestOfPart, target.count)
         guard bytes.count >= fewest, fewest > 0 else { return text }
         var shown: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            guard let part = Self.part(of: target, in: bytes[index...]), part.count >= fewest else {
+            guard let (part, length) = Self.part(of: target, in: bytes[index...]), part.count >= fewest else {
                 shown.append(bytes[index])
                 index += 1
                 continue
             }
             let (start, end) = (part.lowerBound == 0, part.upperBound == target.count)
             shown += (start && end ? redacted : start ? "\(self.text.prefix(4))…" : end ? "…\(self.text.suffix(4))" : "…").utf8
-            index += part.count
+            index += length
         }
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// The longest part of a target that some bytes begin with, in either case.
-    private static func part(of target: [UInt8], in bytes: ArraySlice<UInt8>) -> Range<Int>? {
-        target.indices.map { start in
-            start..<start + zip(bytes, target[start...]).prefix { $0 == $1 || $0 | 0x20 == $1 }.count
-        }.max { $0.count < $1.count }
+    /// The longest part of a target that some bytes begin with, in either case, and how many bytes it has with what separates its
+    /// characters.
+    private static func part(of target: [UInt8], in bytes: ArraySlice<UInt8>) -> (part: Range<Int>, length: Int)? {
+        let mayBeGrouped = target.count >= SecretText.fewestHexDigits
+        return target.indices.filter { Self.isSame(bytes[bytes.startIndex], target[$0]) }.map { start in
+            var (end, length) = (start, 0)
+            for (place, byte) in bytes.enumerated() {
+                if end < target.count, isSame(byte, target[end]) {
+                    (end, length) = (end + 1, place + 1)
+                } else if end == target.count || !mayBeGrouped || place - length >= mostBytesBetween || !isSeparator(byte) {
+                    break
+                }
+            }
+            return (start..<end, length)
+        }.max { $0.part.count < $1.part.count }
     }
+
+    /// Between two characters of a target, as people write it: a no-break space and a blank have more than one.
+    private static let mostBytesBetween = 4
+
+    /// In capitals or small letters, and in either alphabet of base64.
+    private static func isSame(_ byte: UInt8, _ target: UInt8) -> Bool {
+        byte == target || byte | 0x20 == target || target == UInt8(ascii: "+") && byte == UInt8(ascii: "-")
+            || target == UInt8(ascii: "/") && byte == UInt8(ascii: "_")
+    }
+
+    /// No sign that JSON needs.
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x80 || "-:._".utf8.contains(byte) }
 
     /// The redacted form: printing a target by accident must not reveal it.
     public var description: String { redacted }

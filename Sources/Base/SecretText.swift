@@ -118,9 +118,11 @@ public enum SecretText {
     // MARK: - Device tokens
 
     /// A text with at least this many hex digits can only be a device token or a client id, or one that lost a few digits on its way.
-    static let fewestHexDigits = 28
+    public static let fewestHexDigits = 28
     /// The same of letters, digits, `-`, `_` and `:` for the tokens of services that do not write them in hex.
     static let fewestOfToken = 100
+    /// What tokens of one service have after the id of an installation, also those that are cut off.
+    private static let markOfToken = Array(":APA91".utf8)
 
     /// A text in which everything that is written like a device's token, and as long as one, keeps its first and last four characters.
     ///
@@ -130,14 +132,17 @@ public enum SecretText {
         guard text.utf8.count >= fewestHexDigits else { return text }
         let isHexDigit = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 6 }
         let isOfToken = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 26 || "-_:".utf8.contains(byte) }
-        return withoutRuns(withoutRuns(text, from: fewestOfToken, of: isOfToken), from: fewestHexDigits, of: isHexDigit)
+        let shown = withoutRuns(text, of: isOfToken) { $0.count >= fewestOfToken || $0.firstRange(of: markOfToken) != nil }
+        return withoutRuns(shown, of: isHexDigit) { _ in true }
     }
 
-    private static func withoutRuns(_ text: String, from fewest: Int, of isDigit: (UInt8) -> Bool) -> String {
+    private static func withoutRuns(
+        _ text: String, of isDigit: (UInt8) -> Bool, where isToken: (ArraySlice<UInt8>) -> Bool
+    ) -> String {
         let bytes = Array(text.utf8)
         var (shown, copied, start): ([UInt8], Int, Int) = ([], 0, 0)
         for end in 0...bytes.count where end == bytes.count || !isDigit(bytes[end]) {
-            if end - start >= fewest, !isFolder(start..<end, in: bytes) {
+            if end - start >= fewestHexDigits, isToken(bytes[start..<end]), !isFolder(start..<end, in: bytes) {
                 shown += bytes[copied..<start]
                 shown += short(String(decoding: bytes[start..<end], as: UTF8.self)).utf8
                 copied = end

@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 
 /// Names for devices that do not want pushes: `unsubscribed`, `push-opt-out`, `abgemeldet`, `已退订`. Where a campaign selects devices by such a
 /// name, its author usually meant to leave them out.
@@ -97,7 +98,7 @@ extension ColumnTest {
 extension Diagnostic {
     /// The warning that a campaign leaves out the devices that want pushes.
     public static func optInLeftOut(_ tag: SourceText) -> Diagnostic {
-        let shown = TextFormat.foreign(tag.value, maximumBytes: 60)
+        let shown = TargetRedaction.cell(tag.value, maximumBytes: 60)
         return .warning(
             .optOutTargeted,
             message:
@@ -110,7 +111,7 @@ extension Diagnostic {
     /// The warning that a campaign selects devices that do not want pushes.
     /// - Parameter name: a tag, or the column of a condition.
     public static func optOut(_ name: SourceText, isTag: Bool) -> Diagnostic {
-        let shown = TextFormat.foreign(name.value, maximumBytes: 60)
+        let shown = TargetRedaction.cell(name.value, maximumBytes: 60)
         // `-unsubscribed` was meant as "without": excluding devices with a tag of that name would exclude none.
         let excluded = shown.drop { $0 == "-" || $0 == "−" || $0 == "–" }.trimmingSpaces()
         return .warning(

@@ -287,7 +287,7 @@ struct Planner {
         guard !tags.isEmpty else { return [] }
         let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
         let list =
-            tags.prefix(10).map { "'\(SecretText.withoutTokens($0).prefix(20))'" }.joined(separator: ", ")
+            tags.prefix(10).map { "'\(TargetRedaction.cell($0, maximumBytes: 20))'" }.joined(separator: ", ")
             + (tags.count > 10 ? " and others" : "")
         return [
             .warning(

@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 import Runs
 
 extension Report {
@@ -201,7 +202,7 @@ extension Report {
 
     /// Made safe to show: a column of languages may hold anything.
     private static func language(_ group: RunGroup) -> String {
-        group.language.isEmpty ? unknownLanguage : SecretText.withoutTokens(group.language)
+        group.language.isEmpty ? unknownLanguage : TargetRedaction.cell(group.language, maximumBytes: 80)
     }
 
     private static func sums(_ groups: [RunGroup], by name: (RunGroup) -> String) -> [ReportGroup] {

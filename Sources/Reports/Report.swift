@@ -272,7 +272,8 @@ struct TestPush: Sendable {
         try run.forEachResult { _, recipient, settlement, isClaimed in
             pushes.append(
                 TestPush(
-                    device: recipient.alias, token: recipient.token, variant: recipient.variant, language: recipient.language,
+                    device: recipient.alias, token: recipient.token, variant: recipient.variant,
+                    language: TargetRedaction.cell(recipient.language, maximumBytes: 80),
                     outcome: settlement?.outcome ?? (isClaimed ? .unknown : .unsent), reason: settlement?.reason ?? ""))
         }
         return pushes

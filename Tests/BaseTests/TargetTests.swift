@@ -25,6 +25,20 @@ import Testing
         #expect(Target(normalized: "user42").redacted(in: "Hi user42, user4") == "Hi …, user4")
     }
 
+    @Test("so it is with signs between its digits, and in base64; what JSON needs stays")
+    func inOtherWritings() {
+        let token = Target(normalized: "0f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdeffedcba9876543210")
+        for sign in [" ", "-", ":", "\u{A0}", "\u{200B} "] {
+            let groups = stride(from: 0, to: 64, by: 8).map { String(token.text.dropFirst($0).prefix(8)) }.joined(separator: sign)
+            #expect(token.redacted(in: #"{"a":"<\#(groups)>"}"#) == #"{"a":"<0f1e…3210>"}"#)
+            #expect(token.redacted(in: groups.uppercased().prefix(40) + "!").hasPrefix("0f1e…"))
+        }
+        let base64 = "Dx4tPEtaaXiHlqW0w9Lh8AEjRWeJq83v/ty6mHZUMhA"
+        #expect(token.redacted(in: "x \(base64)= y") == "x 0f1e…3210= y")
+        #expect(token.redacted(in: base64.replacing("/", with: "_")) == "0f1e…3210")
+        #expect(token.redacted(in: #"["0f1e2d","3c4b5a69"]"#) == #"["0f1e2d","3c4b5a69"]"#)
+    }
+
     @Test("it never prints more than its first and last four digits")
     func redaction() {
         let token = Target(normalized: "7276" + String(repeating: "0", count: 56) + "89f1")

@@ -64,4 +64,49 @@ struct PreviewTests {
         for device in 0..<3 { #expect(!(result.output + result.errors).contains(ProjectFolder.token(device))) }
         #expect(result.output.contains("aa00…0002"))
     }
+
+    private static let token = "0f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdeffedcba9876543210"
+
+    /// As columns of exports hold it, and the same of another service's.
+    private static let writings: [String] = {
+        let fcm = "dGhpc2lzYXRlc3Q6QVBB:APA91bH" + "q7Xk_2Lw9-ZtR4vPm1Yc8Ns".reversed() + String(repeating: "uB3fJ6h-K0gD5_", count: 9)
+        func grouped(_ digits: Int, by sign: String) -> String {
+            stride(from: 0, to: 64, by: digits).map { String(token.dropFirst($0).prefix(digits)) }.joined(separator: sign)
+        }
+        let bytes = Data(stride(from: 0, to: 64, by: 2).compactMap { UInt8(token.dropFirst($0).prefix(2), radix: 16) })
+        let base64 = bytes.base64EncodedString()
+        return [
+            token, "<\(grouped(8, by: " "))>", grouped(4, by: "-"), grouped(2, by: ":"), grouped(16, by: "\u{A0}"), base64,
+            base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""), "sent to \(grouped(8, by: " ")) at noon",
+            fcm, String(fcm.prefix(60)), String(grouped(8, by: " ").prefix(35)),
+        ]
+    }()
+
+    @Test("no device token appears whole, in whatever writing a column holds it", arguments: writings)
+    func tokensInCells(writing: String) throws {
+        let export =
+            "device_token,last_active,language,seen,plan\n\(Self.token),\(writing),\(writing),\(writing),a\n"
+            + "\(ProjectFolder.token(1)),2026-11-01,en,4,a\n"
+        let folder = try ProjectFolder(export: export)
+        let number = "{% if seen > 3 %}a{% else %}b{% endif %}"
+        for (audience, title) in [
+            ("where: {last_active: within 3650 days}", "Hi"), ("where: {seen: \"> 3\"}", "Hi"), ("where: {seen: \"> 3.1.0\"}", "Hi"),
+            ("where: {plan: a}", number), ("where: {plan: a}", "Hi {{ seen }}"), ("where: {seen: [x, 4]}", "Hi"),
+        ] {
+            try folder.writeCampaign(
+                audience: "devices: devices.csv\neveryone: true\n\(audience)",
+                content: "title: \"\(title)\"\nlanguages: {de: {title: Hallo}}")
+            for isJSON in [false, true] {
+                let result = try folder.preview(samples: 10, isJSON: isJSON)
+                #expect(result.status == 0, "\(result.errors)")
+                let said = Self.letters(result.output + result.errors), letters = Array(Self.letters(writing))
+                for start in 0...max(0, letters.count - 13) where letters.count > 13 {
+                    let part = String(letters[start..<start + 13])
+                    if said.contains(part), !part.allSatisfy(\.isLetter) { Issue.record("\(part) of \(audience), \(title)"); break }
+                }
+            }
+        }
+    }
+
+    private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 }

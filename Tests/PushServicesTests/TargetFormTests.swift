@@ -208,6 +208,29 @@ struct TargetRedactionTests {
         }
     }
 
+    @Test("a cell is shortened before it is cut, in whatever writing it holds a target, and other cells stay")
+    func cells() {
+        let groups = stride(from: 0, to: 64, by: 8).map { String(token.dropFirst($0).prefix(8)) }
+        for sign in [" ", "-", ":", "\u{A0}", "  "] {
+            #expect(TargetRedaction.cell("<\(groups.joined(separator: sign))>", maximumBytes: 40) == "<0123…abcd>")
+            #expect(TargetRedaction.cell("to \(groups.joined(separator: sign)), ok", maximumBytes: 40) == "to 0123…abcd, ok")
+        }
+        #expect(TargetRedaction.cell("vip \(groups[0...3].joined(separator: " "))", maximumBytes: 40) == "vip 0123…abcd")
+        let base64 = "Dx4tPEtaaXiHlqW0w9Lh8AEjRWeJq83v/ty6mHZUMhA"
+        #expect(TargetRedaction.cell(base64 + "=", maximumBytes: 40) == "Dx4t…MhA=")
+        #expect(TargetRedaction.cell("\(base64);x", maximumBytes: 40) == "Dx4t…UMhA;x")
+        let fcm = "dGhpc2lzYXRlc3Q6QVBB:APA91bHqX3"
+        #expect(TargetRedaction.cell(fcm + String(repeating: "x", count: 120), maximumBytes: 40) == "dGhp…xxxx")
+        #expect(TargetRedaction.cell("\(fcm);vip", maximumBytes: 40) == "dGhp…HqX3;vip")
+        for other in [
+            "2026-11-24 10:00:00", "3.2.0", "0123abcd-0123-0123-0123-0123456789ab", "anna.maria@mail.example.com", "+49 151 2345 6789",
+            "abandoned-checkout-reminder-spring-2026-newsletter", "https://cdn.example.com/images/spring/hero.jpg", "dead beef cafe",
+            "2026-11-24 2026-11-25 2026-11-26 2026-11-27", "191e35f7e07 191e35f7e08 191e35f7e09",
+            "1a0018970a8d0000001 1a0018970a8d0000002",
+        ] { #expect(TargetRedaction.cell(other, maximumBytes: 60) == other) }
+        #expect(TargetRedaction.cell("a\u{1B}[2J" + String(repeating: "é", count: 40), maximumBytes: 9) == "a [2Jéé")
+    }
+
     @Test("targets in a text are shortened, and nothing else is")
     func inside() {
         #expect(SecretText.withoutTokens("x \(token), é \(token.uppercased())!") == "x 0123…abcd, é 0123…ABCD!")

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What was found of a comparison of the templates in the rows of recipients.
 struct ComparisonFindings: Sendable {
@@ -87,7 +88,7 @@ extension ComparisonFindings {
         }
         let cells = SeveralValues.cells(holding: text, among: otherCells, leavesOut: sign == .notEqual)
         guard !cells.isEmpty else { return nil }
-        let (column, shown) = (comparison.column.value, TextFormat.foreign(text, maximumBytes: 60))
+        let (column, shown) = (comparison.column.value, TargetRedaction.cell(text, maximumBytes: 60))
         let holds = sign == .notEqual ? "is true" : "is false"
         let remedy =
             sign == .notEqual
@@ -158,7 +159,7 @@ extension ComparisonFindings {
         _ comparison: TemplateComparison, text: String, named: [String], isEqual: (String) -> Bool
     ) -> [Diagnostic] {
         let column = comparison.column.value
-        let shown = TextFormat.foreign(text, maximumBytes: 60)
+        let shown = TargetRedaction.cell(text, maximumBytes: 60)
         if !isSeen {
             // A column that is blank in every row tells nothing about its values.
             guard !otherCells.isEmpty else { return [] }
@@ -197,7 +198,7 @@ extension ComparisonFindings {
     /// unchanged.
     private static func remedy(_ comparison: TemplateComparison, shown: String, others: [String]) -> String {
         let column = comparison.column.value
-        let names = ([shown] + others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) })
+        let names = ([shown] + others.prefix(3).map { TargetRedaction.cell($0, maximumBytes: 40) })
         let condition: String
         switch comparison.kind {
         case .part: condition = "\(comparison) or \(column) contains …"

@@ -62,7 +62,7 @@ extension ConditionFindings {
         func warning(_ value: String, consequence: String) -> Diagnostic {
             .warning(
                 .valueNotFound,
-                message: "no selected device has '\(TextFormat.foreign(value, maximumBytes: 60))' in '\(column)'\(consequence)",
+                message: "no selected device has '\(TargetRedaction.cell(value, maximumBytes: 60))' in '\(column)'\(consequence)",
                 at: condition.column.position, remedy: nearest(to: value, isLanguage: isLanguage) ?? Self.example(otherCells))
         }
         switch condition.test {
@@ -203,7 +203,7 @@ extension ConditionFindings {
     }
 
     private static func plain(_ cells: [String]) -> String {
-        (cells.prefix(2).map { TextFormat.foreign($0, maximumBytes: 40) } + ["…"]).joined(separator: ", ")
+        (cells.prefix(2).map { TargetRedaction.cell($0, maximumBytes: 40) } + ["…"]).joined(separator: ", ")
     }
 
     // MARK: - Values in other spellings
@@ -220,7 +220,7 @@ extension ConditionFindings {
             return .warning(
                 .tagSpelling,
                 message:
-                    "cells of '\(column)' hold \(Self.list(cells)), in which '\(TextFormat.foreign(value, maximumBytes: 60))' is one of several: "
+                    "cells of '\(column)' hold \(Self.list(cells)), in which '\(TargetRedaction.cell(value, maximumBytes: 60))' is one of several: "
                     + (isNotEqual ? "they meet the condition" : "they do not meet the condition"),
                 at: condition.column.position,
                 remedy: isNotEqual
@@ -272,7 +272,7 @@ extension ConditionFindings {
         disguised(condition.test.texts).map { value, cells in
             let text = cells[0].text
             let has = ScanFindings.rows(cells, one: "row has", many: "rows have")
-            let shown = TextFormat.foreign(value, maximumBytes: 60)
+            let shown = TargetRedaction.cell(value, maximumBytes: 60)
             let left = isNotEqual ? ": the condition does not leave \(TextFormat.plural(cells[0].rows, one: "it", many: "them")) out" : ""
             let looksTheSame = Spelling.looksTheSame(text, value) || Spelling.hasInvisible(value)
             return .warning(
@@ -328,7 +328,7 @@ extension ConditionFindings {
             return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it the same way in the export."
         }
         if Self.isGrouped(others[0], name: name) { return "Write numbers in the export as 1234.5, without groups." }
-        let shown = others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }.joined(separator: ", ")
+        let shown = others.prefix(3).map { TargetRedaction.cell($0, maximumBytes: 40) }.joined(separator: ", ")
         let isTruth = others.contains { Self.isSameTruth($0, value: name) && Spelling.folded($0) != Spelling.folded(name) }
         if isTruth || isNotEqual, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
             return "For all cells that mean this, write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."

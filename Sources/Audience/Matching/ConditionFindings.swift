@@ -71,7 +71,7 @@ struct ConditionFindings: Sendable {
 
     /// Cells as a message shows them.
     static func list(_ cells: [String]) -> String {
-        cells.prefix(ConditionCount.mostCells).map { "'\(TextFormat.foreign(TargetRedaction.possible($0) ?? $0, maximumBytes: 40))'" }
+        cells.prefix(ConditionCount.mostCells).map { "'\(TargetRedaction.possible($0) ?? TargetRedaction.cell($0, maximumBytes: 40))'" }
             .joined(separator: ", ")
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or with something around it.
 enum TagMark: Hashable, Sendable {
@@ -101,7 +102,7 @@ struct TagFormats: Sendable {
         if marks[mark] != nil {
             marks[mark]?.rows += 1
         } else {
-            let text = TextFormat.foreign(String(decoding: cell, as: UTF8.self), maximumBytes: 60)
+            let text = TargetRedaction.cell(String(decoding: cell, as: UTF8.self), maximumBytes: 60)
             marks[mark] = Sighting(tag: tag, cell: text, isElement: isElement)
             wantsLine = true
         }

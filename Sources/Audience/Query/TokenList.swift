@@ -161,12 +161,12 @@ public enum TokenList {
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {
             return .failure(
-                Mistake("'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
+                Mistake("'\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
         }
         // It would outlast every registration until then.
         if let latest, moment > latest {
             return .failure(
-                Mistake("invalid_since is in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
+                Mistake("invalid_since is in the future: '\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))'"))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }

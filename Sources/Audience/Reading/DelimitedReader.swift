@@ -210,7 +210,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         for (opening, closing) in [("'", "'"), ("\u{201C}", "\u{201D}"), ("\u{201D}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("`", "`")]
         where header.allSatisfy({ $0.count > 2 && $0.hasPrefix(opening) && $0.hasSuffix(closing) }) {
             return (
-                "the names of the columns are in quotes that CSV does not have: \(TextFormat.foreign(first, maximumBytes: 60))",
+                "the names of the columns are in quotes that CSV does not have: \(TargetRedaction.cell(first, maximumBytes: 60))",
                 "Export the file with straight double quotes (\") around cells, or with none."
             )
         }

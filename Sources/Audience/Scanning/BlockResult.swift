@@ -164,7 +164,7 @@ extension BlockResult {
 
     /// Notes the cell of a row that no service reaches.
     @inline(never) mutating func noteUnreached(_ cell: UnsafeBufferPointer<UInt8>) {
-        let cell = Array(cell.prefix(60))
+        let cell = Array(cell.prefix(4096))
         guard unreached[cell] != nil || unreached.count < Self.mostUnreached else { return }
         unreached[cell, default: 0] += 1
     }

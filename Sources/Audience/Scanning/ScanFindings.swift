@@ -118,7 +118,7 @@ struct UnreadDates: Sendable {
 
     mutating func note(_ cell: UnsafeBufferPointer<UInt8>) {
         rows += 1
-        if cells.count < ConditionCount.mostCells { keep(String(decoding: cell.prefix(200), as: UTF8.self)) }
+        if cells.count < ConditionCount.mostCells { keep(String(decoding: cell.prefix(4096), as: UTF8.self)) }
     }
 
     mutating func add(_ other: UnreadDates) {

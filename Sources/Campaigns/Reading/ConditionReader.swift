@@ -140,7 +140,7 @@ struct ConditionReader {
             if let value = unquoted(operand) { return .comparison(comparison, value) }
             try checkSingle(operand, comparison, column: column)
         }
-        try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
+        try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.withoutTargets).check()
         return .comparison(comparison, operand)
     }
 

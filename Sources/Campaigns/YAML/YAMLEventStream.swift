@@ -199,8 +199,7 @@ struct YAMLEntry: Sendable {
 /// A value between quotes for an error: on one line, shortened, and never a whole device token, nor a secret.
 /// - Parameter isContent: whether devices get it: their addresses may be read by all.
 func quoted(_ value: String, isContent: Bool = false) -> String {
-    if let short = TargetRedaction.certain(value) { return "'\(short)'" }
-    let value = SecretText.hidden(in: value, keepsPaths: isContent)
+    let value = SecretText.hidden(in: TargetRedaction.withoutTargets(value), keepsPaths: isContent)
     let shown = String(String.UnicodeScalarView(value.unicodeScalars.prefix(60).map { $0.value < 0x20 ? " " : $0 }))
     return value.unicodeScalars.count > 60 ? "'\(shown)…'" : "'\(shown)'"
 }

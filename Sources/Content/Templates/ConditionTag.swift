@@ -290,8 +290,10 @@ struct ConditionTag {
     /// Whether cells can be compared with this, by the rule of `where`.
     private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int) -> Bool {
         do throws(Mistake) {
-            try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.certain)
-                .check()
+            try OperandRule(
+                column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.withoutTargets
+            )
+            .check()
             return true
         } catch {
             report(error.message, at: index, remedy: error.remedy ?? "")

@@ -92,7 +92,7 @@ struct Explainer {
 
     /// A cell, made safe to show: anything that looks like a whole token is shortened.
     static func shown(_ cell: String) -> String {
-        TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 80)
+        TargetRedaction.cell(cell, maximumBytes: 80)
     }
 
     /// The steps up to the one at which planning drops the row, which is the last.
@@ -218,7 +218,7 @@ struct Explainer {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
                 text:
-                    "\(service(row).displayName) called its \(service(row).target.shortNoun) invalid at \(since), and the export does not show that it has registered since"
+                    "its \(service(row).target.shortNoun) has been on the suppression list since \(since), and the export does not show that it has registered since"
             )
         }
         if row.verdict == .suppressed, row.isInvalid {
@@ -230,7 +230,7 @@ struct Explainer {
             ? nil
             : Explanation.Step(
                 kind: .suppressed, holds: true,
-                text: "\(service(row).displayName) has not called its \(service(row).target.shortNoun) invalid")
+                text: "its \(service(row).target.shortNoun) is not on the suppression list")
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {

@@ -73,8 +73,10 @@ struct AudienceLint {
         }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !cells.isEmpty else { return [] }
         let devices = cells.reduce(0) { $0 + $1.value }
-        let shown = cells.prefix(5).map { "'\(TextFormat.foreign($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
-        let meant = cells.prefix(5).compactMap { cell in LanguageCell.meant(by: cell.key).map { "\($0) for '\(cell.key)'" } }
+        let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
+        let meant = cells.prefix(5).compactMap { cell in
+            LanguageCell.meant(by: cell.key).map { "\($0) for '\(TargetRedaction.cell(cell.key, maximumBytes: 40))'" }
+        }
         let tags = meant.isEmpty ? "such as de, pt-BR or zh-Hans" : meant.joined(separator: ", ")
         return [
             .warning(
@@ -105,7 +107,7 @@ struct AudienceLint {
                 return []
             }
             let devices = cells.reduce(0) { $0 + $1.value }
-            let shown = cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")
+            let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
             return [
                 .warning(
                     .languageNotSpoken,
@@ -135,7 +137,7 @@ struct AudienceLint {
             return .warning(
                 .languageNotSpoken,
                 message: "\(TextFormat.devices(devices)) with the language "
-                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(TextFormat.plural(devices, one: "gets", many: "get")) "
+                    + "\(cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(separator: ", ")) \(TextFormat.plural(devices, one: "gets", many: "get")) "
                     + "the text for all others, not the one for \(message.language)",
                 at: message.content.position, remedy: "Name the text \(base), which covers all of them.")
         }
@@ -148,7 +150,8 @@ struct AudienceLint {
         for tag in LanguageTag.fallbacks(of: language).dropFirst() where tag != "zh" {
             let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }.sorted()
             guard !cells.isEmpty else { continue }
-            return "Name the text \(tag), which covers \(cells.prefix(5).map { "'\($0)'" }.joined(separator: ", "))."
+            return
+                "Name the text \(tag), which covers \(cells.prefix(5).map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", "))."
         }
         return nil
     }
@@ -161,7 +164,7 @@ struct AudienceLint {
             let readers = messages.indices.filter { messages[$0].language == message.language }
             guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }) else { return nil }
             let spoken = result.languages.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
-            let list = spoken.map(\.key).joined(separator: ", ")
+            let list = spoken.map { TargetRedaction.cell($0.key, maximumBytes: 40) }.joined(separator: ", ")
             if let remedy = widerTag(of: message.language) {
                 return .warning(
                     .languageNotSpoken, message: "no device in the audience gets the text for \(message.language)",

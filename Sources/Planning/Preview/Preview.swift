@@ -47,7 +47,7 @@ public struct Preview: Sendable {
     /// Recipients by language; empty when the export gives no languages.
     var languages: [(name: String, recipients: Int)] {
         guard audience.languages.keys.contains(where: { !$0.isEmpty }) else { return [] }
-        let names = audience.languages.map { ($0.key.isEmpty ? "unknown" : SecretText.withoutTokens($0.key), $0.value) }
+        let names = audience.languages.map { ($0.key.isEmpty ? "unknown" : TargetRedaction.cell($0.key, maximumBytes: 80), $0.value) }
         return Dictionary(names, uniquingKeysWith: +).map { ($0.key, $0.value) }
             .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }

@@ -53,14 +53,14 @@ struct SkipNotes {
     private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
         SkipNote(
             reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: Self.troubles.contains(reason),
-            command: reason == .suppressed ? "; `volley suppression list` shows since when" : nil)
+            command: reason == .suppressed ? "; `volley suppression list` shows why and since when" : nil)
     }
 
     /// Rows that a condition cannot judge. A warning says so before planning; this note is also in the report.
     private var unreadableCells: [SkipNote] {
         result.conditions.filter { $0.unreadableRows > 0 }.map { condition in
             let (name, rows) = (condition.condition.column.value, condition.unreadableRows)
-            let cells = condition.cells.map { "'\(TextFormat.foreign($0, maximumBytes: 40))'" }.joined(separator: ", ")
+            let cells = condition.cells.map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", ")
             let hold = TextFormat.counted(rows, one: "row has", many: "rows have")
             return SkipNote(
                 reason: .filtered, rows: rows, text: "\(hold) a cell in \(name) that the condition cannot compare: \(cells)",
@@ -175,7 +175,8 @@ struct SkipNotes {
             return "the cell in the column of \(services.targetNouns) is not \(noun): \(shapes.joined(separator: "; "))"
         case .suppressed:
             return
-                "\(services.map(\.displayName).joined(separator: " or ")) said earlier that the app is gone from these devices"
+                "these devices are on the suppression list: \(services.map(\.displayName).joined(separator: " or ")) said that the app is gone "
+                + "from them, or a person put them there, such as for a complaint"
         case .duplicateToken: return "another row of the same device is newer, or equally new and read later, so that row decides"
         case .aliasLimit:
             return "an alias gets the push on its \(audience.aliasLimit) most recently active devices; "
@@ -206,7 +207,7 @@ struct SkipNotes {
             return "these rows have no \(services.shortTargetNoun) for \(names), so no service of the app reaches them"
         }
         let cells = result.unreachedCells.prefix(5).map { cell, rows in
-            let shown = cell.isEmpty ? "blank" : "'\(TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 40))'"
+            let shown = cell.isEmpty ? "blank" : "'\(TargetRedaction.cell(cell, maximumBytes: 40))'"
             return "\(shown) in \(TextFormat.counted(rows, one: "row"))"
         }
         let more = result.unreachedCells.count > cells.count ? ", and others" : ""

@@ -22,7 +22,7 @@ struct NameLists {
 
     /// The parts of the names under a key that may be shown.
     func shown(_ key: String) -> @Sendable (String) -> String {
-        guard areOfCalls, let selector = AudienceCall.Selector(rawValue: key) else { return { TextFormat.foreign($0, maximumBytes: 60) } }
+        guard areOfCalls, let selector = AudienceCall.Selector(rawValue: key) else { return { TargetRedaction.cell($0, maximumBytes: 60) } }
         return { selector.shown($0) }
     }
 

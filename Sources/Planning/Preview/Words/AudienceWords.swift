@@ -88,7 +88,7 @@ struct AudienceWords {
     /// A name from a campaign, or a cell of an export, in a sentence; a device token is shortened.
     static func shown(_ text: String) -> String {
         // A few digits, such as a date, are not a device token, though tokens consist of digits.
-        TextFormat.foreign(TargetRedaction.certain(text) ?? text, maximumBytes: 60)
+        TargetRedaction.cell(text, maximumBytes: 60)
     }
 
     /// `a, b or c`
