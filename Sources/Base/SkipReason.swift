@@ -16,7 +16,7 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case badToken = "bad_token"
     /// No service of the app reaches the device.
     case noService = "no_service"
-    /// The service said earlier that the token is invalid.
+    /// On the suppression list: the service said earlier that the token is invalid, or a person put it there.
     case suppressed = "suppressed"
     /// Another row of the same device counts: it is newer, or equally new and was read later.
     case duplicateToken = "duplicate_token"

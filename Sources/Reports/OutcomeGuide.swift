@@ -165,7 +165,7 @@ struct OutcomeGuide {
         case .missingToken: "no \(target.noun)"
         case .badToken: "not \(target.aNoun)"
         case .noService: "no service of the app reaches it"
-        case .suppressed: "known to be invalid"
+        case .suppressed: "on the suppression list, or invalid"
         case .duplicateToken: "the same device again"
         case .aliasLimit: "too many devices of an alias"
         case .frequency: "got enough pushes lately"

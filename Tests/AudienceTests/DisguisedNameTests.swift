@@ -27,6 +27,25 @@ import Testing
     }
 
     @Test(
+        "a name that rows have only in the other form of Unicode is said to be it, whichever letter has the accent",
+        arguments: [("\u{D6}sterreich", "O\u{308}sterreich"), ("Z\u{FC}rich", "Zu\u{308}rich"), ("\u{1EBD}x", "e\u{303}x")])
+    func otherForm(composed: String, decomposed: String) throws {
+        for (name, text) in [(composed, decomposed), (decomposed, composed)] {
+            // More rows than are sampled.
+            let rows = (0..<600).map { "\(token($0)),a\($0),t\($0)\n" } + ["\(token(600)),\(text),\(text)\n"]
+            let query = AudienceQuery(folder.file("form.csv", "token,alias,tags\n" + rows.joined()))
+            for (kind, warning) in [("tag", WarningName.tagNotFound), ("alias", .aliasNotFound)] {
+                let result = try query.with {
+                    $0.everyone = true
+                    if kind == "tag" { $0.excludedTags = [name] } else { $0.excludedAliases = [name] }
+                }.run().result
+                let found = result.warnings.filter { $0.name == warning }
+                #expect(found.count == 1 && found[0].remedy?.contains("(Unicode's NFC and NFD)") == true, "\(result.warnings)")
+            }
+        }
+    }
+
+    @Test(
         "several names in one text are refused under exclude, and warned of elsewhere, with the list to write",
         arguments: ["tags", "aliases", "registration_ids"], ["u1 u2", "u1;u2", "u1, u2", "u2|u1", "u2/u1", "u1;gone", "u1；u2"])
     func severalInOne(key: String, text: String) throws {

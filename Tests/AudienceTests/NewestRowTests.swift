@@ -217,6 +217,38 @@ import Testing
         #expect(traced.map(\.lacksDate) == [false, true] && traced.map(\.verdict) == [nil, .duplicateToken])
     }
 
+    @Test("so is one that 'where' leaves out by another word than it wants", arguments: ["", "never", "2062-11-10"])
+    func undatedWord(date: String) throws {
+        let header = "token,last_active,push,tags\n"
+        func result(_ rows: [String], merges: Bool = false, _ change: (inout AudienceQuery) -> Void = { _ in }) throws -> AudienceResult {
+            let query = AudienceQuery(folder.file("words.csv", header + rows.joined(separator: "\n"))).with {
+                $0.everyone = true
+                $0.conditions = [condition("push", .oneOf(["yes"]))]
+                if merges { $0.columns.rows = .merge }
+                change(&$0)
+            }
+            return try query.run().result
+        }
+        let no = "\(token(1)),\(date),no,", yes = "\(token(1)),2026-01-01,yes,"
+        for merges in [false, true] {
+            for rows in [[no, yes], [yes, no]] {
+                let found = try result(rows, merges: merges)
+                #expect(found.audience == 1)
+                #expect(
+                    found.warnings.filter { $0.name == .exclusionNotFound }.map(\.message) == [
+                        "1 device has a row that 'where' leaves out, without a past date in 'last_active', so another of its rows decides, "
+                            + "which 'where' does not leave out: it gets the push"
+                    ])
+                let both = try result(rows, merges: merges) { $0.excludedTags = ["x"] }
+                #expect(both.warnings.contains { $0.message.contains("a row that 'exclude' names or 'where' leaves out, without") })
+            }
+            // A blank cell says nothing, and an older row has lost.
+            for rows in [["\(token(1)),\(date),,", yes], ["\(token(1)),2025-01-01,no,", yes], [no, "\(token(1)),2026-01-01,no,"]] {
+                #expect(try !result(rows, merges: merges).warnings.contains { $0.name == .exclusionNotFound })
+            }
+        }
+    }
+
     private static let forms: [@Sendable (String) -> String] = [
         { "<\($0)>" }, { "'\($0)" }, { "0x\($0)" }, { "\u{A0}\($0)" }, { "\($0)\u{A0}" }, { "\"\($0)\"" }, { "\" \($0)\"" }, { "\t\($0)" },
         { "\($0.prefix(32)) \($0.suffix(32))" }, { $0.uppercased() }, { "\u{200B}\($0)" }, { "\u{FEFF}\($0)" },

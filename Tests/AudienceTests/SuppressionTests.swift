@@ -151,8 +151,32 @@ import Testing
         #expect(result.skipped == [.suppressed: 3])
         #expect(
             result.warnings.map(\.message) == [
-                "in 'registered_at' 2 rows hold something other than a date, so their devices, whose tokens were invalid, stay suppressed: '2026/11/22', '22.11.2026'"
+                "in 'registered_at' 2 rows hold something other than a date, so their devices stay suppressed: '2026/11/22', '22.11.2026'"
             ], "\(result.warnings)")
+    }
+
+    @Test("a registration more than a day ahead is none: the device stays suppressed, and it is warned of, also for complaints")
+    func registrationAhead() throws {
+        let dates = ["2099-01-01", "2026-11-22", "2026-11-21T12:00:01Z", "2026-11-21T11:59:59Z", "2026-11-20"]
+        let rows = dates.enumerated().map { "r\($0.offset),\(token($0.offset)),,t,,\($0.element)" }
+        for isByPerson in [false, true] {
+            let suppressed = SuppressedDevices(capacity: dates.count) { insert in
+                for number in dates.indices {
+                    let since = noon.adding(seconds: -86_400)
+                    Array(token(number).utf8).withUnsafeBufferPointer { insert($0, since, isByPerson: isByPerson) }
+                }
+            }
+            let query = export(rows).with { $0.suppressed = suppressed }
+            let (result, sink) = try query.run()
+            #expect(sink.ids == ["r3", "r4"] && result.skipped == [.suppressed: 3])
+            #expect(
+                result.warnings.map(\.message) == [
+                    "in 'registered_at' 3 rows hold something other than a date in the past, so their devices stay suppressed: "
+                        + "'2099-01-01', '2026-11-22', '2026-11-21T12:00:01Z'"
+                ], "\(result.warnings)")
+            let traced = try query.trace(TraceSubject(token(0))).rows
+            #expect(traced.map(\.verdict) == [.suppressed])
+        }
     }
 
     @Test("registered_at is looked for by the name that volley.yaml gives it, and only when devices are suppressed")

@@ -20,7 +20,7 @@ struct DeviceClass: Hashable {
     /// Whether a user that its row names gets no push of their own: the device gets the push, or is left out on purpose.
     var standsForUser: Bool { reason.map { $0 == .frequency || $0 == .holdout } ?? true }
 
-    /// Whether a row of this class is named by `exclude`, even if nothing selects it; known of rows without a date.
+    /// Whether a row of this class is named by `exclude`, even if nothing selects it, or left out by `where`; known of rows without a date.
     var isNamedByExclude: Bool { group > 0 && [.excluded, .notMatched, .filtered].contains(reason) }
 
     /// Whether it takes one of an alias's places: not when it was left out before aliases are checked.

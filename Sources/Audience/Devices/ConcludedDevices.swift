@@ -4,7 +4,8 @@ import Base
 struct ConcludedDevices {
     /// Devices of the exports.
     var devices: Int
-    /// Devices that another row selects although `exclude` names one of theirs, which has no date. Alias limits do not count.
+    /// Devices that another row selects although `exclude` names one of theirs, or `where` leaves it out, which has no date. Alias limits do
+    /// not count.
     var undatedExclusions = 0
     /// Whether any row has a date.
     var hasDates = false

@@ -177,6 +177,10 @@ struct SimilarSpellings: Sendable {
                 opening.word |= UInt64(byte & 0xDF) << UInt64(8 * place)
             }
             openings.append(opening)
+            for byte in Self.otherFirstBytes(of: name) {
+                firstBytes |= 1 << UInt32(byte & 0x1F)
+                openings.append(Opening(word: UInt64(byte & 0xDF), mask: 0xDF))
+            }
         }
         var (last, earlier, areDisguised) = ([UInt64: Int32](), [Int32](), false)
         last.reserveCapacity(names.count)
@@ -188,6 +192,22 @@ struct SimilarSpellings: Sendable {
         (self.firstBytes, self.openings, self.folded) = (firstBytes, openings, folded)
         (self.names, self.last, self.earlier, self.areDisguised) = (names, last, earlier, areDisguised)
     }
+
+    /// What a name begins with if its first letter is written in the other form of Unicode (NFC and NFD): a letter and its accent as one
+    /// character, or as two.
+    private static func otherFirstBytes(of name: String) -> [UInt8] {
+        guard let letter = name.first, !letter.isASCII, let first = letter.unicodeScalars.first else { return [] }
+        guard first.isASCII else {
+            let letters = (UInt8(ascii: "A")...UInt8(ascii: "Z")).flatMap { [$0, $0 | 0x20] }
+            return letters.filter { byte in
+                accents.contains { "\(Unicode.Scalar(byte))\($0)" == String(letter) }
+            }
+        }
+        return latin.first { String($0) == String(letter) }.flatMap { String($0).utf8.first }.map { [$0] } ?? []
+    }
+
+    private static let accents = (0x300...0x331).compactMap(Unicode.Scalar.init)
+    private static let latin = (Array(0xC0...0x24F) + Array(0x1E00...0x1EFF)).compactMap(Unicode.Scalar.init)
 
     private static func outline(_ name: String) -> (outline: UInt64, isDisguised: Bool) {
         (Array(name.utf8) + [UInt8](repeating: 0, count: NameTable.slack)).withUnsafeBufferPointer {

@@ -6,6 +6,8 @@ struct Exclusions: OptionSet, Sendable {
     static let tags = Exclusions(rawValue: 1)
     static let aliases = Exclusions(rawValue: 2)
     static let registrationIDs = Exclusions(rawValue: 4)
+    /// A cell that `where` leaves out, of a row without a date. Such a row is filtered, so this counts for no part of `exclude`.
+    static let whereCell = Exclusions(rawValue: 256)
 
     /// Lists that are counted separately; further ones share the last one's bit. With the others they must be less than
     /// `RecipientCheck.groupLimit`.

@@ -10,9 +10,10 @@ struct MixedTargets: TargetReader {
     /// Numbers of services, the best first.
     private let order: [Int]
     private let suppressed: SuppressedDevices?
+    private let latestActivity: Int64
 
     init(_ query: AudienceQuery) {
-        suppressed = query.suppressed
+        (suppressed, latestActivity) = (query.suppressed, query.latestActivity)
         readers = query.services.map { ChosenTargets($0.target) }
         let names = query.services.map(\.name)
         let preferred = query.columns.preference.compactMap { names.firstIndex(of: $0.value) }
@@ -75,7 +76,7 @@ struct MixedTargets: TargetReader {
     /// Whether a service called the target gone, and the row does not say that it registered later.
     private func isGone(_ target: UnsafeBufferPointer<UInt8>, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
         guard let suppressed, let entry = suppressed.entry(suppressed.hash.token(target)), !entry.isByPerson else { return false }
-        return !registered(after: entry.invalidSince, row, columns)
+        return !registered(after: entry.invalidSince, row, columns, latest: latestActivity)
     }
 
     private func read(_ row: CellRow, _ columns: ColumnPlan, _ service: Int) -> TargetReading {

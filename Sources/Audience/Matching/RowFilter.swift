@@ -18,6 +18,8 @@ struct RowFilter {
     private var nearTexts: [SimilarTexts]
     private var tests: [ConditionTest] = []
     private var cells: [Int] = []
+    /// By condition, whether it compares whole cells with words.
+    private var comparesWords: [Bool] = []
     /// Conditions with a value that was not seen yet.
     private var unseenCount = 0
     private let now: Timestamp
@@ -34,6 +36,7 @@ struct RowFilter {
     /// Prepares for the rows of another file.
     mutating func use(_ plan: ColumnPlan) {
         cells = plan.conditions
+        comparesWords = zip(conditions, cells).map { !$0.test.texts.isEmpty && ($1 != plan.language || $1 == plan.blankCell) }
         tests = zip(conditions, cells).map { condition, cell in
             ConditionTest(condition, now: now, isLanguage: cell == plan.language && cell != plan.blankCell)
         }
@@ -86,6 +89,15 @@ struct RowFilter {
 
     private mutating func note(_ row: CellRow, index: Int, isUnreadable: Bool) {
         findings[index].note(row.text(cells[index], separator: separator), isUnreadable: isUnreadable)
+    }
+
+    /// Whether a cell says another word than a condition wants, as an opt-out does: `no` for `push: "yes"`.
+    func saysNo(_ row: CellRow) -> Bool {
+        var value = 0
+        return tests.indices.contains { index in
+            comparesWords[index] && !Blank.isCell(row.bytes(cells[index]))
+                && !answer(tests[index], row, cell: cells[index], value: &value).holds
+        }
     }
 
     /// The numbers of all conditions that a row does not satisfy.

@@ -13,9 +13,16 @@ protocol TargetReader: ~Copyable {
     func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void)
 }
 
+/// When a device registered at the latest, in milliseconds since 1970; nil for a cell that is not a date, or one later than any clock may be
+/// (`AudienceQuery.latestActivity`): it shows nothing.
+func registration(_ cell: UnsafeBufferPointer<UInt8>, latest: Int64) -> Int64? {
+    guard let moment = dateMilliseconds(cell), moment <= latest else { return nil }
+    return latestMilliseconds(cell)
+}
+
 /// Whether a row says that its device registered later than a moment, in milliseconds since 1970: then it has the app again.
-func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
-    latestMilliseconds(row.bytes(columns.registeredAt)).map { $0 > moment } ?? false
+func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan, latest: Int64) -> Bool {
+    registration(row.bytes(columns.registeredAt), latest: latest).map { $0 > moment } ?? false
 }
 
 /// How the device of a row is reached, as its cells say.

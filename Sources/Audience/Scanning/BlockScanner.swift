@@ -12,6 +12,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let separator: [UInt8]
     private let latestActivity: Int64
     private let hasConditions: Bool
+    /// Whether some export says when devices were active.
+    private let hasDates: Bool
     private let hasExcludedDevices: Bool
     private let suppressed: SuppressedDevices?
     private let capped: CappedDevices?
@@ -48,6 +50,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         separator = Array(plan.query.columns.tagSeparator.utf8)
         latestActivity = plan.query.latestActivity
         hasConditions = !plan.query.conditions.isEmpty
+        hasDates = plan.files.contains { $0.plan.lastActive != $0.plan.blankCell }
         hasExcludedDevices = !plan.excluded.isEmpty
         suppressed = plan.query.suppressed
         capped = plan.query.capped
@@ -171,7 +174,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if let reason {
             // Without a date the row may lose to another one, and then the report says that the device should have been left out.
             let isNamed = reason == .excluded || lastActive == ActivityMoment.never && (selector.isExcluded || isIDListed)
-            let exclusions = isNamed ? exclusions(row, columns, fingerprint) : []
+            var exclusions = isNamed ? exclusions(row, columns, fingerprint) : []
+            if reason == .filtered, isUndatedNo(row, lastActive) { exclusions.insert(.whereCell) }
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
         } else if let listed {
             let exclusions = exclusions(row, columns, listed)
@@ -241,6 +245,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
+        if !passes, !isExcluded, reading.isReached, isUndatedNo(row, lastActive) { facts += RowFacts.excluded(by: .whereCell) }
         if passes && !isExcluded && reading.isReached {
             let device = Device(
                 token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive,
@@ -251,6 +256,11 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &blockResult)))
         }
         return nil
+    }
+
+    /// Whether a row that `where` leaves out may lose to another one because it has no date.
+    private func isUndatedNo(_ row: CellRow, _ lastActive: Int64) -> Bool {
+        hasDates && lastActive == ActivityMoment.never && filter.saysNo(row)
     }
 
     /// The device of a row.
@@ -270,7 +280,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// not.
     private func reasonOfOthers(_ others: [TokenFingerprint], _ row: CellRow, _ columns: ColumnPlan) -> SkipReason? {
         let isSuppressed = others.contains { other in
-            suppressed?.entry(other.word).map { $0.isByPerson && !registered(after: $0.invalidSince, row, columns) } ?? false
+            suppressed?.entry(other.word).map {
+                $0.isByPerson && !registered(after: $0.invalidSince, row, columns, latest: latestActivity)
+            } ?? false
         }
         if isSuppressed { return .suppressed }
         return others.contains { capped?.contains($0.word) ?? false } ? .frequency : nil
@@ -349,7 +361,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             }
         }
         if let since = suppressed?.invalidSince(fingerprint.word),
-            Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
+            isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
         {
             recipientCheck = RecipientCheck(reason: .suppressed)
         }
@@ -363,8 +375,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// Whether a token that is known to be invalid still is: the row has no later registration. What the device's newest row says
     /// counts in the end, as with all that is judged here.
-    private static func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) -> Bool {
-        guard let registered = latestMilliseconds(cell) else {
+    private func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) -> Bool {
+        guard let registered = registration(cell, latest: latestActivity) else {
             if !Blank.isCell(cell) { blockResult.unreadRegistrations.note(cell) }
             return true
         }

@@ -23,10 +23,13 @@ extension ScanFindings {
                 names.contains(where: query.targets.isCertain)
                 ? "Some look like \(query.targets.nouns): write `exclude: {devices: FILE}` for a list of \(query.targets.shortNouns)."
                 : "Are they written as in \(column)?"
-            return .warning(
+            let places = key == "aliases" ? query.places.aliases : query.places.registrationIDs
+            var warning = Diagnostic.warning(
                 .exclusionNotFound,
                 message: "exclude: {\(key): …} excludes no device: no row carries any of its \(TextFormat.count(numbers.count)) names",
                 remedy: remedy)
+            warning.position = names.lazy.compactMap { places[$0] }.first
+            return warning
         }
     }
 
@@ -76,7 +79,7 @@ extension ScanFindings {
 
     /// For example a line of a table: no token in it is shown in full.
     private static func shortened(_ name: String) -> String {
-        let shown = TextFormat.namingInvisible(SecretText.withoutTokens(name))
+        let shown = TextFormat.namingInvisible(TargetRedaction.withoutTargets(name))
         let cut = TextFormat.foreign(shown, maximumBytes: 80)
         return cut.utf8.count < shown.utf8.count ? cut + "…" : shown
     }

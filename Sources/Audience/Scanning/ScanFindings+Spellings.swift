@@ -130,8 +130,9 @@ extension ScanFindings {
     /// Includes spellings from the first rows that do not begin like the tag; how many rows have these is not known.
     private var allTagSpellings: SpellingCounts {
         var counts = tagSpellings
-        let names = Set(plan.selectors.tags.names)
-        for text in sampledTags.sorted() where !names.contains(text) {
+        // Not as strings, which are equal in NFC and NFD.
+        let names = Set(plan.selectors.tags.names.map { Array($0.utf8) })
+        for text in sampledTags.sorted() where !names.contains(Array(text.utf8)) {
             guard let number = plan.selectors.nearTags.number(of: text), !counts.has(text, of: number) else { continue }
             counts.add(text, of: number, rows: 0)
         }

@@ -100,17 +100,26 @@ extension ScanFindings {
                     remedy: "Correct these cells in the export; under bad_token the preview shows where they are."))
         }
         if undated > 0, hasColumnOfActivity {
-            let rows = TextFormat.counted(
-                undated, one: "device has a row that 'exclude' names", many: "devices have rows that 'exclude' names")
+            let rows = TextFormat.counted(undated, one: "device has a row", many: "devices have rows") + " that \(whatLeavesOut())"
             let effect = TextFormat.plural(undated, one: "another of its rows decides", many: "other rows of theirs decide")
             found.append(
                 .warning(
                     .exclusionNotFound,
                     message: "\(rows), without a past date in '\(shownName(of: .lastActive))', so \(effect), "
-                        + "which 'exclude' does not name: \(undated == 1 ? "it gets" : "they get") the push",
+                        + "which \(whatLeavesOut(isDone: false)): \(undated == 1 ? "it gets" : "they get") the push",
                     remedy: "Write the date into each row of the export, or list these devices: exclude: {devices: FILE}."))
         }
         return found
+    }
+
+    /// The parts of the campaign that leave out devices by their cells, as far as it has them.
+    /// - Parameter isDone: whether they do, or do not.
+    private func whatLeavesOut(isDone: Bool = true) -> String {
+        let hasWords = plan.query.conditions.contains { !$0.test.texts.isEmpty }
+        let (exclude, whereCells) =
+            isDone ? ("'exclude' names", "'where' leaves out") : ("'exclude' does not name", "'where' does not leave out")
+        guard hasWords else { return exclude }
+        return exclusions([:]).isEmpty ? whereCells : "\(exclude) \(isDone ? "or" : "and") \(whereCells)"
     }
 
     private var hasColumnOfActivity: Bool { plan.files.contains { $0.plan.lastActive != $0.plan.blankCell } }
@@ -121,7 +130,7 @@ extension ScanFindings {
         let count = settled.undatedExclusions
         guard count > 0, !settled.hasDates, unreadDates.rows > 0, !plan.query.allowed.contains(.exclusionNotFound) else { return }
         let devices = TextFormat.counted(
-            count, one: "device that 'exclude' names in another row", many: "devices that 'exclude' names in other rows")
+            count, one: "device that \(whatLeavesOut()) in another row", many: "devices that \(whatLeavesOut()) in other rows")
         var mistake = unreadDates.warning(
             shownName(of: .lastActive),
             effect: "and none holds one, so the row that is read last would decide, and \(devices) would get the push")
@@ -146,21 +155,19 @@ extension ScanFindings {
             .warning(
                 .columnTwice,
                 message:
-                    "\(TextFormat.counted(rows, one: "object names", many: "objects name")) the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
+                    "\(TextFormat.counted(rows, one: "object names", many: "objects name")) the key '\(TargetRedaction.cell(key, maximumBytes: 60))', which is not read, "
                     + "and \(TextFormat.plural(rows, one: "lacks", many: "lack")) the similar one that other objects have",
                 remedy: "Use the same key names in all objects of the export.")
         }
     }
 
-    /// Dates that would say that a device registered since its token was invalid.
+    /// Dates that would say that a device registered since it was suppressed.
     private var unreadRegistrationDates: [Diagnostic] {
         guard unreadRegistrations.rows > 0 else { return [] }
         return [
             unreadRegistrations.warning(
                 shownName(of: .registeredAt),
-                effect: unreadRegistrations.rows == 1
-                    ? "so its device, whose \(plan.query.targets.shortNoun) was invalid, stays suppressed"
-                    : "so their devices, whose \(plan.query.targets.shortNouns) were invalid, stay suppressed")
+                effect: unreadRegistrations.rows == 1 ? "so its device stays suppressed" : "so their devices stay suppressed")
         ]
     }
 

@@ -203,7 +203,8 @@ struct RowTracer {
         _ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, onlyByPerson: Bool = false
     ) -> Timestamp? {
         guard let entry = plan.query.suppressed?.entry(fingerprint), entry.isByPerson || !onlyByPerson else { return nil }
-        return registered(after: entry.invalidSince, row, columns) ? nil : Timestamp(epochMilliseconds: entry.invalidSince)
+        return registered(after: entry.invalidSince, row, columns, latest: plan.query.latestActivity)
+            ? nil : Timestamp(epochMilliseconds: entry.invalidSince)
     }
 
     private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8], service: UInt8) -> (RecipientCheck, Recipient?) {
