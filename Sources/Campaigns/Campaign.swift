@@ -186,6 +186,26 @@ extension Project {
         return try read(source)
     }
 
+    /// Reads of volley.yaml what stopping a run needs: where runs are kept, and their store. A run goes on whatever mistake the file has by
+    /// now, and must be stoppable. Apps and all else are missing from the result if there is a mistake.
+    /// - Throws: every mistake of the file, if one is about these two, or may be.
+    public static func readToStop(file: String) throws(Diagnostics) -> Project {
+        let source = try openSource(file)
+        do throws(Diagnostics) { return try read(source).0 } catch {
+            let root = rootSection(
+                of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: Findings(isOfProject: true))
+            guard let project = root.flatMap({ ProjectReader(root: $0, file: source.file).readPlaces() }) else {
+                throw Diagnostics(
+                    error.all + [
+                        Diagnostic(
+                            "with these mistakes the file does not say where runs are kept, or which store machines share", file: file,
+                            remedy: "Correct them; or name the folder with --runs FOLDER, which stops a run on this machine.")
+                    ])
+            }
+            return project
+        }
+    }
+
     /// Reads and checks the text of volley.yaml.
     static func read(_ source: YAMLSource) throws(Diagnostics) -> (Project, [Diagnostic]) {
         let findings = Findings(isOfProject: true)

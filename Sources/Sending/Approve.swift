@@ -77,5 +77,5 @@ public func reject(_ run: RunFile, by name: String, reason: String) throws -> [S
             remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.",
             [.watch(run: run.plan.id)] + (state.hasEnded ? [] : [.cancel(run: run.plan.id)]))
     }
-    return try cancel(run, because: .rejected(by: name, reason: reason))
+    return try cancel(run, because: .rejected(by: name, reason: reason)).warnings
 }

@@ -4,57 +4,89 @@ import Campaigns
 import Reports
 public import Runs
 
-/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends.
+/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends. A run that
+/// is cancelled here and perhaps not in the store that machines share is cancelled there.
 /// - Parameter cause: what the run's file says of it, if no process sends the run.
-/// - Returns: warnings, in sentences; the run is cancelled anyway.
+/// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store cannot be asked.
 public func cancel(
     _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
-) throws -> [String] {
+) throws -> (reach: OrderReach, warnings: [String]) {
     var warnings: [String] = []
     // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
-    while try !cancel(run, because: cause, in: choice, isLast: retries.left == 0, warnings: &warnings) { _ = retries.pause() }
-    return warnings
+    while true {
+        if let reach = try cancel(run, because: cause, in: choice, isLast: retries.left == 0, warnings: &warnings) {
+            return (reach, warnings)
+        }
+        _ = retries.pause()
+    }
+}
+
+extension RunFile {
+    /// Whether the run is cancelled here, and other machines may still send it, as far as this file knows.
+    fileprivate func mayOutliveCancellation(_ state: RunState) throws -> Bool {
+        guard state == .cancelled, !isWithoutStore else { return false }
+        return try orderToPassOn() == .cancel || sharedSince() != nil && sendingSince == nil
+    }
 }
 
 /// Tries once to cancel a run.
 /// - Parameter isLast: whether this is the last try.
-/// - Returns: false if another command holds the run at the moment.
+/// - Returns: nil if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
 private func cancel(
     _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, isLast: Bool, warnings: inout [String]
-) throws -> Bool {
-    let state = try run.status().state
-    guard state != .finished, state != .cancelled else {
-        throw Diagnostic(
-            "the run is already \(state.rawValue)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.",
-            [.readReport(run: run.plan.id)])
-    }
+) throws -> OrderReach? {
+    let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state)
+    guard state != .finished, state != .cancelled || isCancelledHere else { throw isOver(run, "is already \(state.rawValue)") }
     if run.sendingSince != nil {
         // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
             try run.give(.cancel, at: .now())
-            return true
+            return try obstacleToPassingOn(.cancel, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
+        }
+        if isCancelledHere {
+            if let why = try obstacleToPassingOn(.cancel, of: run, in: choice) { throw isUntold(.cancel, run, why, isGiven: true) }
+            return .passedOn
         }
     }
     // From here on no other command may begin, retry or replace the run.
     do { try run.lockForSending(isSending: false) } catch {
-        guard isLast || !run.isBeingSent else { return false }
+        guard isLast || !run.isBeingSent else { return nil }
         throw error
     }
     try run.checkNotReplaced()
-    let forgotten = try cancelInStore(run, in: choice)
-    if let forgotten { warnings.append("\(StopCause.ledger(forgotten).sentence) Devices that count as unsent may have got the push.") }
+    let inStore: StoreCancellation
+    do { inStore = try cancelInStore(run, in: choice) } catch {
+        guard try isCancelledHere || run.sharedSince() != nil else { throw error }
+        throw isUntold(.cancel, run, Diagnostic(explaining: error), isGiven: isCancelledHere)
+    }
+    if inStore.hasFinished {
+        try run.setState(.finished, cause: nil, at: .now(), from: [.running, .paused, .stopped, .cancelled])
+        try run.closeIntoOneFile()
+        throw isOver(run, "has finished: other machines had sent the rest of it before they could be told")
+    }
+    if let forgotten = inStore.forgotten {
+        warnings.append("\(StopCause.ledger(forgotten).sentence) Devices that count as unsent may have got the push.")
+    }
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
     try run.setState(
-        .cancelled, cause: forgotten.map(StopCause.ledger) ?? cause, at: .now(), from: [.planned, .running, .paused, .stopped])
+        .cancelled, cause: inStore.forgotten.map(StopCause.ledger) ?? cause, at: .now(),
+        from: Set([.planned, .running, .paused, .stopped] + (isCancelledHere ? [.cancelled] : [])))
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
+    if inStore.obstacle == nil { try run.notePassedOn(.cancel) }
     // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }
-    return true
+    return inStore.obstacle.map(OrderReach.hereOnly) ?? (isCancelledHere ? .passedOn : .all)
+}
+
+/// There is nothing to cancel any more.
+private func isOver(_ run: RunFile, _ what: String) -> Diagnostic {
+    Diagnostic(
+        "the run \(what)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.", [.readReport(run: run.plan.id)])
 }
 
 /// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show the cancellation.

@@ -48,6 +48,9 @@ package struct CurrentProject {
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || choice.file == nil || $0.app != nil }
     }
 
+    /// The file that counts for stopping a run, which needs little of it; nil if there is none.
+    static func file(of run: RunFile, in choice: ProjectChoice) -> String? { choice.file ?? own(run).first }
+
     /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds from this folder and
     /// from the run's.
     private static func own(_ run: RunFile) -> [String] {

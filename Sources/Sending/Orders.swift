@@ -6,10 +6,18 @@ public import Runs
 
 // Orders to a run that a process may be sending.
 
-/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers.
-/// - Throws: `Diagnostic` if no process is sending it.
-public func pause(_ run: RunFile, at now: Timestamp) throws {
+/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers. A run that is paused here and not in
+/// the store that machines share is paused there, and so is one that only other machines send.
+/// - Returns: which machines have the order.
+/// - Throws: `Diagnostic` if no process is sending it; other machines may send it, and the store cannot be told.
+public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = ProjectChoice()) throws -> OrderReach {
     let state = try run.status().state
+    if try run.orderToPassOn() == .pause {
+        if let why = try obstacleToPassingOn(.pause, of: run, in: choice) { throw isUntold(.pause, run, why, isGiven: true) }
+        return .passedOn
+    }
+    // Others may send a run whose process here is gone.
+    if !run.isBeingSent, !state.hasEnded || state == .stopped, try pauseInStore(run, in: choice) { return .all }
     guard run.isBeingSent, state == .running else {
         // No command resumes a run whose file may miss something.
         let gap = LedgerGap(of: run)?.diagnostic
@@ -18,6 +26,7 @@ public func pause(_ run: RunFile, at now: Timestamp) throws {
             remedy: gap.map { $0.remedy ?? "" } ?? pauseRemedy(state, run), gap?.remedies ?? waysInsteadOfPause(state, run))
     }
     try run.give(.pause, at: now)
+    return try obstacleToPassingOn(.pause, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
 }
 
 private func pauseRemedy(_ state: RunState, _ run: RunFile) -> String {

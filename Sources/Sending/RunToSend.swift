@@ -38,7 +38,7 @@ struct RunToSend {
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
         let isForTeam = Self.isForTeam(run.plan, project, settings)
-        if isForTeam, !run.isWithoutStore { try Self.setClock(context, by: project) }
+        if isForTeam, !run.isWithoutStore { try Self.askStore(of: project, for: run, context) }
         // Where several machines send, another one may be able to read what this one cannot.
         let (services, gateways) = try Self.open(present, settings, context, closesUnusable: !isForTeam)
         (self.services, self.gateways) = (services, gateways)

@@ -8,6 +8,8 @@ public struct ProjectChoice: Sendable {
     public var file: String?
     /// Folder of run files; nil means the one that volley.yaml names.
     public var runs: String?
+    /// Whether a run is to be stopped: of volley.yaml only what that needs must be right.
+    public var isForStopping = false
     /// Receives the progress of the conversion of older runs.
     public var conversions: Observer<RunConversion> = .silent
 
@@ -22,7 +24,7 @@ extension Project {
     /// Reads volley.yaml for commands without a campaign: the chosen one, or the nearest from the current folder upward.
     public static func find(with choice: ProjectChoice) throws -> Project? {
         guard let path = choice.file ?? Project.find(startingAt: ".") else { return nil }
-        return try Project.read(file: path).0
+        return try choice.isForStopping ? Project.readToStop(file: path) : Project.read(file: path).0
     }
 
     /// Where runs are kept: the chosen folder, or the one that volley.yaml names.

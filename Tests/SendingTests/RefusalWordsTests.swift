@@ -73,7 +73,7 @@ struct RefusalWordsTests {
                 in: folder.path, .init(backupAt: .now(), restoredAt: .now(), sending: [], nothingSentSince: false))
             let held = try RunsFolder(folder.path).open(named: Self.first, readOnly: false)
             defer { held.close() }
-            do { try pause(held, at: .now()) } catch {
+            do { _ = try pause(held, at: .now()) } catch {
                 let mistake = Diagnostic(explaining: error)
                 #expect(mistake.remedy?.contains("--nothing-sent-since") == true, "\(state): \(mistake)")
                 #expect(

@@ -57,9 +57,15 @@ struct OrderWork: Sendable {
             case .approve(_, let digest): return try approve(run, digest: digest, by: placed.order.by)
             case .reject(_, let digest, let reason): return try reject(run, digest: digest, by: placed.order.by, reason: reason)
             case .pause:
-                if try run.status().state != .paused { try pause(run, at: .now()) }
+                if try run.status().state != .paused || run.orderToPassOn() == .pause {
+                    warn(ofReach: try pause(run, at: .now(), in: choice), about: run)
+                }
             case .cancel:
-                if try run.status().state != .cancelled { warn(try cancel(run), about: run) }
+                if try run.status().state != .cancelled || run.orderToPassOn() == .cancel {
+                    let (reach, warnings) = try cancel(run, in: choice)
+                    warn(warnings, about: run)
+                    warn(ofReach: reach, about: run)
+                }
             case .send, .resume, .retry, .test, .plan, .skip, .approveTime, .withdrawApproval:
                 preconditionFailure("\(placed.order.kind.name) is no small order")
             }
@@ -90,6 +96,11 @@ struct OrderWork: Sendable {
 
     private func warn(_ warnings: [String], about run: RunFile) {
         for warning in warnings { observer(.order(.warning(run.plan, warning))) }
+    }
+
+    private func warn(ofReach reach: OrderReach, about run: RunFile) {
+        guard case .hereOnly(let why) = reach else { return }
+        warn(["The store could not be told, so other machines may still send it. \(why)"], about: run)
     }
 
     // MARK: - Planning

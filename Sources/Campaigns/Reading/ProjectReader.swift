@@ -30,6 +30,19 @@ struct ProjectReader {
             notices: notices, monitoring: monitoring, console: console)
     }
 
+    /// Only where runs are kept, and their store, whatever is wrong elsewhere in the file.
+    /// - Returns: nil if a mistake is about these two, or may be.
+    func readPlaces() -> Project? {
+        let findings = root.findings, before = findings.all.count
+        let runs = root.path("runs", example: "runs: runs", kind: "a folder"), store = StoreReader(root: root).settings()
+        let isPlain = ["runs", StoreReader.key].allSatisfy { key in
+            let isThere = root.entries.contains { $0.key.value == key }
+            return isThere ? root.has(key) && !findings.repeatedKeys.contains(key) : !root.mentions(key)
+        }
+        guard isPlain, !findings.hasUnreadableKeys, findings.all.count == before else { return nil }
+        return Project(file: file, runs: runs?.value ?? "runs", databases: [], store: store, apps: [], notices: [])
+    }
+
     /// Reports databases that apps name and that are not there. A misspelt group of databases is reported already.
     private func checkDatabases(of apps: [App], _ databases: [Database]) {
         guard root.has(DatabaseReader.key) || !root.mentions(DatabaseReader.key) else { return }
@@ -73,7 +86,7 @@ struct ProjectReader {
 struct StoreReader {
     let root: Section
 
-    private static let key = "store"
+    fileprivate static let key = "store"
     private static let variable = "VOLLEY_DATABASE"
     private static let group = "postgres: {url_env: \(variable)}"
     /// What to write at the top level of volley.yaml.

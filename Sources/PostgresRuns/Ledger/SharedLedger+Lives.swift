@@ -137,6 +137,19 @@ extension SharedLedger {
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
+    /// Has the store take an order that the run's file records, whether or not members are there at the moment: more may join.
+    /// - Returns: the state that the run has in the store then: another one than was ordered if it is not being sent.
+    package func passOn(_ order: RunOrder) throws -> RunState {
+        let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
+        func state() throws -> RunState { try ask { try row($0) }.state }
+        guard order.expected.contains(try state()) else { return try state() }
+        do { try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected) } catch {
+            // Another process may have passed it on at the same moment.
+            guard try !order.expected.contains(state()) else { throw error }
+        }
+        return try state()
+    }
+
     package func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
         let cause = objection(try replica.figures(withGroups: isAtHome))

@@ -29,6 +29,7 @@ extension RunFile {
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
             try noteEvidence(db)
             try takeBackStops(db)
+            try forgetOrderToPassOn(db)
         }
         ownLife.withLock { $0 = life }
     }
@@ -178,6 +179,6 @@ extension RunFile {
                 "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.",
                 [.readReport(run: plan.id)])
         }
-        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
+        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected) { try noteToPassOn(order, $0) }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the machine that has the file, or on any other.
 final class OrderMirror: Sendable {
-    let file: any RunLedger
+    let file: RunFile
     private let state = Mutex(State())
 
     private struct State {
@@ -14,7 +14,7 @@ final class OrderMirror: Sendable {
         var pending: RunOrder?
     }
 
-    init(_ file: any RunLedger) { self.file = file }
+    init(_ file: RunFile) { self.file = file }
 
     /// What is carried where; nil for nothing.
     enum Step: Hashable {
@@ -42,18 +42,23 @@ final class OrderMirror: Sendable {
     /// - Parameter isAway: whether the store cannot be told anything now.
     func carry(_ news: MemberNews?, _ ledger: SharedLedger, isAway: Bool) {
         guard let store = news.flatMap({ RunOrder($0.state) }), let file = try? file.order() else { return }
-        let step = state.withLock { state in
-            let step = Self.step(file: file, store: store, known: state.known)
+        let (step, isPassedOn) = state.withLock { state in
+            let step = Self.step(file: file, store: store, known: state.known), wasPending = state.pending != nil
             if step == nil { state.known = file }
             state.pending = Self.pending(step)
-            return step
+            return (step, step == nil && wasPending)
         }
+        if isPassedOn { try? self.file.notePassedOn(file) }
         guard let step, !isAway else { return }
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
         // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against the file's.
-        case .intoStore(let order): try? ledger.give(order, at: .now())
-        case .intoFile(let order): if (try? self.file.give(order, at: .now())) != nil { state.withLock { $0.known = order } }
+        case .intoStore(let order): if (try? ledger.give(order, at: .now())) != nil { try? self.file.notePassedOn(order) }
+        case .intoFile(let order):
+            if (try? self.file.give(order, at: .now())) != nil {
+                state.withLock { $0.known = order }
+                try? self.file.notePassedOn(order)
+            }
         }
     }
 }

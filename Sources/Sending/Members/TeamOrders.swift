@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Campaigns
 import PostgresRuns
 public import Runs
@@ -28,15 +28,102 @@ private func projectWithStore(in choice: ProjectChoice) throws -> (project: Proj
     return (project, try StoreAddress(variable: settings.variable).open(asked: nil))
 }
 
+/// How far an order has come that was given where the run was planned.
+public enum OrderReach: Sendable {
+    /// It holds for all machines that send the run.
+    case all
+    /// It had been given before, while the store was away: now the store has it, and the other machines stop as well.
+    case passedOn
+    /// It holds on this machine. Other machines may still send: why the store could not be told.
+    case hereOnly(Diagnostic)
+}
+
+/// Passes the order that a run's file records on to the store, unless that has it.
+/// - Returns: why the store could not be told; nil if it has the order.
+func obstacleToPassingOn(_ order: RunOrder, of run: RunFile, in choice: ProjectChoice) throws -> Diagnostic? {
+    guard try run.orderToPassOn() == order else { return nil }
+    do {
+        guard let settings = try projectToStop(run, in: choice)?.store else { return namesNoStore }
+        // A store that does not have the run has no machines send it.
+        _ = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run)?.passOn(order)
+        try run.notePassedOn(order)
+        return nil
+    } catch { return Diagnostic(explaining: error) }
+}
+
+private var namesNoStore: Diagnostic {
+    Diagnostic(
+        "No volley.yaml names a store", remedy: "Name the file with --config FILE that names the store which the run was sent through.")
+}
+
+/// Why an order does not hold for the machines that may be sending a run.
+/// - Parameter isGiven: whether it was given before, and holds on this machine.
+func isUntold(_ order: RunOrder, _ run: RunFile, _ why: Diagnostic, isGiven: Bool) -> Diagnostic {
+    let word = order == .pause ? "paused" : "cancelled"
+    let state =
+        isGiven
+        ? "the run is \(word) on this machine, and the store can still not be told" : "the run was not \(word), as the store cannot be told"
+    return Diagnostic(
+        "\(state): other machines may be sending it. \(TextFormat.capitalized(why.message))", file: run.place,
+        remedy: "Give the order again once the store answers.\(why.remedy.map { " \($0)" } ?? "")", why.remedies)
+}
+
+/// The volley.yaml of a run, as far as stopping it needs one; nil if there is none.
+private func projectToStop(_ run: RunFile, in choice: ProjectChoice) throws -> Project? {
+    try CurrentProject.file(of: run, in: choice).map { try Project.readToStop(file: $0) }
+}
+
+/// Tells the store of orders that were given on this machine while it was away, and whose processes have ended here.
+/// - Parameter ids: runs that are being sent through the store, or are paused.
+/// - Returns: those of them that are cancelled by it.
+@discardableResult
+func passOnOrders(ofRuns ids: [String], _ store: Store, in catalog: RunsFolder) -> Set<String> {
+    Set(
+        ids.filter { id in
+            guard catalog.holds(id), let run = try? catalog.open(id, readOnly: false) else { return false }
+            defer { run.close() }
+            guard run.sendingSince == nil, let order = try? run.orderToPassOn(), let ledger = try? store.reopen(run),
+                (try? ledger.passOn(order)) != nil
+            else { return false }
+            try? run.notePassedOn(order)
+            return order == .cancel
+        })
+}
+
+/// Pauses a run in the store that no process of this machine sends.
+/// - Returns: false if no other machine sends it.
+/// - Throws: `Diagnostic`: other machines may send it, and the store cannot be told.
+func pauseInStore(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
+    guard try run.sharedSince() != nil, !run.isWithoutStore else { return false }
+    do {
+        guard let settings = try projectToStop(run, in: choice)?.store else { throw namesNoStore }
+        guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run), try ledger.status().state == .running
+        else { return false }
+        return try ledger.passOn(.pause) == .paused
+    } catch { throw isUntold(.pause, run, Diagnostic(explaining: error), isGiven: false) }
+}
+
+/// What cancelling a run in the store has shown.
+struct StoreCancellation {
+    /// What the store has forgotten: devices of whom the file says that they were never sent to may have got the push.
+    var forgotten: LedgerStop?
+    /// Whether the other machines had sent the rest before.
+    var hasFinished = false
+    /// Why there is no store to tell, although other machines may send the run; nil for most.
+    var obstacle: Diagnostic?
+}
+
 /// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
 /// the file.
-/// - Returns: what the store has forgotten: devices of whom the file says that they were never sent to may have got the push.
-func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> LedgerStop? {
-    guard try run.hasBegun(), let project = try? CurrentProject(of: run, in: choice).project,
-        let settings = project.store, RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
-        !run.isWithoutStore
-    else { return nil }
-    guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run) else { return nil }
+/// - Throws: `Diagnostic`: other machines may send it, and the store cannot be told.
+func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> StoreCancellation {
+    guard try run.hasBegun(), !run.isWithoutStore else { return StoreCancellation() }
+    let isShared = try run.sharedSince() != nil
+    let project = isShared ? try projectToStop(run, in: choice) : (try? projectToStop(run, in: choice)) ?? nil
+    guard let project, let settings = project.store else { return StoreCancellation(obstacle: isShared ? namesNoStore : nil) }
+    guard RunToSend.isForTeam(run.plan, project, try run.plan.settings.get()),
+        let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run)
+    else { return StoreCancellation() }
     try ledger.cancelAndFetch()
-    return try ledger.forgetting()
+    return StoreCancellation(forgotten: try ledger.forgetting(), hasFinished: try ledger.status().state == .finished)
 }

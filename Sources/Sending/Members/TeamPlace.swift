@@ -36,7 +36,7 @@ final class TeamPlace: Sendable {
     ///   - paces: those that members keep together.
     ///   - clock: set by the store's, as beats show it.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
-    init(_ ledger: SharedLedger, file: (any RunLedger)?, dividing paces: [DividedPace], setting clock: CommonClock) throws {
+    init(_ ledger: SharedLedger, file: RunFile?, dividing paces: [DividedPace], setting clock: CommonClock) throws {
         let answers = MemberAnswers(ledger.plan)
         (self.ledger, self.answers) = (ledger, answers)
         commonClock = clock

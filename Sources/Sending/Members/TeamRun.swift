@@ -17,12 +17,14 @@ extension RunToSend {
     /// The same of this run.
     var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) && !run.isWithoutStore }
 
-    /// Sets this process's clock by the store's: before the first token is dated.
+    /// Sets this process's clock by the store's, before the first token is dated, and tells the store of orders to other runs that it missed.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
-    static func setClock(_ context: SendingContext, by project: Project) throws {
+    static func askStore(of project: Project, for run: RunFile, _ context: SendingContext) throws {
         guard let settings = project.store else { return }
         let store = try StoreAddress(variable: settings.variable).open(asked: nil)
         context.clock.correct(bySeconds: try store.clockOffsetSeconds())
+        let others = ((try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []).filter { $0 != run.plan.id }
+        passOnOrders(ofRuns: others, store, in: run.catalog)
     }
 
     /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
@@ -96,16 +98,32 @@ extension RunToSend {
         guard stage.attendance.cancellation.isRequested, isGivenUp || error is CancellationError else { return nil }
         let isShared = (try? run.sharedSince()) != nil
         if isGivenUp, isShared {
-            let id = run.plan.id
-            stage.attendance.observer(
-                .warnings([
-                    Diagnostic(
-                        "the store could not be told that the run was interrupted: machines that help continue it once the store answers",
-                        file: run.place, remedy: "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
-                        [.cancel(run: id), .resume(run: id)], severity: .warning)
-                ]))
+            stage.attendance.observer(.warnings([untold((try? run.orderToPassOn()) ?? nil)]))
         }
         return stage.recorded(.interrupted)
+    }
+
+    /// What the store has not got as the process ends.
+    /// - Parameter order: that was given before; nil for the interruption alone.
+    private func untold(_ order: RunOrder?) -> Diagnostic {
+        let id = run.plan.id
+        let (what, remedy, remedies): (String, String, [Remedy]) =
+            switch order {
+            case .cancel: ("cancelled", "`volley cancel \(id)`, once it does, ends the run for all.", [.cancel(run: id)])
+            case .pause:
+                (
+                    "paused", "`volley pause \(id)`, once it does, pauses the run for all; `volley cancel \(id)` ends it.",
+                    [.cancel(run: id)]
+                )
+            case .goOn, nil:
+                (
+                    "interrupted", "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
+                    [.cancel(run: id), .resume(run: id)]
+                )
+            }
+        return Diagnostic(
+            "the store could not be told that the run was \(what): machines that help continue it once the store answers", file: run.place,
+            remedy: remedy, remedies, severity: .warning)
     }
 }
 
@@ -122,7 +140,7 @@ extension RunToSend {
 extension RunSender {
     /// Sends as a member until the run has ended for all, or for this process, which is a member no longer then.
     /// - Parameter file: the run's own, where this machine has it.
-    func send(through ledger: SharedLedger, file: (any RunLedger)?) throws -> RunEnd {
+    func send(through ledger: SharedLedger, file: RunFile?) throws -> RunEnd {
         let paces = paces, registry = attendance.context.paces, id = run.plan.id
         let divided = paces.map { DividedPace($0, ofRun: id, registry) }
         let place = try TeamPlace(ledger, file: file, dividing: divided, setting: attendance.context.clock)

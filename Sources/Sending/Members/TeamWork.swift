@@ -99,7 +99,10 @@ public final class TeamWork: Sendable {
     /// - Returns: whether it has ended for all.
     @discardableResult
     private func help(with id: String, _ store: Store) throws -> Bool {
-        let catalog = try Project.catalog(choice), ledger = try store.open(id, in: catalog)
+        let catalog = try Project.catalog(choice)
+        // It was cancelled here while the store was away.
+        if passOnOrders(ofRuns: [id], store, in: catalog).contains(id) { return true }
+        let ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }
         observer(.joined(ledger.plan))

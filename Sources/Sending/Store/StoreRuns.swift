@@ -37,8 +37,12 @@ public struct StoreRuns: Sendable {
     }
 
     /// All runs that are there. Where some are being sent, it takes a few seconds to see which members beat.
+    /// - Parameter catalog: where this machine's runs are: the store is told of orders to them that it missed.
     /// - Throws: a `Diagnostic`; `CancellationError`.
-    public func list() throws -> StoreRunList { StoreRunList(try store.runs()) }
+    public func list(passingOnFrom catalog: RunsFolder) throws -> StoreRunList {
+        let found = try store.runs(), live = found.filter { [.running, .paused].contains($0.status.state) }
+        return StoreRunList(passOnOrders(ofRuns: live.map(\.id), store, in: catalog).isEmpty ? found : try store.runs())
+    }
 
     /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
     /// - Throws: a `Diagnostic`: there is none; `CancellationError`.

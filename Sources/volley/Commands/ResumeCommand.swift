@@ -87,12 +87,11 @@ public enum PauseCommand {
     /// Returns at once; the process that sends the run waits for the outstanding answers, and then pauses.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        var options = options
+        options.project.isForStopping = true
         let (id, run) = try SharedOrder.run(argument, givingElsewhere: .pause, options)
-        // Others may send a run whose process here is gone.
-        if let run, run.isBeingSent || (try? give(.pause, toSharedRun: run.plan.id, in: options.project)) != true {
-            try pause(run, at: .now())
-        }
-        return RunAnswer.show(id, .paused, text: "\(id) is paused. `volley resume \(id)` continues it.", options, console)
+        let reach = try run.map { try pause($0, at: .now(), in: options.project) } ?? .all
+        return RunAnswer.show(id, .paused, "`volley resume \(id)` continues it.", reach, options, console)
     }
 }
 
@@ -101,6 +100,8 @@ public enum CancelCommand {
     /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        var options = options
+        options.project.isForStopping = true
         let id: String, run: RunFile?
         do { (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options) } catch {
             // The log and the list of `volley schedule` name a run before it has a file.
@@ -108,8 +109,9 @@ public enum CancelCommand {
             (id, run) = (argument, nil)
             for warning in warnings { console.warn(warning) }
         }
-        if let run { for warning in try cancel(run, in: options.project) { console.warn(warning) } }
-        return RunAnswer.show(id, .cancelled, text: "\(id) is cancelled: nothing more of it is sent.", options, console)
+        let (reach, warnings) = try run.map { try cancel($0, in: options.project) } ?? (.all, [])
+        for warning in warnings { console.warn(warning) }
+        return RunAnswer.show(id, .cancelled, "", reach, options, console)
     }
 }
 
@@ -143,5 +145,29 @@ enum RunAnswer {
     static func show(_ run: String, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
         let answer = JSONValue.object(pairs: [("run", .string(run)), ("state", .string(state.rawValue))])
         return console.answer(options.isJSON ? answer.indentedText : text, done: text)
+    }
+
+    /// The answer to an order to stop.
+    /// - Parameter next: what may be done next; may be blank.
+    /// - Returns: exit code 1 if other machines may still send the run.
+    static func show(
+        _ run: String, _ state: RunState, _ next: String, _ reach: OrderReach, _ options: CommonOptions, _ console: Console
+    ) -> ExitStatus {
+        let order = state == .paused ? "pause" : "cancel", stop = state == .paused ? "pause" : "end"
+        let text =
+            switch reach {
+            case .all: "\(run) is \(state.rawValue)\(state == .paused ? "." : ": nothing more of it is sent.")"
+            case .passedOn:
+                "\(run) was \(state.rawValue) on this machine before. Now the store has the order too, and other machines \(stop) the run as well."
+            case .hereOnly: "\(run) is \(state.rawValue) on this machine, and not yet for other machines."
+            }
+        if case .hereOnly(let why) = reach {
+            console.warn(
+                "The store could not be told, so machines that help may still send \(run). \(TextFormat.capitalized(why.message)). "
+                    + "Give `volley \(order) \(run)` again once the store answers.")
+        }
+        let status = show(run, state, text: next.isEmpty ? text : "\(text) \(next)", options, console)
+        if case .hereOnly = reach, status == .done { return .doneWithFailures }
+        return status
     }
 }

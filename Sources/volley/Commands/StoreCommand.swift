@@ -75,7 +75,8 @@ extension StoreCommand {
     /// Lists them.
     public static func list(options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let list = try StoreRuns(settings(options, console), Interruption.process).list()
+        let runs = try StoreRuns(settings(options, console), Interruption.process)
+        let list = try runs.list(passingOnFrom: Project.catalog(options.project))
         try console.out(options.isJSON ? list.json.indentedText : list.text)
         return .done
     }

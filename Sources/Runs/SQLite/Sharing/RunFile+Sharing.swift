@@ -33,6 +33,54 @@ extension RunFile {
     }
 }
 
+/// Orders that were given where this file is: the machines that go by the store stop only once the store has them.
+extension RunFile {
+    private static let orderTable = """
+        CREATE TABLE IF NOT EXISTS order_to_pass_on (   -- a row while the store is not known to have the order that is the run's state
+            state TEXT NOT NULL
+        )
+        """
+
+    /// The pause or cancellation that was given here, and that the store is not known to have: other machines may still send the run. nil
+    /// for none. Notes are in the table `order_to_pass_on`.
+    public func orderToPassOn() throws -> RunOrder? {
+        try read { db in
+            guard try Self.mayBeSentElsewhere(db), try db.tableExists("order_to_pass_on"), let state = try RunSchema.state(db) else {
+                return nil
+            }
+            let noted = try db.first("SELECT state FROM order_to_pass_on") { try $0.string(0) }
+            return noted == state.rawValue ? RunOrder(state) : nil
+        }
+    }
+
+    /// Notes that the store has an order: no other one that was given since.
+    package func notePassedOn(_ order: RunOrder) throws {
+        guard try orderToPassOn() == order else { return }
+        try write { try $0.execute(sql: "DELETE FROM order_to_pass_on WHERE state = ?", arguments: [order.state.rawValue]) }
+    }
+
+    /// Notes that the store has yet to get an order, in the transaction that records it.
+    func noteToPassOn(_ order: RunOrder, _ db: Database) throws {
+        try forgetOrderToPassOn(db)
+        guard order != .goOn, try Self.mayBeSentElsewhere(db) else { return }
+        try db.execute(sql: Self.orderTable)
+        try db.execute(sql: "INSERT INTO order_to_pass_on VALUES (?)", arguments: [order.state.rawValue])
+    }
+
+    /// What was ordered before a life begins does not count in it.
+    func forgetOrderToPassOn(_ db: Database) throws {
+        if try db.tableExists("order_to_pass_on") { try db.execute(sql: "DELETE FROM order_to_pass_on") }
+    }
+
+    private static func mayBeSentElsewhere(_ db: Database) throws -> Bool {
+        guard try db.tableExists("shared_out"), try db.first("SELECT count(*) FROM shared_out", reading: { try $0.count(0) }) ?? 0 > 0
+        else {
+            return false
+        }
+        return try !db.tableExists("without_store")
+    }
+}
+
 /// The run file of a run that several machines send: it takes over what they record in the store, in the order in which it happened.
 extension RunFile {
     private static let markTable = """
