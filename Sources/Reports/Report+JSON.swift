@@ -22,11 +22,14 @@ extension Report {
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
         return .object(
-            pairs: head + heldMembers + test + reason + approvalMembers + figuresInJSON + serviceMembers + afterwardsMembers + chainMembers
+            pairs: head + heldMembers + hereOnlyMembers + test + reason + approvalMembers + figuresInJSON + serviceMembers
+                + afterwardsMembers + chainMembers
                 + planMembers
                 + detailMembers
         ).withoutTokens
     }
+
+    private var hereOnlyMembers: [(String, JSONValue)] { orderToPassOn == nil ? [] : [("only_here", .bool(true))] }
 
     private var heldMembers: [(String, JSONValue)] {
         guard let restored, restored.isHeld else { return [] }

@@ -15,6 +15,7 @@ extension Report {
         let id = plan.id
         if isPruned { return [] }
         if isHeld { return stepsOfHeld }
+        if let orderToPassOn { return [NextStep(words: wordsOfPassingOn, command: command(orderToPassOn))] }
         switch status.state {
         case .planned: return [stepOfPlan]
         case .running where !status.isSenderHidden:
@@ -75,6 +76,14 @@ extension Report {
         case .planned, .finished: return []
         }
     }
+
+    /// What is to be done about an order that the store does not have.
+    var wordsOfPassingOn: String {
+        "the store could not be told of this, and other machines may still send the run; this tells it, once it answers:"
+    }
+
+    /// What gives an order to stop.
+    func command(_ order: RunOrder) -> String { "volley \(order == .pause ? "pause" : "cancel") \(plan.id)" }
 
     /// Whether this machine has left it, and others may be sending it, or may have finished it.
     var isLeftToOthers: Bool { isShared && forgetting == nil && (status.state == .stopped || status.state == .running) }

@@ -50,9 +50,9 @@ extension Report {
             return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
         case .running:
             return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far\(asFetched)."
-        case .paused: return "Paused: \(acceptors) accepted \(share) so far\(asFetched)."
+        case .paused: return "Paused\(hereOnly): \(acceptors) accepted \(share) so far\(asFetched)."
         case .stopped where isNotFetched: return "Stopped: \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
-        case .cancelled where isNotFetched: return "Cancelled: \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
+        case .cancelled where isNotFetched: return "Cancelled\(hereOnly): \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
         case .stopped where count(.unsent) == 0:
             return ["Stopped: \(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         case .stopped: return "Stopped early: \(acceptors) accepted \(share); \(neverSent)."
@@ -71,6 +71,8 @@ extension Report {
         let were = TextFormat.counted(count(.unsent), one: "was", many: "were")
         return forgetting == nil && !isShared ? "\(were) never sent" : "\(were) never sent, as far as is known"
     }
+
+    private var hereOnly: String { orderToPassOn == nil ? "" : " here, and not yet for the other machines" }
 
     private var notKnown: String {
         "\(TextFormat.counted(count(.unknown), one: "is", many: "are")) not known here, as other machines may have sent them"

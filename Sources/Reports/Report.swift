@@ -28,6 +28,8 @@ public struct Report: Sendable {
     /// Whether it is sent by several machines, and the store that they share may have more than its file: the rest is
     /// fetched at the end.
     public let isShared: Bool
+    /// The pause or cancellation that holds here and not yet for other machines that may be sending the run; nil for none.
+    let orderToPassOn: RunOrder?
     /// The same where recipients that are unsent in the file count as unknown (`RunFigures.asNotFetched`).
     let isNotFetched: Bool
     /// When its recipients were removed; nil when they are there.
@@ -71,6 +73,7 @@ public struct Report: Sendable {
         statistics = try run.statistics()
         approval = try run.approval()
         isShared = try run.sharedSince() != nil
+        orderToPassOn = try run.orderToPassOn()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []

@@ -79,6 +79,13 @@ public struct RunList: Sendable {
                     "\(those) held. \(were) put back from a backup before \(had) ended, so more may have been sent than these figures say, and no "
                         + "command resumes or retries \(held.count == 1 ? "it" : "them"). `volley report RUN` says what to do.", indent: 0)
         }
+        if reports.contains(where: { $0.orderToPassOn != nil }) {
+            lines +=
+                [""]
+                + style.wrapped(
+                    "[only here]: the store that machines share could not be told, and other machines may still send the run. `volley report RUN` says what to do.",
+                    indent: 0)
+        }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
             lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, one: "file")) cannot be read:", .red))
@@ -114,7 +121,8 @@ public struct RunList: Sendable {
         let state = Column(
             title: "STATE", isNumber: false,
             cells: reports.map {
-                $0.status.state.rawValue + ($0.isHeld ? " [held]" : "") + ($0.missedForGood > 0 ? " *" : "")
+                $0.status.state.rawValue + ($0.isHeld ? " [held]" : "") + ($0.orderToPassOn == nil ? "" : " [only here]")
+                    + ($0.missedForGood > 0 ? " *" : "")
                     + ($0.plan.isTest ? " [test]" : "")
                     + ($0.isPruned ? " [pruned]" : "")
             })

@@ -14,6 +14,12 @@ extension ReportPage {
             let why = report.isHeld ? "It may have been sent on since the backup" : "It may have been retried since the backup"
             return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run))] + planAnew + repetition)
         }
+        if let order = report.orderToPassOn {
+            let button = order == .pause ? "“Pause”" : "“Cancel”"
+            return told(
+                "The store could not be told of this, and other machines may still send the run. \(button) on the run’s page tells it, once it answers.",
+                [])
+        }
         return switch state {
         case .planned: told("", stepsOfPlan)
         case .running: told("", [.watch(run: run)])

@@ -54,6 +54,10 @@ extension ReportPage {
 
     private var advice: (title: String, words: HTML, command: String) {
         let id = report.plan.id
+        if let order = report.orderToPassOn {
+            let words = Prose.html(TextFormat.capitalized(report.wordsOfPassingOn))
+            return ("\(order == .pause ? "Paused" : "Cancelled") here, and not yet for the other machines", words, report.command(order))
+        }
         switch state {
         case .planned: return ("Next step: send it", "This sends it:", "volley send --plan \(id)")
         case .running:

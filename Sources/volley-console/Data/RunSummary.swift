@@ -44,6 +44,9 @@ struct RunSummary: Sendable {
     /// The facts that are missing because it was put back from a backup; nil for most.
     var restored: RestoredRun?
 
+    /// The pause or cancellation that other machines which may be sending it do not have yet; nil for none.
+    var orderToPassOn: RunOrder?
+
     /// Whether it was put back before it had ended, so that no command continues it.
     var isHeld: Bool { restored?.isHeld ?? false }
 
@@ -84,5 +87,6 @@ struct RunSummary: Sendable {
         badges = EnvironmentBadge.html(of: plan)
         waves = plan.waves
         restored = RestoredRun(run, among: known)
+        orderToPassOn = try run.orderToPassOn()
     }
 }

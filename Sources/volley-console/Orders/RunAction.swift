@@ -51,9 +51,9 @@ enum RunAction: String, CaseIterable, Sendable {
         case .approve: isPlan && waits && run.audience > 0
         case .reject: isPlan && waits
         case .send: isPlan && !waits && !run.isForATime && run.audience > 0
-        case .pause: run.state == .running
+        case .pause: run.state == .running || run.orderToPassOn == .pause
         case .resume: run.state == .paused || run.state == .stopped && run.left > 0
-        case .cancel: run.isLive || run.state == .stopped && !run.isHeld || isPlan && !waits
+        case .cancel: run.isLive || run.orderToPassOn == .cancel || run.state == .stopped && !run.isHeld || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
         }
     }
@@ -91,6 +91,8 @@ enum RunAction: String, CaseIterable, Sendable {
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
         case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
         case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
+        case .pause where run.orderToPassOn == .pause, .cancel where run.orderToPassOn == .cancel:
+            "It is \(Words.state(run.state)) on this machine. Other machines that may be sending it are told as well."
         case .pause: "Nothing more is sent until it is resumed. What is on its way now still arrives."
         case .resume:
             """

@@ -40,7 +40,7 @@ enum RunOrders {
 
         /// Changes when the buttons or the orders may be others.
         var mark: String {
-            "\(run.state.rawValue) \(run.isApproved) \(run.restored != nil) "
+            "\(run.state.rawValue) \(run.isApproved) \(run.restored != nil) \(run.orderToPassOn != nil) "
                 + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ") + damaged.map { " \($0.number)damaged" }.joined()
         }
     }

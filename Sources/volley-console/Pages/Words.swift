@@ -19,9 +19,10 @@ enum Words {
     /// A state as a chip; the colour says no more than the word.
     static func chip(_ state: RunState) -> HTML { "<span class=\"chip state \(state.rawValue)\">\(self.state(state))</span>" }
 
-    /// The state of a run as a chip, and whether it is held.
+    /// The state of a run as a chip, and whether it is held, or in this state on this machine only.
     static func chips(of run: RunSummary) -> HTML {
-        run.isHeld ? "\(chip(run.state)) <span class=\"chip trouble\">held</span>" : chip(run.state)
+        if run.orderToPassOn != nil { return "\(chip(run.state)) <span class=\"chip trouble\">not yet for other machines</span>" }
+        return run.isHeld ? "\(chip(run.state)) <span class=\"chip trouble\">held</span>" : chip(run.state)
     }
 
     /// A moment in UTC, which the script completes with the viewer's own time.
