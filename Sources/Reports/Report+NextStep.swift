@@ -61,6 +61,11 @@ extension Report {
             return [NextStep(words: "correct the settings, then plan and send it again\(atOnce):", command: sendAgain)]
         case .stopped where needsNewMessage: return [newPlan(after: "correct the campaign's content")]
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
+        case .stopped where hasPassedLimit:
+            return [
+                NextStep(words: "fix the cause, then this resumes it, with the limit of its plan:", command: "volley resume \(id)"),
+                newPlan(after: "or, to send the rest with another limit, write it as delivery.stop_when in the campaign"),
+            ]
         case .stopped:
             let fix = isInterrupted ? "" : "fix the cause, then "
             return [NextStep(words: "\(fix)this resumes it where it stopped:", command: "volley resume \(id)")]
@@ -149,6 +154,9 @@ extension Report {
 
     /// Whether the service does not accept the message: a run keeps it, so that resuming would not help.
     var needsNewMessage: Bool { status.cause?.blamesMessage() ?? false }
+
+    /// Whether it passed a limit of the campaign: a run keeps those of its plan.
+    var hasPassedLimit: Bool { if case .limit? = status.cause { true } else { false } }
 
     /// Whether it was a person, or the machine, that ended the process: there is no cause to fix.
     var isInterrupted: Bool { status.cause == .interrupted }

@@ -43,7 +43,8 @@ struct StopLimitsTests {
             reason(bench) == """
                 20.8 % of the answers so far were invalid_token (21 of 101), and delivery.stop_when in the campaign allows 20%. The last reason was \
                 Unregistered. Check that the export is recent and belongs to this app, and check its environment and topic in volley.yaml. \
-                An old list simply has many dead tokens; in that case you can raise the limit.
+                An old list simply has many dead tokens: then raise the limit in the campaign, and plan it again. This run keeps the limit that \
+                it was planned with.
                 """)
     }
 

@@ -46,6 +46,11 @@ extension ReportPage {
             told("Correct the campaign’s content: a run keeps its message.", planAnew + repetition)
         case .stopped where !report.isAnythingLeft || report.hasStoppedServices:
             told("Nothing is left to send in this run.", afterNothingLeft)
+        case .stopped where report.hasPassedLimit:
+            told(
+                "Once that is fixed:", [.resume(run: run)],
+                "\(onlyOnce). It keeps the limit of its plan: to send the rest with another one, change that in the campaign. "
+                    + (planAnew + repetition).map(\.sentence).joined(separator: " "))
         case .stopped: told(report.isInterrupted ? "" : "Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
         case .finished:
             told(

@@ -98,6 +98,15 @@ extension ReportPage {
             return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
         case .stopped where report.isInterrupted:
             return ("Why it stopped", "This resumes the run. \(onlyOnce):", "volley resume \(id)")
+        case .stopped where report.hasPassedLimit:
+            let steps = report.nextSteps.dropFirst().map { step in
+                "\(Prose.html(TextFormat.capitalized(step.words))) <code>\(step.command ?? "")</code> " as HTML
+            }
+            return (
+                "Why it stopped",
+                "\(HTML(joined: steps))Once you have fixed the cause, this resumes the run, with the limit of its plan. \(onlyOnce):",
+                "volley resume \(id)"
+            )
         case .stopped:
             return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .cancelled where report.forgetting != nil && report.isAnythingLeft:

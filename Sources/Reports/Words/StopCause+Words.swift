@@ -69,7 +69,8 @@ extension StopCause {
         switch outcome {
         case .invalidToken:
             ". Check that the export is recent and belongs to this app, and check its environment and \(service.topic) in volley.yaml. An old list "
-                + "simply has many dead \(service.targets); in that case you can raise the limit."
+                + "simply has many dead \(service.targets): then raise the limit in the campaign, and plan it again. This run keeps the limit that it "
+                + "was planned with."
         case .rejected:
             ". Check the campaign's content and delivery, and the reasons in the report, before you send more."
         default:

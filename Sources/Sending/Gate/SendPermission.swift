@@ -209,6 +209,12 @@ struct SendPermission {
         return RefusalText.isOvertaken(run)
     }
 
+    /// Why a run that has stopped is neither continued nor retried, as others have reached what is left of it; nil if it may be.
+    private func retryOfSuperseded(_ step: SendGate.Step) throws -> Diagnostic? {
+        guard step == .retry, try run.status().state == .stopped else { return nil }
+        return try supersession()
+    }
+
     /// Commands that begin and are refused at the same moment are few.
     private static let mostLooks = 5
 
@@ -282,7 +288,7 @@ struct SendPermission {
         switch why {
         case .isOutdated: outdated()
         case .hasBegun: try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
-        case .hasOtherState: try LedgerGap.held(run) ?? RefusalText.state(run, run.status().state, step)
+        case .hasOtherState: try LedgerGap.held(run) ?? retryOfSuperseded(step) ?? RefusalText.state(run, run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
         case .isRetried: try RefusalText.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
