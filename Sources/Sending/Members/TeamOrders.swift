@@ -74,20 +74,21 @@ private func projectToStop(_ run: RunFile, in choice: ProjectChoice) throws -> P
 }
 
 /// Tells the store of orders that were given on this machine while it was away, and whose processes have ended here.
-/// - Parameter ids: runs that are being sent through the store, or are paused.
-/// - Returns: those of them that are cancelled by it.
+/// - Parameter ids: runs that the store has.
+/// - Returns: the orders that it has now, by the ids of runs.
 @discardableResult
-func passOnOrders(ofRuns ids: [String], _ store: Store, in catalog: RunsFolder) -> Set<String> {
-    Set(
-        ids.filter { id in
-            guard catalog.holds(id), let run = try? catalog.open(id, readOnly: false) else { return false }
-            defer { run.close() }
-            guard run.sendingSince == nil, let order = try? run.orderToPassOn(), let ledger = try? store.reopen(run),
-                (try? ledger.passOn(order)) != nil
-            else { return false }
-            try? run.notePassedOn(order)
-            return order == .cancel
-        })
+func passOnOrders(ofRuns ids: [String], _ store: Store, in catalog: RunsFolder) -> [String: RunOrder] {
+    var passed: [String: RunOrder] = [:]
+    for id in ids where catalog.holds(id) {
+        guard let run = try? catalog.open(id, readOnly: false) else { continue }
+        defer { run.close() }
+        guard run.sendingSince == nil, let order = try? run.orderToPassOn(), let ledger = try? store.reopen(run),
+            (try? ledger.passOn(order)) != nil
+        else { continue }
+        try? run.notePassedOn(order)
+        passed[id] = order
+    }
+    return passed
 }
 
 /// Pauses a run in the store that no process of this machine sends.

@@ -101,7 +101,7 @@ public final class TeamWork: Sendable {
     private func help(with id: String, _ store: Store) throws -> Bool {
         let catalog = try Project.catalog(choice)
         // It was cancelled here while the store was away.
-        if passOnOrders(ofRuns: [id], store, in: catalog).contains(id) { return true }
+        if passOnOrders(ofRuns: [id], store, in: catalog)[id] == .cancel { return true }
         let ledger = try store.open(id, in: catalog)
         let stage = try TeamStage(ledger, catalog, project, attendance)
         defer { stage.close() }

@@ -40,8 +40,8 @@ public struct StoreRuns: Sendable {
     /// - Parameter catalog: where this machine's runs are: the store is told of orders to them that it missed.
     /// - Throws: a `Diagnostic`; `CancellationError`.
     public func list(passingOnFrom catalog: RunsFolder) throws -> StoreRunList {
-        let found = try store.runs(), live = found.filter { [.running, .paused].contains($0.status.state) }
-        return StoreRunList(passOnOrders(ofRuns: live.map(\.id), store, in: catalog).isEmpty ? found : try store.runs())
+        let found = try store.runs(), open = found.filter { ![.finished, .cancelled].contains($0.status.state) }
+        return StoreRunList(passOnOrders(ofRuns: open.map(\.id), store, in: catalog).isEmpty ? found : try store.runs())
     }
 
     /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
