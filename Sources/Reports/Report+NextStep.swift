@@ -64,7 +64,7 @@ extension Report {
         case .stopped where hasPassedLimit:
             return [
                 NextStep(words: "fix the cause, then this resumes it, with the limit of its plan:", command: "volley resume \(id)"),
-                newPlan(after: "or, to send the rest with another limit, write it as delivery.stop_when in the campaign"),
+                newPlan(after: "to send the rest with another limit, write it as delivery.stop_when in the campaign"),
             ]
         case .stopped:
             let fix = isInterrupted ? "" : "fix the cause, then "

@@ -46,6 +46,30 @@ struct FileTests {
         #expect(found { () throws(Diagnostics) in try Project.read(file: "\(folder.path)/volley.yaml") }.contains("there is no such file"))
     }
 
+    @Test("what stopping a run needs is read whatever is wrong elsewhere in volley.yaml, and nothing of it is guessed")
+    func readToStop() throws {
+        let folder = try TemporaryFolder()
+        func read(_ text: String) throws(Diagnostics) -> Project {
+            let project = "\(folder.path)/volley.yaml"
+            _ = folder.file("volley.yaml", Array(text.utf8))
+            return try Project.readToStop(file: project)
+        }
+        let places = "runs: sent\nstore: {postgres: {url_env: VOLLEY_DATABASE}}\n"
+        for rest in ["apps: {shop: {topic: com.example.shop, environment: simulator}}\n", "apps: {shop: {bogus: 1}}\n", "bogus: 1\n"] {
+            let project = try read(places + rest)
+            #expect(project.runs == "sent" && project.store?.variable.value == "VOLLEY_DATABASE", "\(rest)")
+        }
+        let bare = try read("apps: 1\n")
+        #expect(bare.runs == "runs" && bare.store == nil)
+        for text in [
+            "runs: [a]\n", "runz: sent\napps: 1\n", "store: {postgres: {url: x}}\n", "stores: {postgres: {url_env: A}}\n",
+            "runs: a\nruns: b\n",
+            "runs: sent\napps: [\n", "runs:\n",
+        ] {
+            #expect(found { () throws(Diagnostics) in (try read(text), []) }.contains("name the folder with --runs FOLDER"), "\(text)")
+        }
+    }
+
     @Test("a folder is no file")
     func folder() throws {
         let folder = try TemporaryFolder()

@@ -129,6 +129,23 @@ struct ResumeTests {
         #expect(accepted.count == report["outcomes"]?.int("accepted") && accepted.allSatisfy { $0.value.count == 1 })
     }
 
+    @Test("a run is paused and cancelled whatever mistake volley.yaml has; one that hides where runs are is got around with --runs")
+    func mistakenProject() throws {
+        let server = try server(), folder = server.folder
+        let running = try server.startSending()
+        let right = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", right + "bogus: 1\n")
+        #expect(try folder.volley("report", "last").status == 2)
+        let paused = try folder.volley("pause", "last")
+        #expect(paused.status == 0, "\(paused)")
+        try folder.write("volley.yaml", right + "bogus: [\n")
+        let refused = try folder.volley("cancel", "last")
+        #expect(refused.status == 2 && refused.errors.contains("--runs FOLDER"), "\(refused)")
+        let cancelled = try folder.volley("cancel", "last", "--runs", "runs")
+        #expect(cancelled.status == 0 && cancelled.output.contains("nothing more of it is sent"), "\(cancelled)")
+        #expect(running.finish().status == 3)
+    }
+
     @Test("a plan that nobody wants is cancelled, and says how to send it before")
     func cancelledPlan() throws {
         let folder = try ProjectFolder()

@@ -87,6 +87,33 @@ struct SendTests {
         #expect(try folder.volley("send", "--plan", plan, "--yes", "--json", "--runs", "other").status == 3)
     }
 
+    @Test("a run that passed a limit keeps it when it is resumed; the new plan that its report names sends the rest, to each device once")
+    func otherLimit() throws {
+        let tokens = (0..<600).map { $0 % 3 == 0 ? "00000410" + String(ProjectFolder.token($0).dropFirst(8)) : ProjectFolder.token($0) }
+        let folder = try ProjectFolder(export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
+        try folder.writeCampaign(delivery: "stop_when: {invalid_token: 15%, after: 100}")
+        let run = try #require(try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
+        let delivery = "stop_when: {invalid_token: 90%, after: 100}"
+        try folder.writeCampaign(delivery: delivery)
+        let resumed = try folder.volley("resume", run, "--json")
+        #expect(try resumed.status == 3 && resumed.json()["state"]?.stringValue == "stopped", "\(resumed)")
+        let said = try folder.volley("report", run).output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        #expect(said.contains("with the limit of its plan") && said.contains("write it as delivery.stop_when in the campaign"), "\(said)")
+        let reached = "runs/reached-\(run).csv",
+            listing = ["report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", reached]
+        #expect(said.contains("volley report \(run) --format csv --outcome accepted,unknown --output"), "\(said)")
+        #expect(try VolleyBinary.run(listing, in: folder.url).status == 0)
+        try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(reached)}", delivery: delivery)
+        let rest = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(rest.status == 0, "\(rest)")
+        let accepted = try [resumed, rest].map { try $0.json()["outcomes"]?.int("accepted") ?? 0 }
+        #expect(accepted.reduce(0, +) == 400 && accepted.allSatisfy { $0 > 0 }, "\(accepted)")
+        // What is left of the first run has its push: neither of the ways to go on with it is offered.
+        let retried = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
+        #expect(retried.status == 2 && retried.errors.contains("of the devices that are left in this run"), "\(retried)")
+        #expect(!retried.errors.contains("volley resume") && !retried.errors.contains("volley retry"), "\(retried)")
+    }
+
     @Test("without --yes and without a terminal nothing is planned or sent")
     func asksOnlyOnATerminal() throws {
         let folder = try ProjectFolder()

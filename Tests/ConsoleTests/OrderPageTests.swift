@@ -157,6 +157,23 @@ struct OrderPageTests {
         #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
     }
 
+    @Test("a run that is paused or cancelled on one machine only says so, and its button tells the others")
+    func onlyHere() throws {
+        let office = try Office()
+        var run = try RunSummary(
+            office.folder.run(Self.id, .stopped), figures: nil, known: HistorySnapshot(of: office.site.catalog))
+        for (order, action) in [(RunOrder.pause, RunAction.pause), (.cancel, .cancel)] {
+            run.state = order.state
+            #expect(!RunAction.pause.isOffered(for: run, needsApproval: false))
+            run.orderToPassOn = order
+            #expect(action.isOffered(for: run, needsApproval: false))
+            #expect(
+                action.meaning(for: run, at: TestFolder.start).markup.contains("Other machines that may be sending it are told as well"))
+            #expect(Words.chips(of: run).markup.contains("not yet for other machines"))
+            run.orderToPassOn = nil
+        }
+    }
+
     @Test("the page of a plan that was cancelled does not say that it is still to begin")
     func cancelledPlan() async throws {
         let office = try Office()

@@ -117,6 +117,40 @@ extension MachineRun {
         return found
     }
 
+    /// Ends the database's server, stops the run at home, ends the process there, and gives the order again once the server is back.
+    static func stopWithoutStore(_ machines: Machines, by order: String, state: String) throws -> [String] {
+        machines.wait(atMost: 60) { machines.answered > 500 }
+        machines.database.server.stop()
+        var found: [String] = []
+        func give(_ status: Int32, saying words: String) throws {
+            let given = try machines.volley(.home, order, "last")
+            if given.status != status || !(given.output + given.errors).contains(words) { found.append("\(order): \(given)") }
+        }
+        if !machines.wait(atMost: 10, until: { machines.said(.home).contains("cannot be reached") }) {
+            found.append("home does not say within ten seconds that the store is away")
+        }
+        try give(1, saying: "machines that help may still send")
+        try give(2, saying: "other machines may be sending it")
+        machines.signal(.home, SIGINT)
+        let status = machines.finishHome(within: 10), expected: Int32 = order == "cancel" ? 3 : 130
+        if status != expected { found.append("home ended with \(status), not \(expected)") }
+        if !machines.said(.home).contains("could not be told that the run was \(state)") {
+            found.append("home does not say what others do")
+        }
+        let runs = try machines.volley(.home, "runs")
+        if !runs.output.contains("\(state) [only here]") { found.append("runs: \(runs)") }
+        try machines.database.server.start()
+        try give(0, saying: "Now the store has the order")
+        if machines.database.runState != state { found.append("the run is \(machines.database.runState) in the store") }
+        machines.wait(atMost: 4) { false }
+        let before = machines.answered
+        machines.wait(atMost: 3) { false }
+        if machines.answered != before || before >= machines.setup.recipients {
+            found.append("\(machines.answered - before) were sent after the store had the order, after \(before)")
+        }
+        return found
+    }
+
     static func cancelAfterDeath(_ machines: Machines) throws -> [String] {
         machines.wait(atMost: 60) { machines.answered > 500 }
         machines.kill(.home)

@@ -14,6 +14,8 @@ enum MachineRun: String, CaseIterable, Sendable {
     case declaredDead = "home was declared dead"
     /// The database is away while home is interrupted.
     case interruptedWithoutStore = "interrupted while the store is away"
+    /// Home is told to stop while the database is away, and then interrupted.
+    case cancelledWithoutStore = "cancelled while the store is away", pausedWithoutStore = "paused while the store is away"
     case cancelledAfterDeath = "cancelled at home after its process was killed"
     case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
@@ -24,6 +26,7 @@ enum MachineRun: String, CaseIterable, Sendable {
     /// time as others.
     static let withOrders: [MachineRun] = [
         .ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed, .declaredDead, .interruptedWithoutStore,
+        .cancelledWithoutStore, .pausedWithoutStore,
     ]
 
     /// - Returns: everything that is wrong; blank if nothing is.
@@ -58,6 +61,8 @@ enum MachineRun: String, CaseIterable, Sendable {
         // Answers of all machines are outstanding when it is cancelled.
         case .orders, .ordersAtHome, .ordersFromCopy: setup.simulator = ["--latency", "400"]
         case .restored, .restoredAfterDeath, .interruptedWithoutStore: setup.hasOwnServer = true
+        // The others must not be through before they are told.
+        case .cancelledWithoutStore, .pausedWithoutStore: (setup.recipients, setup.hasOwnServer) = (4000, true)
         case .otherKey, .declaredDead, .cancelledAfterDeath, .resumedAfterAll: break
         }
         return setup
@@ -109,6 +114,13 @@ enum MachineRun: String, CaseIterable, Sendable {
             // What was answered and not recorded is unknown.
             limits.unknown = 12 * Self.pace
             found += try Self.interruptWithoutStore(machines)
+        case .cancelledWithoutStore:
+            (expected, limits.unsent, limits.unknown) = (3, machines.setup.recipients, 12 * Self.pace)
+            found += try Self.stopWithoutStore(machines, by: "cancel", state: "cancelled")
+        case .pausedWithoutStore:
+            limits.unknown = 12 * Self.pace
+            found += try Self.stopWithoutStore(machines, by: "pause", state: "paused")
+            try machines.start(.home, "resume", "last")
         case .cancelledAfterDeath:
             (expected, limits.unsent, limits.unknown) = (128 + SIGKILL, machines.setup.recipients, Self.pace)
             found += try Self.cancelAfterDeath(machines)

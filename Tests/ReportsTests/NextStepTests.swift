@@ -109,6 +109,53 @@ import Testing
         #expect(try Report(run).count(.unsent) == 6)
     }
 
+    @Test("an order that other machines do not have yet is not told as if it held for all", arguments: [RunOrder.pause, .cancel])
+    func onlyHere(order: RunOrder) throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
+        try run.setState(.running, at: start)
+        try run.noteShared(at: start)
+        try run.give(order, at: start)
+        let word = order == .pause ? "Paused" : "Cancelled", command = "volley \(order == .pause ? "pause" : "cancel") \(id)"
+        var report = try Report(run)
+        #expect(report.headline.hasPrefix("\(word) here, and not yet for the other machines: "), "\(report.headline)")
+        #expect(report.nextSteps.map(\.command) == [command])
+        #expect(report.json["only_here"] == .bool(true))
+        for (face, advice) in [(Face.terminal, command), (.console, order == .pause ? "“Pause”" : "“Cancel”")] {
+            report.face = face
+            let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+            #expect(page.contains("not yet for the other machines") && page.contains(advice), "\(page)")
+        }
+        let list = try RunList(runs: [run], broken: []).text(width: 160, colour: false)
+        #expect(list.contains(order.state.rawValue + " [only here]") && list.contains("[only here]: the store"), "\(list)")
+        try run.notePassedOn(order)
+        #expect(try Report(run).headline.hasPrefix("\(word): ") && Report(run).json["only_here"] == nil)
+    }
+
+    @Test("a run that passed a limit of its campaign says that it keeps the limit, and how the rest is sent with another one")
+    func passedLimit() throws {
+        let folder = try TemporaryFolder(), stopped = try makeRun(folder, recipients(20))
+        try stopped.setState(.running, at: start)
+        try stopped.claim(0..<10, at: start)
+        try stopped.record(
+            (0..<10).map { id in
+                Settlement(
+                    recipient: id, outcome: id < 5 ? .accepted : .invalidToken, status: id < 5 ? 200 : 410,
+                    reason: id < 5 ? "" : "Unregistered", attempts: 1, settledAt: start)
+            })
+        let passed = PassedLimit(
+            outcome: .invalidToken, count: 5, answers: 10, limit: StopShare(millionths: 200_000), lastReason: "Unregistered")
+        try stopped.setState(.stopped, cause: .limit(service: "apns", passed), at: start)
+        var report = try Report(stopped)
+        #expect(report.nextSteps.map(\.command).first == "volley resume \(id)")
+        #expect(report.nextSteps.first?.words.contains("with the limit of its plan") == true)
+        #expect(report.nextSteps.last?.words.contains("delivery.stop_when in the campaign, then plan") == true, "\(report.nextSteps)")
+        for face in [Face.terminal, .console] {
+            report.face = face
+            let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+            #expect(page.contains("the limit of its plan"), "\(page)")
+        }
+    }
+
     @Test("in the console, a report’s page names buttons and people to ask, and no command", arguments: RunState.allCases)
     func console(state: RunState) throws {
         let mixtures: [[Outcome: Int]] = [

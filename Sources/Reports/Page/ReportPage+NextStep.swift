@@ -52,12 +52,26 @@ extension ReportPage {
         return "<section class=\"panel next\" id=\"next\"><p><b>Next step.</b> \(words)</p></section>"
     }
 
+    /// What to do about an order that other machines do not have yet.
+    private func adviceOnPassingOn(_ order: RunOrder) -> (title: String, words: HTML, command: String) {
+        let state = order == .pause ? "Paused" : "Cancelled"
+        let words = Prose.html(TextFormat.capitalized(report.wordsOfPassingOn))
+        return ("\(state) here, and not yet for the other machines", words, report.command(order))
+    }
+
+    /// What to do about a run that passed a limit of its campaign.
+    private var adviceOnLimit: (title: String, words: HTML, command: String) {
+        let others = report.nextSteps.dropFirst().map { step in
+            "\(Prose.html(TextFormat.capitalized(step.words))) <code>\(step.command ?? "")</code> " as HTML
+        }
+        let words: HTML =
+            "\(HTML(joined: others))Once you have fixed the cause, this resumes the run, with the limit of its plan. \(onlyOnce):"
+        return ("Why it stopped", words, "volley resume \(report.plan.id)")
+    }
+
     private var advice: (title: String, words: HTML, command: String) {
         let id = report.plan.id
-        if let order = report.orderToPassOn {
-            let words = Prose.html(TextFormat.capitalized(report.wordsOfPassingOn))
-            return ("\(order == .pause ? "Paused" : "Cancelled") here, and not yet for the other machines", words, report.command(order))
-        }
+        if let order = report.orderToPassOn { return adviceOnPassingOn(order) }
         switch state {
         case .planned: return ("Next step: send it", "This sends it:", "volley send --plan \(id)")
         case .running:
@@ -98,15 +112,7 @@ extension ReportPage {
             return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
         case .stopped where report.isInterrupted:
             return ("Why it stopped", "This resumes the run. \(onlyOnce):", "volley resume \(id)")
-        case .stopped where report.hasPassedLimit:
-            let steps = report.nextSteps.dropFirst().map { step in
-                "\(Prose.html(TextFormat.capitalized(step.words))) <code>\(step.command ?? "")</code> " as HTML
-            }
-            return (
-                "Why it stopped",
-                "\(HTML(joined: steps))Once you have fixed the cause, this resumes the run, with the limit of its plan. \(onlyOnce):",
-                "volley resume \(id)"
-            )
+        case .stopped where report.hasPassedLimit: return adviceOnLimit
         case .stopped:
             return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .cancelled where report.forgetting != nil && report.isAnythingLeft:
