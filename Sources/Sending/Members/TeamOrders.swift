@@ -64,8 +64,8 @@ func isUntold(_ order: RunOrder, _ run: RunFile, _ why: Diagnostic, isGiven: Boo
         isGiven
         ? "the run is \(word) on this machine, and the store can still not be told" : "the run was not \(word), as the store cannot be told"
     return Diagnostic(
-        "\(state): other machines may be sending it. \(TextFormat.capitalized(why.message))", file: run.place,
-        remedy: "Give the order again once the store answers.\(why.remedy.map { " \($0)" } ?? "")", why.remedies)
+        "\(state): other machines may be sending it. Give the order again once it can be told. \(TextFormat.capitalized(why.message))",
+        file: run.place, remedy: why.remedy, why.remedies)
 }
 
 /// The volley.yaml of a run, as far as stopping it needs one; nil if there is none.
@@ -106,7 +106,7 @@ func pauseInStore(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
 
 /// What cancelling a run in the store has shown.
 struct StoreCancellation {
-    /// What the store has forgotten: devices of whom the file says that they were never sent to may have got the push.
+    /// What the store has forgotten: devices that count as unsent in the file may have got the push.
     var forgotten: LedgerStop?
     /// Whether the other machines had sent the rest before.
     var hasFinished = false
