@@ -186,8 +186,9 @@ extension Project {
         return try read(source)
     }
 
-    /// Reads of volley.yaml what stopping a run needs: where runs are kept, and their store. A run continues whatever mistake the file has
-    /// by now, and it must be possible to stop it. If there is a mistake, the result has no apps, databases or notices.
+    /// Reads of volley.yaml what stopping a run needs: where runs are kept, and their store. A run continues whatever
+    /// mistake the file has by now, and it must be possible to stop it. If there is a mistake, the result has no apps,
+    /// databases or notices.
     /// - Throws: every mistake of the file, if one is about these two, or may be.
     public static func readToStop(file: String) throws(Diagnostics) -> Project {
         let source = try openSource(file)

@@ -28,7 +28,8 @@ public struct Report: Sendable {
     /// Whether it is sent by several machines, and the store that they share may have more than its file: the rest is
     /// fetched at the end.
     public let isShared: Bool
-    /// The pause or cancellation that holds here and not yet for other machines that may be sending the run; nil for none.
+    /// The pause or cancellation that holds here and not yet for other machines that may be sending the run; nil for
+    /// none.
     let orderToPassOn: RunOrder?
     /// The same where recipients that are unsent in the file count as unknown (`RunFigures.asNotFetched`).
     let isNotFetched: Bool

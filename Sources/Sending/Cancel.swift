@@ -4,8 +4,8 @@ import Campaigns
 import Reports
 public import Runs
 
-/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers, and ends. A run that
-/// is cancelled here and perhaps not in the store that machines share is cancelled there.
+/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers,
+/// and ends. A run that is cancelled here and perhaps not in the store that machines share is cancelled there.
 /// - Parameter cause: what the run's file says of it, if no process sends the run.
 /// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store cannot be asked.

@@ -6,8 +6,8 @@ public import Runs
 
 // Orders to a run that a process may be sending.
 
-/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers. A run that is paused here and not in
-/// the store that machines share is paused there, and so is one that only other machines send.
+/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers. A run that is
+/// paused here and not in the store that machines share is paused there, and so is one that only other machines send.
 /// - Returns: which machines have the order.
 /// - Throws: `Diagnostic` if no process is sending it; other machines may send it, and the store cannot be told.
 public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = ProjectChoice()) throws -> OrderReach {

@@ -117,7 +117,8 @@ extension MachineRun {
         return found
     }
 
-    /// Ends the database's server, stops the run at home, ends the process there, and gives the order again once the server is back.
+    /// Ends the database's server, stops the run at home, ends the process there, and gives the order again once the
+    /// server is back.
     static func stopWithoutStore(_ machines: Machines, by order: String, state: String) throws -> [String] {
         machines.wait(atMost: 60) { machines.answered > 500 }
         machines.database.server.stop()

@@ -137,7 +137,8 @@ extension SharedLedger {
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
-    /// Has the store take an order that the run's file records, whether or not members are there at the moment: more may join.
+    /// Has the store take an order that the run's file records, whether or not members are there at the moment: more
+    /// may join.
     /// - Returns: the state that the run has in the store then: another one than was ordered if it is not being sent.
     package func passOn(_ order: RunOrder) throws -> RunState {
         let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())

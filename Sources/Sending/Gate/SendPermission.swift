@@ -209,7 +209,8 @@ struct SendPermission {
         return RefusalText.isOvertaken(run)
     }
 
-    /// Why a run that has stopped is neither continued nor retried, as others have reached what is left of it; nil if it may be.
+    /// Why a run that has stopped is neither continued nor retried, as others have reached what is left of it; nil if
+    /// it may be.
     private func retryOfSuperseded(_ step: SendGate.Step) throws -> Diagnostic? {
         guard step == .retry, try run.status().state == .stopped else { return nil }
         return try supersession()

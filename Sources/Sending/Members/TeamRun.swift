@@ -17,7 +17,8 @@ extension RunToSend {
     /// The same of this run.
     var isForTeam: Bool { Self.isForTeam(run.plan, project, settings) && !run.isWithoutStore }
 
-    /// Sets this process's clock by the store's, before the first token is dated, and tells the store of orders to other runs that it missed.
+    /// Sets this process's clock by the store's, before the first token is dated, and tells the store of orders to
+    /// other runs that it missed.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func askStore(of project: Project, for run: RunFile, _ context: SendingContext) throws {
         guard let settings = project.store else { return }

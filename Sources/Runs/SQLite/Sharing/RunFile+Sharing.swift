@@ -41,8 +41,8 @@ extension RunFile {
         )
         """
 
-    /// The pause or cancellation that was given here, and that the store is not known to have: other machines may still send the run. nil
-    /// for none. Notes are in the table `order_to_pass_on`.
+    /// The pause or cancellation that was given here, and that the store is not known to have: other machines may still
+    /// send the run. nil for none. Notes are in the table `order_to_pass_on`.
     public func orderToPassOn() throws -> RunOrder? {
         try read { db in
             guard try Self.mayBeSentElsewhere(db), try db.tableExists("order_to_pass_on"), let state = try RunSchema.state(db) else {
