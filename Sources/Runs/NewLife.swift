@@ -6,7 +6,7 @@ public struct NewLife: Hashable, Sendable {
     public var seen: String
     /// Recipients that the run has reached, or may have, as its account says.
     public var reached: Int
-    /// Claims that stand in its account (`RunLedger.claimCount`).
+    /// Claims that stand in its account (`RunClaims.made`).
     public var claimed: Int
     /// The names of the lists of its services and environments (`RunSettings.listName`).
     public var environment: String

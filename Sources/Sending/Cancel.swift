@@ -35,7 +35,7 @@ private func cancel(
         // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
-            try run.give(.cancel, at: .now())
+            try run.append(.ordered(.cancel, at: .now()))
             return true
         }
     }
@@ -49,8 +49,9 @@ private func cancel(
     if let forgotten { warnings.append("\(StopCause.ledger(forgotten).sentence) Devices that count as unsent may have got the push.") }
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
-    try run.setState(
-        .cancelled, cause: forgotten.map(StopCause.ledger) ?? cause, at: .now(), from: [.planned, .running, .paused, .stopped])
+    try run.append(
+        .state(
+            .cancelled, cause: forgotten.map(StopCause.ledger) ?? cause, at: .now(), from: [.planned, .running, .paused, .stopped]))
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
     // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }
@@ -63,7 +64,9 @@ private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history
         // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
-        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
+        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.status().epoch }) ?? true else {
+            return
+        }
         let scheduledRuns = try run.catalog.schedule.read().scheduledRuns
         let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)

@@ -40,11 +40,12 @@ extension SharedLedger {
 
     /// Recipients of the legs that go on who were claimed and are to be sent to again, as the replica knows them.
     private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [SentAgain] {
-        let skipped = try skipped(), claims = try replica.claims()
+        let skipped = try skipped(), claims = try replica.claims().claimed
         return try goingLegs(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
             let resends = resendsUnknown[leg.service]
             return try claims.ranges(in: leg.ids).flatMap { range in
-                try replica.unsettled(in: range, resendsUnknown: resends, closing: closing).compactMap { id, attempts, mayHaveArrived in
+                try replica.unsettledPushes(in: range, OpenOutcomes(resendsUnknown: resends, closing: closing)).compactMap {
+                    id, attempts, mayHaveArrived in
                     // Without an outcome it is unknown.
                     resends || !mayHaveArrived ? SentAgain(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
                 }
@@ -53,7 +54,7 @@ extension SharedLedger {
     }
 
     private func goingLegs(of ids: Range<Int>?) throws -> [RunLeg] {
-        let states = try legStates()
+        let states = try ask { try segmentStates($0) }
         return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
@@ -63,7 +64,7 @@ extension SharedLedger {
     ///   - ids: whose legs are looked at; nil for all.
     package func isSettled(closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Bool {
         try refresh()
-        let claims = try replica.claims(), going = try goingLegs(of: ids)
+        let claims = try replica.claims().claimed, going = try goingLegs(of: ids)
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
         guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
@@ -106,7 +107,7 @@ extension SharedLedger {
         return count
     }
 
-    private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.skippedWaves() }
+    private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
     /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: who was offered may
     ///   have been sent to by then.
@@ -141,10 +142,12 @@ extension SharedLedger {
     /// Parts of those who are sent to again that a member takes before others get a turn.
     private static let mostParts = 5
 
-    package func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] {
+    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to again; it has them from now on.
+    /// Ascending.
+    package func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
-            let next = try leaseAgain(of: leg)
+            let next = try leasePartAgain(of: leg)
             if next.isEmpty { break }
             ranges += next
         }
@@ -153,7 +156,7 @@ extension SharedLedger {
 
     /// Leases recipients of a leg who are sent to again.
     /// - Returns: ranges that they are in, ascending; none when there are none.
-    private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
+    private func leasePartAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in
             let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again != nil }

@@ -1,33 +1,19 @@
-package import Base
+import Base
 import Postgres
 package import Runs
 import Synchronization
 
 /// Who is claimed: leases of stretches, and claims of what was leased.
 extension SharedLedger {
-    package func claims() throws -> ClaimSet {
+    package func claims() throws -> RunClaims {
         try refresh()
         return try replica.claims()
     }
 
-    package func claimCount() throws -> Int {
+    /// As the replica knows it.
+    func reached() throws -> Int {
         try refresh()
-        return try replica.claimCount()
-    }
-
-    package func claimedWithoutOutcome() throws -> [Range<Int>] {
-        try refresh()
-        return try replica.claimedWithoutOutcome()
-    }
-
-    package func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
-        try refresh()
-        return try replica.firstClaim(of: ids)
-    }
-
-    package func lastClaim() throws -> Timestamp? {
-        try refresh()
-        return try replica.lastClaim()
+        return try replica.reached()
     }
 
     // MARK: - Claiming
@@ -35,16 +21,17 @@ extension SharedLedger {
     /// Recipients that are worth a lease of their own, also where members are to end at the same time.
     private static let leastStretch = 4000
 
-    /// Each claim goes to the database and back, and so do the recipients of each.
-    package var worthwhileClaim: Int { 16_000 }
+    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database and back, and so do its
+    /// recipients.
+    package static let worthwhileClaim = 16_000
 
-    package func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         let isLeased = state.withLock { $0.stretches.contain(range) }
-        try append(JournalEntry(.claim(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
+        try write(JournalEntry(.claimed(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
         state.withLock { state in
             state.stretches.remove(range)
             state.claimedSinceLease += range.count

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Who conducts a run, its lives and its states.
 extension SharedLedger {
-    package func lockForSending(isSending: Bool) throws {
+    package func lockForSending(isSending: Bool = true) throws {
         let me = try join()
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -34,8 +34,8 @@ extension SharedLedger {
 
     package func unlock() { try? leave() }
 
-    package func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
-        let (reached, claimed) = (try reached(), try claimCount())
+    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+        let (reached, claimed) = (try reached(), try claims().made)
         return try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 let row = try row(connection, locking: true)
@@ -50,7 +50,7 @@ extension SharedLedger {
         }
     }
 
-    package func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         let firing = firing.withLock { $0 }
         try change(to: .running, cause: nil, at: now, from: expected, as: life) { connection in
@@ -60,7 +60,7 @@ extension SharedLedger {
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
         }
         state.withLock { $0.life = life }
-        try append(.life, at: now)
+        try write(.epochBegan(life, at: now, from: []), at: now)
     }
 
     /// Begins a life of the run, unless members send it already, it has finished, or the store has forgotten something: then this process only takes part, or
@@ -103,7 +103,7 @@ extension SharedLedger {
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
-    package func confirm(givenUp: Set<String>) throws -> Bool {
+    func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 guard let life = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
@@ -116,19 +116,14 @@ extension SharedLedger {
         }
     }
 
-    /// What the journal holds says how far the run is.
-    package func endLife() throws {}
-
-    package func note(claimed: Int) throws {}
-
-    package func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+    func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         if state == .running { try lockForSending(isSending: true) }
         // An end that is recorded at the same moment as a cancellation must not take its place.
         let expected = expected ?? (state == .stopped || state == .finished ? [.running, .paused, state] : nil)
         try change(to: state, cause: cause, at: now, from: expected)
     }
 
-    package func give(_ order: RunOrder, at now: Timestamp) throws {
+    func give(_ order: RunOrder, at now: Timestamp) throws {
         guard try ask({ try row($0).members > 0 }) else {
             throw Diagnostic(
                 "no process is sending this run", file: place,
@@ -137,7 +132,7 @@ extension SharedLedger {
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
-    package func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+    func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
         let cause = objection(try replica.figures(withGroups: isAtHome))
         try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: [.running, .paused])
@@ -201,22 +196,18 @@ extension SharedLedger {
 
     // MARK: - Legs
 
-    package func legStates() throws -> [Int: LegState] {
+    func segmentStates(_ connection: PostgresConnection) throws -> [Int: LegState] {
         var states: [Int: LegState] = [:]
-        try ask { connection in
-            states = [:]
-            try connection.run(
-                "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
-            ) { cells in
-                let state = LegState(
-                    heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
-                if state != LegState() { states[cells.int(0)] = state }
-            }
+        try connection.run(
+            "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
+        ) { cells in
+            let state = LegState(heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
+            if state != LegState() { states[cells.int(0)] = state }
         }
         return states
     }
 
-    package func setState(_ state: LegState, of leg: RunLeg) throws {
+    func setState(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
         let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
@@ -237,14 +228,11 @@ extension SharedLedger {
 
     // MARK: - Judging
 
-    package func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
-        isAtHome ? replica.tokenEvidenceOfRetried(ofService: service) : TokenEvidence()
-    }
-
-    package func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+    package func answers(ofService service: Int) throws -> ServiceAnswers {
         try refresh()
-        return try replica.evidenceBeforeLives(ofService: service)
+        var answers = try replica.answers(ofService: service)
+        // Only the machine that has the run's file has those that it retries.
+        if !isAtHome { answers.ofRetried = TokenEvidence() }
+        return answers
     }
-
-    package func noteEvidenceAtRest() throws { try append(.rest, at: .now()) }
 }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What became of pushes.
 extension SharedLedger {
-    package func record(_ parts: [[Settlement]]) throws {
+    func record(_ parts: [[Settlement]]) throws {
         guard let last = parts.last(where: { !$0.isEmpty })?.last else { return }
         let settlements = parts.count == 1 ? parts[0] : parts.flatMap(\.self)
         if !state.withLock({ $0.own.settleAll(settlements) }) {
@@ -13,33 +13,27 @@ extension SharedLedger {
             try refresh()
             try replica.checkRecordable([settlements])
         }
-        try append(JournalEntry(.outcomes(settlements), at: last.settledAt), through: recording, .isAlive)
+        try write(.settled([settlements]), at: last.settledAt)
     }
 
-    package func note(receipts: [String], ofService service: Int) throws {
+    func note(receipts: [String], ofService service: Int) throws {
         guard !receipts.isEmpty else { return }
-        try append(.receipts(receipts, service: service), at: .now())
+        try write(.receipts(receipts, service: service), at: .now())
     }
 
-    package func receipts(ofService service: Int) throws -> [String] {
-        try refresh()
-        return try replica.receipts(ofService: service)
-    }
-
-    package func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
+    func reopen(_ ids: [Int], resendsUnknown: Bool, at now: Timestamp) throws -> [Int: Int] {
         guard !ids.isEmpty else { return [:] }
         var known = state.withLock { state in ids.compactMap { state.stretches.again[$0] } }
         if known.count < ids.count {
             guard !takesPart else { throw broken("recipients were to be sent to again that this member was not given") }
             try refresh()
             let wanted = Set(ids)
-            known = try replica.unsettled(in: ids[0]..<ids[ids.count - 1] + 1, resendsUnknown: resendsUnknown, closing: []).compactMap {
+            let open = OpenOutcomes(resendsUnknown: resendsUnknown)
+            known = try replica.unsettledPushes(in: ids[0]..<ids[ids.count - 1] + 1, open).compactMap {
                 wanted.contains($0.id) ? SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) : nil
             }
         }
-        let now = Timestamp.now()
-        let entry = FetchedEntry.reopened(ids, resendsUnknown: resendsUnknown, at: now)
-        try append(JournalEntry(entry, at: now), through: claiming, .isSending)
+        try write(JournalEntry(.reopened(ids, resendsUnknown: resendsUnknown, at: now), at: now), through: claiming, .isSending)
         state.withLock { state in
             state.own.open(known.map(\.id))
             state.stretches.removeAgain(ids)
@@ -47,8 +41,7 @@ extension SharedLedger {
         return Dictionary(known.lazy.filter { $0.attempts > 0 }.map { ($0.id, $0.attempts) }) { first, _ in first }
     }
 
-    @discardableResult
-    package func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         if isTooLate {
             try claimForGood(ids, reason: reason, at: now)
             // Nobody takes what was offered of them any more.
@@ -58,7 +51,7 @@ extension SharedLedger {
                     [.int(run), .int(ids.lowerBound), .int(ids.upperBound)], within: asking.answerSeconds)
             }
         }
-        try append(.deferred(ids, reason, isTooLate: isTooLate, at: now), at: now)
+        try write(.deferred(ids, reason, isTooLate: isTooLate, at: now), at: now)
         try refresh()
         return try replica.count(unsent: reason, in: ids)
     }
@@ -66,7 +59,7 @@ extension SharedLedger {
     /// Claims whoever of a wave is not claimed yet, as unsent, so that nobody else does.
     private func claimForGood(_ ids: Range<Int>, reason: OwnReason, at now: Timestamp) throws {
         while true {
-            let gaps = try claims().gaps(in: ids)
+            let gaps = try claims().claimed.gaps(in: ids)
             guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
             let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
             // Another member may just claim some of them, from a stretch that it had leased before it was too late.
@@ -110,17 +103,17 @@ extension SharedLedger {
         let known = try replica.settlements(of: first..<last + 1)
         let unsent = ids.filter { known[$0]?.outcome == .unsent }
         guard !unsent.isEmpty else { return }
-        try append(.outcomes(unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }), at: now)
+        try write(
+            .settled([unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]), at: now)
     }
 
-    package func recordLost(at now: Timestamp) throws -> Int {
-        try refresh()
+    func recordLost(at now: Timestamp) throws -> Int {
         var count = 0
-        for range in try lost() {
+        for range in try unsettled(in: 0..<plan.audience, OpenOutcomes()).leftBehind {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
                 let ids = start..<min(start + 10_000, range.upperBound)
                 let settlements = ids.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }
-                try append(.outcomes(settlements), at: now)
+                try write(.settled([settlements]), at: now)
                 count += ids.count
             }
         }
@@ -128,17 +121,19 @@ extension SharedLedger {
         return count
     }
 
-    /// Recipients that are claimed without an outcome, and not in the hands of a member that is there.
+    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has in hand.
     ///
-    /// Looked at twice, with the question who has them in between: whoever claims meanwhile was not in the first look, and what somebody recorded before leaving is
-    /// in the second.
-    package func lost() throws -> [Range<Int>] {
+    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the first look, and what a
+    /// worker recorded before it left is in the second.
+    package func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
         try refresh()
-        let before = try replica.claimedWithoutOutcome()
-        guard !before.isEmpty else { return [] }
+        let before = try replica.unsettled(in: ids, open)
+        guard !before.inDoubt.isEmpty else { return before }
         let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
         try refresh()
-        return try ClaimSet(replica.claimedWithoutOutcome()).intersection(ClaimSet(before)).ranges.flatMap { inHands.gaps(in: $0) }
+        var now = try replica.unsettled(in: ids, open)
+        now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap { inHands.gaps(in: $0) }
+        return now
     }
 
     /// Whom members that are there have claimed or reopened; and who is offered or leased to be sent to again.
@@ -178,37 +173,27 @@ extension SharedLedger {
         return offered
     }
 
-    package func skippedWaves() throws -> Set<Int> {
-        try refresh()
-        return try replica.skippedWaves()
-    }
-
-    package func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> Bool {
-        try refresh()
-        return try replica.isSettled(ids, resendsUnknown: resendsUnknown, closing: closing)
-    }
-
-    package func figures(withGroups: Bool) throws -> RunFigures {
+    package func figures(withGroups: Bool = false) throws -> RunFigures {
         try refresh()
         return try replica.figures(withGroups: withGroups)
     }
 
     // MARK: - Calls
 
-    package func name(_ calls: [NamedCall]) throws {
+    func name(_ calls: [NamedCall]) throws {
         let calls = calls.filter { !$0.recipients.isEmpty }
         guard !calls.isEmpty else { return }
         let strangers = calls.flatMap(\.recipients).map { Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt) }
         if !state.withLock({ $0.own.contain(strangers) }) {
             try refresh()
-            let claims = try replica.claims()
+            let claims = try replica.claims().claimed
             if let stranger = strangers.first(where: { !claims.contains($0.recipient) }) {
                 throw broken("recipient \(stranger.recipient) is in a call but was never claimed")
             }
         }
         for start in stride(from: 0, to: calls.count, by: JournalEntry.mostCalls) {
             let part = Array(calls[start..<min(start + JournalEntry.mostCalls, calls.count)])
-            try append(JournalEntry(.calls(part), at: calls[0].namedAt), through: claiming, .isSending)
+            try write(JournalEntry(.callsNamed(part), at: calls[0].namedAt), through: claiming, .isSending)
         }
     }
 
@@ -217,8 +202,8 @@ extension SharedLedger {
         return try replica.calls(ofService: service)
     }
 
-    package func forgetCalls(_ numbers: [Int]) throws {
+    func forgetCalls(_ numbers: [Int]) throws {
         guard !numbers.isEmpty else { return }
-        try append(.forgotten(numbers), at: .now())
+        try write(.callsForgotten(numbers), at: .now())
     }
 }

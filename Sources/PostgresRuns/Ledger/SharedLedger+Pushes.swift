@@ -27,15 +27,16 @@ extension SharedLedger {
         return known.merging(found) { $1 }
     }
 
-    package func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
-        try forEachPush(among: range.clamped(to: 0..<plan.audience), withTraits: withTraits, body)
+    package func forEachPush(in range: Range<Int>, _ selection: PushSelection, _ body: (StoredPush) throws -> Void) throws {
+        if let open = selection.open { return try forEachUnsettledPush(in: range, open, withTraits: selection.withTraits, body) }
+        try forEachPush(among: range.clamped(to: 0..<plan.audience), withTraits: selection.withTraits, body)
     }
 
-    package func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>, withTraits: Bool, _ body: (StoredPush) throws -> Void
+    private func forEachUnsettledPush(
+        in range: Range<Int>, _ open: OpenOutcomes, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
         var again: [Int: SentAgain] = [:]
-        for push in try sentAgain(in: range, resendsUnknown: resendsUnknown, closing: closing) { again[push.id] = push }
+        for push in try sentAgain(in: range, open) { again[push.id] = push }
         guard let first = again.keys.min(), let last = again.keys.max() else { return }
         try forEachPush(among: first..<last + 1, wanted: { again[$0] != nil }, withTraits: withTraits) { push in
             guard let known = again[push.id] else { return }
@@ -46,12 +47,12 @@ extension SharedLedger {
     }
 
     /// Who of a range is to be sent to again: those that this member was given for that. What others have claimed in between, they have in hand.
-    private func sentAgain(in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> [SentAgain] {
+    private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [SentAgain] {
         let own = state.withLock { state in range.compactMap { state.stretches.again[$0] } }
         // Only who sends alone, without beats, finds them by itself.
         guard own.isEmpty, !takesPart else { return own }
         try refresh()
-        return try replica.unsettled(in: range, resendsUnknown: resendsUnknown, closing: closing).map {
+        return try replica.unsettledPushes(in: range, open).map {
             SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived)
         }
     }
@@ -99,7 +100,7 @@ extension SharedLedger {
     {
         try refresh()
         if isAtHome { return try replica.forEachResult(body) }
-        let claims = try replica.claims()
+        let claims = try replica.claims().claimed
         for number in 0..<(plan.audience + RecipientBlock.recipients - 1) / RecipientBlock.recipients {
             let ids = RecipientBlock.ids(of: number, audience: plan.audience)
             let outcomes = try replica.settlements(of: ids)

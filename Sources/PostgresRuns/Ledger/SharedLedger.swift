@@ -155,33 +155,23 @@ package final class SharedLedger: RunLedger {
     // MARK: - Status
 
     package func status() throws -> RunStatus {
-        let row = try ask { try self.row($0) }
+        let (row, segments) = try ask { (try self.row($0), try segmentStates($0)) }
         var status = RunStatus(state: row.state, cause: row.cause, startedAt: row.startedAt, finishedAt: row.endedAt)
+        (status.epoch, status.segments) = (row.life, segments)
+        status.isBeingSent = row.conductor != nil
+        status.sendingSince = row.conductsSending ? row.conductorSince : nil
         if row.state == .running, row.members == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
         return status
     }
 
-    package var isBeingSent: Bool { (try? ask { try row($0) }.conductor != nil) ?? true }
-
-    package var sendingSince: Int64? {
-        guard let row = try? ask({ try row($0) }), row.conductsSending else { return nil }
-        return row.conductorSince
-    }
-
-    package func life() throws -> String { try ask { try row($0).life } }
-
-    /// As the last beat showed it, where this process beats: it looks several times a second.
-    package func order() throws -> RunOrder? {
-        let news = state.withLock { $0.news }
-        return RunOrder(try news?.state ?? status().state)
-    }
+    /// What people want of the processes that send the run: as the last beat showed it, where this process beats, which it does several times a
+    /// second.
+    package func order() throws -> RunOrder? { try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order }
 
     package func loss(during activity: RunActivity) -> LedgerStop? {
         if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }
         return state.withLock { $0.isFenced || $0.sender == nil } ? .takenOver : nil
     }
-
-    package func expectReaders(_ count: Int) {}
 }
 
 /// How causes of stops stand in the store.

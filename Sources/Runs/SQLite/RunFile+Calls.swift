@@ -15,7 +15,7 @@ extension RunFile {
         """
 
     /// Commits the names of calls, all or none.
-    public func name(_ calls: [NamedCall]) throws {
+    func name(_ calls: [NamedCall]) throws {
         guard calls.contains(where: { !$0.recipients.isEmpty }) else { return }
         try write { db in
             try checkSending(db)
@@ -73,7 +73,7 @@ extension RunFile {
     }
 
     /// Forgets calls that say nothing more about anybody.
-    public func forgetCalls(_ numbers: [Int]) throws {
+    func forgetCalls(_ numbers: [Int]) throws {
         guard !numbers.isEmpty else { return }
         try write { db in
             try checkSending(db)

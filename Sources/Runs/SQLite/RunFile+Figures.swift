@@ -5,7 +5,7 @@ extension RunFile {
     /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
-    public func figures(withGroups: Bool) throws -> RunFigures {
+    public func figures(withGroups: Bool = false) throws -> RunFigures {
         // Kept figures that cannot be read do not matter: the outcomes are the truth.
         if let figures = try read(keptFigures), figures.groups != nil || !withGroups { return figures }
         return try read(in: parts) { try countFigures($0, withGroups: withGroups) }
@@ -35,7 +35,7 @@ extension RunFile {
 
     /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
     /// the settings of the first, and usually too few devices to tell.
-    public func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
+    private func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
         guard let retried = plan.retryOf else { return TokenEvidence() }
         guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
         return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
@@ -52,6 +52,13 @@ extension RunFile {
         try RunEvidence(
             figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),
             before: evidenceBeforeLives(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
+    }
+
+    /// What a service answered before the present epoch, with the receipts of its answers.
+    public func answers(ofService service: Int) throws -> ServiceAnswers {
+        ServiceAnswers(
+            ofRetried: tokenEvidenceOfRetried(ofService: service), beforeEpochs: try evidenceBeforeLives(ofService: service),
+            receipts: try receipts(ofService: service))
     }
 
     private static let lifeTable = "life_answers", restTable = "rest_answers"
@@ -83,7 +90,7 @@ extension RunFile {
     private static let leastAnswersOfPart = 20
 
     /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
-    public func noteEvidenceAtRest() throws {
+    func noteEvidenceAtRest() throws {
         try write(noteEvidenceAtRest)
     }
 

@@ -4,13 +4,6 @@ import Synchronization
 
 /// Whether this file is the run that it says it is, and its lives: each start and each resumption is one.
 extension RunFile {
-    /// The life that began last; blank before the first, and in runs of older versions.
-    public func life() throws -> String {
-        try read { db in
-            try Self.lastLife(db) ?? ""
-        }
-    }
-
     /// nil before the first.
     static func lastLife(_ db: Database) throws -> String? {
         guard try db.tableExists("life") else { return nil }
@@ -20,7 +13,7 @@ extension RunFile {
     /// Records that the run is being sent, as a new life, in one transaction. Takes the right to send it.
     /// - Parameter expected: the states of which the run must be in one.
     /// - Throws: `Diagnostic` when it is in another one by now, or another process sends it; nothing is changed then.
-    public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
         ownLife.withLock { $0 = nil }
         try record(.running, cause: nil, at: now, from: expected) { db in
@@ -129,7 +122,7 @@ extension RunFile {
     }
 
     /// Notes beside the runs that a life is about to begin, and makes its claim counter.
-    public func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
         noted.withLock { $0 = nil }
         let beginning = try catalog.history.begin(plan, life, at: now)
         guard beginning == .noted else { return beginning }
@@ -139,7 +132,7 @@ extension RunFile {
     }
 
     /// Notes beside the runs that the file has the life. From then on all that it needs must stay in its place.
-    public func confirm(givenUp: Set<String>) throws -> Bool {
+    func confirm(givenUp: Set<String>) throws -> Bool {
         guard try catalog.history.confirm(plan.id, givenUp: givenUp) else { return false }
         let files = RequiredFiles(self)
         noted.withLock { $0?.files = files }
@@ -147,12 +140,12 @@ extension RunFile {
     }
 
     /// Notes in the claim counter how many claims were made; where no life was noted, there is none.
-    public func note(claimed: Int) throws {
+    func note(claimed: Int) throws {
         try noted.withLock { $0?.counter }?.note(claimed)
     }
 
     /// Notes beside the runs how far the run is; its claim counter is needed no more.
-    public func endLife() throws {
+    func endLife() throws {
         noted.withLock { $0 = nil }
         if try catalog.history.end(self, life: ownLife.withLock { $0 }) { ClaimCounter.remove(path) }
     }
@@ -168,11 +161,8 @@ extension RunFile {
 
 /// What other processes ask for: a state that they record, and that the one which sends the run looks at.
 extension RunFile {
-    /// As the file's state says.
-    public func order() throws -> RunOrder? { RunOrder(try status().state) }
-
     /// Records the state that is wanted.
-    public func give(_ order: RunOrder, at now: Timestamp) throws {
+    func give(_ order: RunOrder, at now: Timestamp) throws {
         guard isBeingSent else {
             throw Diagnostic(
                 "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.",

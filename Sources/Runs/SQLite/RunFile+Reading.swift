@@ -22,13 +22,22 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. Nothing is
-    /// allocated per recipient.
+    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the audience are left out. Nothing is allocated
+    /// per recipient.
     ///
     /// `body` must not use this store.
-    /// - Parameter withTraits: whether language and variant are read too.
     /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged. Whatever `body` throws.
-    public func forEachPush(in range: Range<Int>, withTraits: Bool = false, _ body: (StoredPush) throws -> Void) throws {
+    public func forEachPush(
+        in range: Range<Int>, _ selection: PushSelection = PushSelection(), _ body: (StoredPush) throws -> Void
+    ) throws {
+        if let open = selection.open {
+            try forEachUnsettledPush(in: range, open, withTraits: selection.withTraits, body)
+        } else {
+            try forEachPush(in: range, withTraits: selection.withTraits, body)
+        }
+    }
+
+    private func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return }
         try requireRecipients()

@@ -1,4 +1,4 @@
-public import Base
+import Base
 import GRDB
 
 /// Resuming a run that was stopped, paused, interrupted or killed. Settled recipients stay settled; unsent ones are sent; unknown ones are
@@ -31,18 +31,13 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` with what sending needs of each recipient with an id in `range` that is not settled, in order, as `forEachPush` does.
-    /// - Parameters:
-    ///   - resendsUnknown: whether who is recorded as unknown counts as not settled.
-    ///   - closing: reasons for which those who are unsent get nothing any more.
-    ///   - withTraits: whether language and variant are read too.
-    public func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = [], withTraits: Bool = false,
-        _ body: (StoredPush) throws -> Void
+    /// Calls `body` with what sending needs of each recipient of a range that is not settled.
+    func forEachUnsettledPush(
+        in range: Range<Int>, _ selected: OpenOutcomes, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
         try requireRecipients()
         try read { db in
-            let open = try openSlots(db, in: range, resendsUnknown: resendsUnknown, closing: closing)
+            let open = try openSlots(db, in: range, selected)
             guard let first = open.first?.id, let last = open.last?.id else { return }
             let select = try PreparedStatement(db, sql: RunSchema.selectPushes(traits(withTraits)))
             try select.bind(first, at: 1)
@@ -61,16 +56,14 @@ extension RunFile {
         }
     }
 
-    /// Who of a range is not settled, with what is recorded of them.
-    func openSlots(
-        _ db: Database, in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>
-    ) throws -> [(id: Int, slot: OutcomeSlot?)] {
+    /// The recipients of a range that are not settled, with what is recorded of them.
+    func openSlots(_ db: Database, in range: Range<Int>, _ selected: OpenOutcomes) throws -> [(id: Int, slot: OutcomeSlot?)] {
         var outcomes = try OutcomeReader(db, self)
-        let closed = try OutcomeReasons.numbers(of: closing, db)
+        let closed = try OutcomeReasons.numbers(of: selected.closing, db)
         var open: [(id: Int, slot: OutcomeSlot?)] = []
         for id in range.clamped(to: 0..<plan.audience) {
             let slot = try outcomes.slot(of: id)
-            if slot.map({ Self.isOpen($0, resendsUnknown: resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
+            if slot.map({ Self.isOpen($0, resendsUnknown: selected.resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
         }
         return open
     }
@@ -79,11 +72,13 @@ extension RunFile {
     /// unknown. Must return before any of them goes onto the wire.
     /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
-    public func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
+    func reopen(
+        _ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool, at now: Timestamp = .now()
+    ) throws -> [Int: Int] {
         guard !ids.isEmpty else { return [:] }
         return try write { db in
             try checkSending(db)
-            return try reopen(ids, resendsUnknown: resendsUnknown, at: .now(), db)
+            return try reopen(ids, resendsUnknown: resendsUnknown, at: now, db)
         }
     }
 
@@ -117,7 +112,7 @@ extension RunFile {
 
     /// Records as unknown who was claimed and has no outcome: what a killed process left behind.
     /// - Returns: how many they were.
-    public func recordLost(at now: Timestamp) throws -> Int {
+    func recordLost(at now: Timestamp) throws -> Int {
         var count = 0
         for range in try claimedWithoutOutcome() {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {

@@ -1,4 +1,4 @@
-public import Base
+import Base
 import GRDB
 import Glibc
 import Synchronization
@@ -8,7 +8,7 @@ extension RunFile {
     /// that it is being sent and the lock file is missing, it may have been removed: its holder gets time to create it again.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
-    public func lockForSending(isSending: Bool) throws {
+    public func lockForSending(isSending: Bool = true) throws {
         try sendingLock.withLock { lock in
             guard lock == nil else { return }
             if DatabaseFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
@@ -43,7 +43,7 @@ extension RunFile {
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
     /// - Parameter unsent: what is recorded with the claim of those of the range who get nothing, ascending.
     /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
-    public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         try write { db in
             try checkSending(db)
@@ -71,7 +71,7 @@ extension RunFile {
     /// The next recipients of a leg that nobody has claimed. Who may send the run is the only one to claim, so that claims are read once.
     public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         try leased.withLock { leased in
-            let claims = try leased ?? claims()
+            let claims = try leased ?? read(claims)
             leased = claims
             return claims.next(atMost: limit, of: leg.clamped(to: 0..<plan.audience))
         }
@@ -105,10 +105,13 @@ extension RunFile {
     /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
     /// was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
-    public func record(_ parts: [[Settlement]]) throws {
+    func record(_ parts: [[Settlement]]) throws {
         guard let ids = try bounds(of: parts) else { return }
         try write { db in try record(parts, ids: ids, db) }
     }
+
+    /// Records outcomes of one part.
+    func record(_ settlements: [Settlement]) throws { try record([settlements]) }
 
     /// A range that all of these recipients are in; nil for none.
     func bounds(of parts: [[Settlement]]) throws -> Range<Int>? {
@@ -182,48 +185,70 @@ extension RunFile {
         return found
     }
 
-    /// The claimed recipients.
-    public func claims() throws -> ClaimSet { try read(claims) }
-
-    /// All claims ever made: every claimed recipient, plus one for each time it was unclaimed to be sent to again. It never decreases,
-    /// and grows with each call that allows a push.
-    public func claimCount() throws -> Int {
+    /// The claims that were made.
+    public func claims() throws -> RunClaims {
         try read { db in
+            var parts: [(ids: Range<Int>, at: Timestamp)] = []
+            try forEachClaim(db, "claimed_at") { ids, row in parts.append((ids, try row.moment(2))) }
             let again = try db.tableExists("taken_back") ? db.first("SELECT recipients FROM taken_back") { try $0.count(0) } ?? 0 : 0
-            return try again + claims(db).count
+            let skipped = plan.waves.isEmpty ? [] : try db.all("SELECT first_id FROM skipped_wave") { try $0.int(0) }
+            return RunClaims(parts, reopened: again, skippedWaves: Set(skipped))
+        }
+    }
+
+    /// The claimed recipients of a range that are not settled.
+    public func unsettled(in ids: Range<Int>, _ selected: OpenOutcomes) throws -> UnsettledRecipients {
+        try read { db in
+            var (inDoubt, open) = (AscendingRanges(), AscendingRanges())
+            var outcomes = try OutcomeReader(db, self)
+            let closed = try OutcomeReasons.numbers(of: selected.closing, db)
+            for id in try claims(db).ranges(in: ids).joined() {
+                guard let slot = try outcomes.slot(of: id) else {
+                    inDoubt.append(id)
+                    continue
+                }
+                if Self.isOpen(slot, resendsUnknown: selected.resendsUnknown, closed) { open.append(id) }
+            }
+            return UnsettledRecipients(inDoubt: inDoubt.ranges, open: open.ranges)
         }
     }
 
     /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
-    public func claimedWithoutOutcome() throws -> [Range<Int>] {
-        try read { db in
-            var gaps: [Range<Int>] = []
-            var outcomes = try OutcomeReader(db, self)
-            for claim in try claims(db).ranges {
-                for id in claim where try outcomes.slot(of: id) == nil {
-                    if let last = gaps.indices.last, gaps[last].upperBound == id {
-                        gaps[last] = gaps[last].lowerBound..<id + 1
-                    } else {
-                        gaps.append(id..<id + 1)
-                    }
-                }
+    package func claimedWithoutOutcome() throws -> [Range<Int>] { try unsettled(in: 0..<plan.audience, OpenOutcomes()).inDoubt }
+
+    /// Ranges that ids are added to in ascending order.
+    private struct AscendingRanges {
+        private(set) var ranges: [Range<Int>] = []
+
+        mutating func append(_ id: Int) {
+            if let last = ranges.indices.last, ranges[last].upperBound == id {
+                ranges[last] = ranges[last].lowerBound..<id + 1
+            } else {
+                ranges.append(id..<id + 1)
             }
-            return gaps
         }
     }
 
     /// The claimed recipients.
     func claims(_ db: Database) throws -> ClaimSet {
         var claims = ClaimSet()
-        try PreparedStatement(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id").forEachRow { row in
+        try forEachClaim(db, "NULL") { ids, _ in claims.insert(ids) }
+        return claims
+    }
+
+    /// Calls `body` with each claim, in the order of ids.
+    /// - Parameter column: what else is read of it.
+    private func forEachClaim(_ db: Database, _ column: String, _ body: (Range<Int>, PreparedStatement.Row) throws -> Void) throws {
+        var end = 0
+        try PreparedStatement(db, sql: "SELECT first_id, last_id, \(column) FROM claim ORDER BY first_id").forEachRow { row in
             let (first, last) = (try row.int(0), try row.int(1))
-            guard first <= last, first >= claims.ranges.last?.upperBound ?? 0, last < plan.audience else {
+            guard first <= last, first >= end, last < plan.audience else {
                 throw RunDiagnostics.damaged(path, what: "its claims overlap")
             }
-            claims.insert(first..<last + 1)
+            end = last + 1
+            try body(first..<end, row)
             return true
         }
-        return claims
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.

@@ -26,7 +26,7 @@ extension RunFile {
         """
 
     /// Keeps receipts of a service's answers.
-    public func note(receipts: [String], ofService service: Int) throws {
+    func note(receipts: [String], ofService service: Int) throws {
         guard !receipts.isEmpty else { return }
         try write { db in
             try checkOwner(db)

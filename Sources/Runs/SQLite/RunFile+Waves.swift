@@ -1,21 +1,19 @@
-public import Base
+import Base
 import GRDB
 
 /// What happens to legs while a run is being sent, recorded for the process that resumes the run.
 extension RunFile {
-    /// What holds legs, or stopped them, by their first ids.
-    public func legStates() throws -> [Int: LegState] {
-        try read { db in
-            guard try db.tableExists("leg_state") else { return [:] }
-            let states = try db.all("SELECT first_id, held_until, cause FROM leg_state") { row in
-                (try row.int(0), LegState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
-            }
-            return Dictionary(states) { first, _ in first }
+    /// What holds segments, or stopped them, by their first ids.
+    static func segmentStates(_ db: Database) throws -> [Int: LegState] {
+        guard try db.tableExists("leg_state") else { return [:] }
+        let states = try db.all("SELECT first_id, held_until, cause FROM leg_state") { row in
+            (try row.int(0), LegState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
         }
+        return Dictionary(states) { first, _ in first }
     }
 
     /// Records what holds or stopped a leg.
-    public func setState(_ state: LegState, of leg: RunLeg) throws {
+    func setState(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) else {
             throw Diagnostic(
                 "the account of this run does not add up: \(leg.ids) is no leg of it", file: path, remedy: "Please report this.")
@@ -40,42 +38,6 @@ extension RunFile {
 
 /// What happens to waves while a run is being sent, recorded for the process that resumes the run.
 extension RunFile {
-    /// The waves that became too late, by their first ids.
-    public func skippedWaves() throws -> Set<Int> {
-        guard !plan.waves.isEmpty else { return [] }
-        return try read { db in Set(try db.all("SELECT first_id FROM skipped_wave") { try $0.int(0) }) }
-    }
-
-    /// When recipients were claimed last, of the whole run or of some of it; nil when none were.
-    public func lastClaim() throws -> Timestamp? {
-        try read { db in
-            try db.first("SELECT max(claimed_at) FROM claim") { row in try row.optional(0, row.moment) } ?? nil
-        }
-    }
-
-    /// When the first of some recipients were claimed; nil when none were.
-    public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
-        try read { db in
-            try db.first("SELECT min(claimed_at) FROM claim WHERE last_id >= ? AND first_id < ?", [ids.lowerBound, ids.upperBound]) { row in
-                try row.optional(0, row.moment)
-            } ?? nil
-        }
-    }
-
-    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
-    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
-    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = []) throws -> Bool {
-        try read { db in
-            guard try claims(db).contains(all: ids) else { return false }
-            var outcomes = try OutcomeReader(db, self)
-            let closed = try OutcomeReasons.numbers(of: closing, db)
-            for id in ids {
-                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown: resendsUnknown, closed) else { return false }
-            }
-            return true
-        }
-    }
-
     /// Records as unsent whoever of some recipients was never sent to: they wait for another time, and can be claimed then, or it is too late for them.
     /// Unknown recipients remain unknown.
     /// - Parameters:
@@ -83,7 +45,7 @@ extension RunFile {
     ///                wave.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
-    public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         defer { forgetClaims() }
         return try write { db in try `defer`(ids, reason: reason, isTooLate: isTooLate, at: now, db) }
     }

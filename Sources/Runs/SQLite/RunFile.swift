@@ -140,7 +140,7 @@ public final class RunFile: RunLedger {
         }
         // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
         _ = try RunSchema.status(db)
-        _ = try lastLife(db)
+        _ = try (lastLife(db), segmentStates(db))
         let prunedAt = try RunPruning.moment(db)
         // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
         if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
@@ -273,11 +273,13 @@ public final class RunFile: RunLedger {
     func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
             guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            guard status.state == .running else { return status }
+            status.epoch = try Self.lastLife(db) ?? ""
+            status.segments = try Self.segmentStates(db)
+            let isRunning = status.state == .running
             switch lock() {
-            case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
-            case .hidden: status.isSenderHidden = true
-            case .held: break
+            case .free: if isRunning { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
+            case .hidden: (status.isBeingSent, status.isSenderHidden) = (true, isRunning)
+            case .held(let since): (status.isBeingSent, status.sendingSince) = (true, since > 0 ? since : nil)
             }
             return status
         }
@@ -288,7 +290,7 @@ public final class RunFile: RunLedger {
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
     ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
-    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+    func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
         if state == .running { try lockForSending() }
         try record(state, cause: cause, at: now, from: expected)
     }
@@ -296,7 +298,7 @@ public final class RunFile: RunLedger {
     /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
     /// - Parameter objection: why a run with these figures did not finish; nil when it did.
     /// - Returns: the objection.
-    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+    func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try write { db in
             let cause = objection(try keepFigures(db))
             try write(cause == nil ? .finished : .stopped, cause, at: now, db)
