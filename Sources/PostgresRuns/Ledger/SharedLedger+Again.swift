@@ -1,9 +1,9 @@
 package import Base
 import Postgres
-import Runs
+package import Runs
 import Synchronization
 
-/// Sending again: what the conductor finds open among those who were claimed, and what members take of it.
+/// Sending again: what the conductor finds open among the claimed recipients, and what workers take of it.
 extension SharedLedger {
     /// Recipients that one member takes at a time to be sent to again.
     private static let largestPart = 2000
@@ -183,5 +183,114 @@ extension SharedLedger {
             [.int(run), .int(me), .int(row.ids.lowerBound), .int(row.ids.upperBound), .bytes(SentAgain.bytes(of: row.again ?? []))],
             within: seconds)
         return row
+    }
+}
+
+/// What workers that are gone left behind.
+extension SharedLedger {
+    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has in hand.
+    ///
+    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the first look, and what a
+    /// worker recorded before it left is in the second.
+    package func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
+        try refresh()
+        let before = try replica.unsettled(in: ids, open)
+        guard !before.inDoubt.isEmpty else { return before }
+        let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
+        try refresh()
+        var now = try replica.unsettled(in: ids, open)
+        now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap { inHands.gaps(in: $0) }
+        return now
+    }
+
+    /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
+    /// They count as unknown. For the conductor alone.
+    package func claimDoubtful(at now: Timestamp) throws {
+        var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
+        try ask { connection in
+            doubtful = []
+            try connection.run(
+                """
+                SELECT l.sender, l.first, l.last, l.redo FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
+                """, [.int(run)], within: asking.answerSeconds
+            ) { doubtful.append(($0.int(0), try $0.ids(1, 2), try read($0.bytes(3)).map(\.id))) }
+        }
+        for (sender, ids, again) in doubtful {
+            try settleDoubtful(again, at: now)
+            for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
+                // With their outcome in the same entry: nobody has them in hand.
+                try claim(
+                    gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
+            }
+            try ask { connection in
+                try connection.run(
+                    "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = $3",
+                    [.int(run), .int(sender), .int(ids.lowerBound)],
+                    within: asking.answerSeconds)
+            }
+        }
+    }
+
+    /// Records as unknown who is still unsent of some who were to be sent to again.
+    private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
+        guard let first = ids.first, let last = ids.last else { return }
+        try refresh()
+        let known = try replica.settlements(of: first..<last + 1)
+        let unsent = ids.filter { known[$0]?.outcome == .unsent }
+        guard !unsent.isEmpty else { return }
+        try write(
+            .settled([unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]), at: now)
+    }
+
+    func recordLost(at now: Timestamp) throws -> Int {
+        var count = 0
+        for range in try unsettled(in: 0..<plan.audience, OpenOutcomes()).leftBehind {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
+                let ids = start..<min(start + 10_000, range.upperBound)
+                let settlements = ids.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }
+                try write(.settled([settlements]), at: now)
+                count += ids.count
+            }
+        }
+        try refresh()
+        return count
+    }
+
+    /// Whom members that are there have claimed or reopened; and who is offered or leased to be sent to again.
+    func heldByMembers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
+        try ask { connection in (try claimedByMembers(connection), try offered(connection)) }
+    }
+
+    private func claimedByMembers(_ connection: PostgresConnection) throws -> ClaimSet {
+        var held: [Range<Int>] = []
+        try connection.run(
+            """
+            SELECT j.kind, j.first, j.last, j.data FROM volley_sender s
+            JOIN volley_journal j ON j.run = s.run AND j.sender = s.number AND j.kind IN (1, 3)
+            WHERE s.run = $1 AND s.dead_at IS NULL ORDER BY j.first
+            """, [.int(run)], within: 60
+        ) { cells in
+            let ids = try cells.ids(1, 2)
+            guard cells.int(0) == JournalEntry.Kind.reopened.rawValue else { return held.append(ids) }
+            let entry = JournalEntry(kind: .reopened, ids: ids, at: Timestamp(epochMilliseconds: 0), data: Array(cells.bytes(3)))
+            guard case .reopened(let recipients, _, _)? = entry.fetched(sequence: 0) else { throw broken("an entry cannot be read") }
+            held += recipients.map { $0..<$0 + 1 }
+        }
+        return ClaimSet(held)
+    }
+
+    private func offered(_ connection: PostgresConnection) throws -> ClaimSet {
+        var offered = ClaimSet()
+        for statement in [
+            "SELECT first, last FROM volley_returned WHERE run = $1 AND redo IS NOT NULL",
+            """
+            SELECT first, last FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+            WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL
+            """,
+        ] {
+            try connection.run(statement, [.int(run)], within: 60) { offered.insert(try $0.ids(0, 1)) }
+        }
+        return offered
     }
 }

@@ -3,7 +3,7 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Who is claimed: leases of stretches, and claims of what was leased.
+/// What is claimed: leases of ranges, and claims of what was leased.
 extension SharedLedger {
     package func claims() throws -> RunClaims {
         try refresh()

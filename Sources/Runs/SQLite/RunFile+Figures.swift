@@ -1,6 +1,7 @@
 public import Base
 import GRDB
 
+/// Figures: counted when they are asked for, and kept once the run has ended.
 extension RunFile {
     /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
     /// a quarter of a second for a million on one core.
@@ -33,18 +34,84 @@ extension RunFile {
         return figures
     }
 
-    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
-    /// the settings of the first, and usually too few devices to tell.
-    private func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
-        guard let retried = plan.retryOf else { return TokenEvidence() }
-        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
-        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
-            defer { run.close() }
-            guard let number = run.plan.number(ofService: service, of: plan) else { return sum }
-            return sum + ((try? run.figures().tokenEvidence(ofService: number, in: run.plan)) ?? .ofUnreadableRun)
+    /// Discards kept figures, because something changed.
+    func forgetFigures(_ db: Database) throws {
+        // Emptying a table rewrites its page even when the table is empty.
+        var isKept = false
+        try PreparedStatement(db, sql: "SELECT 1 FROM figures LIMIT 1").forEachRow { _ in
+            isKept = true
+            return false
+        }
+        if isKept { try db.execute(sql: "DELETE FROM figures") }
+    }
+
+    func countFigures(_ view: RunView, withGroups: Bool = false) throws -> RunFigures {
+        let (tally, groups) = try tally(view, withGroups: withGroups)
+        var figures = try figures(of: tally, view.db)
+        guard withGroups else { return figures }
+        figures.groups = groups.largestFirst
+        for number in figures.services.indices { figures.services[number].groups = groups.largestFirst(ofService: number) }
+        return figures
+    }
+
+    /// Counts every outcome, and with groups every recipient.
+    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: RunTally, groups: GroupTally) {
+        if prunedAt != nil { throw RunDiagnostics.damaged(path, what: "its figures cannot be read, and its recipients were pruned") }
+        let claims = try claims(view.db)
+        let empty = RunTally(plan, claims)
+        let parts = try view.read { [self] db, ids in
+            var (figures, groups) = (empty, GroupTally())
+            try forEachOutcome(db, in: ids) { figures.add($0, $1, $2) }
+            if withGroups { try groups.count(db, self, ids: ids, claims) }
+            return (figures: figures, groups: groups)
+        }
+        var (figures, groups) = parts[0]
+        for (ids, part) in zip(view.parts, parts).dropFirst() {
+            figures.add(part.figures)
+            if !groups.add(part.groups) { try groups.count(view.db, self, ids: ids, claims) }
+        }
+        return (figures, groups)
+    }
+
+    /// The figures of a tally of the whole run.
+    func figures(of tally: RunTally, _ db: Database) throws -> RunFigures {
+        let reasons = try OutcomeReasons.all(db)
+        return try tally.figures { number in
+            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
+            return reason
         }
     }
 
+    /// Checks the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
+    /// - Throws: `Diagnostic` when it is damaged.
+    public func checkIntegrity() throws {
+        try requireRecipients()
+        try read(in: parts) { view in
+            let db = view.db
+            let finding = try db.first("PRAGMA quick_check(1)") { try $0.string(0) }
+            // What SQLite finds may name values.
+            guard finding == "ok" else { throw RunDiagnostics.damaged(path, what: "its pages or rows do not fit together") }
+            // Ids are dense, so that two numbers tell whether one is missing.
+            let ids = try db.first("SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient") { row in
+                [try row.int(0), try row.int(1), try row.int(2)]
+            }
+            guard ids == [plan.audience, plan.audience - 1, 0] else {
+                throw RunDiagnostics.damaged(path, what: "some of its \(plan.audience) recipients are missing")
+            }
+            // Reads every outcome.
+            let tally = try tally(view).figures
+            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, what: "a claim is missing") }
+            let counted = try figures(of: tally, db)
+            // A bit of an outcome makes another outcome of it, and a push that was accepted could be sent again.
+            if let kept = try keptFigures(db), kept.outcomes != counted.outcomes {
+                throw RunDiagnostics.damaged(path, what: "its outcomes are not those that were counted when it ended")
+            }
+        }
+    }
+}
+
+/// What the answers of services say of tokens and settings, epoch by epoch.
+extension RunFile {
     /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
     /// alone: good answers of one say nothing about the settings of another.
     /// - Parameter service: its number.
@@ -59,6 +126,18 @@ extension RunFile {
         ServiceAnswers(
             ofRetried: tokenEvidenceOfRetried(ofService: service), beforeEpochs: try evidenceBeforeLives(ofService: service),
             receipts: try receipts(ofService: service))
+    }
+
+    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
+    /// the settings of the first, and usually too few devices to tell.
+    private func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
+        guard let retried = plan.retryOf else { return TokenEvidence() }
+        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
+        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
+            defer { run.close() }
+            guard let number = run.plan.number(ofService: service, of: plan) else { return sum }
+            return sum + ((try? run.figures().tokenEvidence(ofService: number, in: run.plan)) ?? .ofUnreadableRun)
+        }
     }
 
     private static let lifeTable = "life_answers", restTable = "rest_answers"
@@ -116,53 +195,5 @@ extension RunFile {
                 """)
         let numbers = [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers] + (namesServices ? [service] : [])
         try db.execute(sql: "INSERT INTO \(table) VALUES (\(numbers.map(String.init).joined(separator: ", ")))")
-    }
-
-    /// Discards kept figures, because something changed.
-    func forgetFigures(_ db: Database) throws {
-        // Emptying a table rewrites its page even when the table is empty.
-        var isKept = false
-        try PreparedStatement(db, sql: "SELECT 1 FROM figures LIMIT 1").forEachRow { _ in
-            isKept = true
-            return false
-        }
-        if isKept { try db.execute(sql: "DELETE FROM figures") }
-    }
-
-    func countFigures(_ view: RunView, withGroups: Bool = false) throws -> RunFigures {
-        let (tally, groups) = try tally(view, withGroups: withGroups)
-        var figures = try figures(of: tally, view.db)
-        guard withGroups else { return figures }
-        figures.groups = groups.largestFirst
-        for number in figures.services.indices { figures.services[number].groups = groups.largestFirst(ofService: number) }
-        return figures
-    }
-
-    /// Counts every outcome, and with groups every recipient.
-    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: RunTally, groups: GroupTally) {
-        if prunedAt != nil { throw RunDiagnostics.damaged(path, what: "its figures cannot be read, and its recipients were pruned") }
-        let claims = try claims(view.db)
-        let empty = RunTally(plan, claims)
-        let parts = try view.read { [self] db, ids in
-            var (figures, groups) = (empty, GroupTally())
-            try forEachOutcome(db, in: ids) { figures.add($0, $1, $2) }
-            if withGroups { try groups.count(db, self, ids: ids, claims) }
-            return (figures: figures, groups: groups)
-        }
-        var (figures, groups) = parts[0]
-        for (ids, part) in zip(view.parts, parts).dropFirst() {
-            figures.add(part.figures)
-            if !groups.add(part.groups) { try groups.count(view.db, self, ids: ids, claims) }
-        }
-        return (figures, groups)
-    }
-
-    /// The figures of a tally of the whole run.
-    func figures(of tally: RunTally, _ db: Database) throws -> RunFigures {
-        let reasons = try OutcomeReasons.all(db)
-        return try tally.figures { number in
-            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
-            return reason
-        }
     }
 }

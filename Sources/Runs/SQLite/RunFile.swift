@@ -265,83 +265,8 @@ public final class RunFile: RunLedger {
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 
-    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
-    /// an end.
-    public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
-
-    /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
-    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
-        try read { db in
-            guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            status.epoch = try Self.lastLife(db) ?? ""
-            status.segments = try Self.segmentStates(db)
-            let isRunning = status.state == .running
-            switch lock() {
-            case .free: if isRunning { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
-            case .hidden: (status.isBeingSent, status.isSenderHidden) = (true, isRunning)
-            case .held(let since): (status.isBeingSent, status.sendingSince) = (true, since > 0 ? since : nil)
-            }
-            return status
-        }
-    }
-
-    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
-    /// `stopped`, `finished` and `cancelled` set the end.
-    /// - Parameters:
-    ///   - cause: why it stops; nil for most states.
-    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
-    func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
-        if state == .running { try lockForSending() }
-        try record(state, cause: cause, at: now, from: expected)
-    }
-
-    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
-    /// - Parameter objection: why a run with these figures did not finish; nil when it did.
-    /// - Returns: the objection.
-    func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
-        try write { db in
-            let cause = objection(try keepFigures(db))
-            try write(cause == nil ? .finished : .stopped, cause, at: now, db)
-            return cause
-        }
-    }
-
     /// Whether the file still has its name: it was not removed and, since it was first written to, not replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
-
-    /// - Parameter alongside: what else is changed in the same transaction.
-    func record(
-        _ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
-        alongside: (Database) throws -> Void = { _ in }
-    ) throws {
-        try write { db in
-            try checkOwner(db)
-            let current = try RunSchema.state(db)
-            if let expected, !expected.contains(where: { $0 == current }) {
-                let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
-                throw Diagnostic(
-                    "the run is now \(current?.rawValue ?? "damaged"), no longer \(wanted)", file: path,
-                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
-            }
-            try write(state, cause, at: now, db)
-            if state.hasEnded { try keepFigures(db) }
-            try alongside(db)
-        }
-    }
-
-    private func write(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                UPDATE run SET state = :state, stop_cause = :cause,
-                    started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
-                    finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
-                """,
-            arguments: [
-                "state": state.rawValue, "cause": cause.map(RunSchema.text) ?? "", "isRunning": state == .running,
-                "hasEnded": state.hasEnded,
-                "now": now.epochMilliseconds,
-            ])
-    }
 
     /// How strictly SQLite synchronises a commit; 2 is FULL.
     var synchronousLevel: Int? {

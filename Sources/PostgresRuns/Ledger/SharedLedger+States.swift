@@ -3,7 +3,7 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Who conducts a run, its lives and its states.
+/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the store that are changed in place.
 extension SharedLedger {
     package func lockForSending(isSending: Bool = true) throws {
         let me = try join()
