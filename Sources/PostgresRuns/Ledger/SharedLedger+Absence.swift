@@ -3,7 +3,7 @@ import Postgres
 import Runs
 import Synchronization
 
-/// Whether nobody sends a run, for what may be done only then.
+/// Whether no machine sends a run, for what may be done only then.
 extension SharedLedger {
     /// Makes sure that the run has no members. One that has beaten is there. One whose beat stands still is declared dead once it was silent for as long as
     /// members themselves wait before they do that.
@@ -40,7 +40,7 @@ extension SharedLedger {
 
     private static let start = ContinuousClock.now
 
-    /// By a clock that nobody can set.
+    /// By a clock that cannot be set.
     static func seconds() -> Double { (.now - start) / .seconds(1) }
 
     /// Those that have not left and were not declared dead.
@@ -81,7 +81,7 @@ extension SharedLedger {
             try change(to: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
         }
         try awaitLastAnswers()
-        // Nobody may be left but the file who knows what the store has forgotten.
+        // Perhaps only the file still shows what the store has forgotten.
         try ask { try compareFile($0) }
         try fetch()
     }
@@ -89,7 +89,7 @@ extension SharedLedger {
     // MARK: - Others that leave
 
     /// How long members that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
-    /// beats may stand still, of which one may fail, before nobody is expected to record anything. Seconds.
+    /// beats may stand still, of which one may fail, before no member is expected to record anything. Seconds.
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
@@ -120,11 +120,11 @@ extension SharedLedger {
 
 /// A run whose store has forgotten something, or may have: it goes on from its file alone.
 extension SharedLedger {
-    /// Why nobody may go on with the run through the store; nil while members may.
+    /// Why no machine may continue the run through the store; nil while members may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
     /// Takes the run out of the store's hands: waits for members that are still there, takes over into its file all that the store has, and notes on both
-    /// sides that from now on the file alone counts. Whoever the file or the journal show as claimed is claimed.
+    /// sides that from now on the file alone counts. A recipient that the file or the journal show as claimed is claimed.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
     /// - Throws: `Diagnostic`; `CancellationError`. Some of it may have been taken over then, and the next call goes on.
     package func takeHome(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {

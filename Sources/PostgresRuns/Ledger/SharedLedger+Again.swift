@@ -10,20 +10,20 @@ extension SharedLedger {
 
     /// Finds recipients that were claimed and are to be sent to again, and lets members lease them. For the conductor alone.
     /// - Parameters:
-    ///   - resendsUnknown: by the numbers of services, whether those who may have got the push are sent to again.
-    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push are sent to again.
+    ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose legs are looked at; nil for all.
     /// - Returns: how many they are.
     package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Int {
         let offers = try ask { try self.offers($0) }
-        // Looked at twice, with the question who has them in between, as in `lost`.
+        // Looked at twice, with the question which worker has them in between, as in `unsettled`.
         try refresh()
         let before = ClaimSet(try open(resendsUnknown, closing, of: ids).map { $0.id..<$0.id + 1 })
         guard !before.isEmpty else { return 0 }
         let held = try heldByMembers()
         try refresh()
         let again = try open(resendsUnknown, closing, of: ids).filter { push in
-            // Who may have got the push is not sent to again while a member has it in hand.
+            // A recipient that may have got the push is not sent to again while a member has it in hand.
             before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
         }
         try offer(again, after: offers)
@@ -38,7 +38,7 @@ extension SharedLedger {
         return offers
     }
 
-    /// Recipients of the legs that go on who were claimed and are to be sent to again, as the replica knows them.
+    /// Recipients of the segments that go on that were claimed and are to be sent to again, as the replica has them.
     private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [SentAgain] {
         let skipped = try skipped(), claims = try replica.claims().claimed
         return try goingLegs(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
@@ -58,9 +58,9 @@ extension SharedLedger {
         return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
-    /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
+    /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given back waits for another try.
     /// - Parameters:
-    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose legs are looked at; nil for all.
     package func isSettled(closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Bool {
         try refresh()
@@ -68,11 +68,11 @@ extension SharedLedger {
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
         guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
-        // Who was given back since it was last looked for.
+        // Recipients that were given back since the last look.
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether anybody of a range, in the legs that go on, waits for a member: given back, or to be sent to again.
+    /// Whether any recipient of a range, in the segments that go on, waits for a member: given back, or to be sent to again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -88,7 +88,7 @@ extension SharedLedger {
         return isWaiting
     }
 
-    /// Stretches of the legs that go on that are to be sent to again, and that nobody has finished.
+    /// Ranges of the segments that go on that are to be sent to again, and are not finished.
     private func offeredCount(of ids: Range<Int>?) throws -> Int {
         let ids = ids ?? 0..<plan.audience
         var count = 0
@@ -109,7 +109,7 @@ extension SharedLedger {
 
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
-    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: who was offered may
+    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
     ///   have been sent to by then.
     /// - Throws: `NotSending` if another member conducts by now: what this one knows may be outdated.
     private func offer(_ open: [SentAgain], after offers: Int) throws {
@@ -139,7 +139,7 @@ extension SharedLedger {
         if !isConducting { throw NotSending(isCancelled: false) }
     }
 
-    /// Parts of those who are sent to again that a member takes before others get a turn.
+    /// Parts to be sent to again that a member takes before others get a turn.
     private static let mostParts = 5
 
     /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to again; it has them from now on.
@@ -154,7 +154,7 @@ extension SharedLedger {
         return ranges.sorted { $0.lowerBound < $1.lowerBound }
     }
 
-    /// Leases recipients of a leg who are sent to again.
+    /// Leases recipients of a segment that are sent to again.
     /// - Returns: ranges that they are in, ascending; none when there are none.
     private func leasePartAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
@@ -219,7 +219,7 @@ extension SharedLedger {
         for (sender, ids, again) in doubtful {
             try settleDoubtful(again, at: now)
             for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
-                // With their outcome in the same entry: nobody has them in hand.
+                // With their outcome in the same entry: no member has them in hand.
                 try claim(
                     gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
             }
@@ -232,7 +232,7 @@ extension SharedLedger {
         }
     }
 
-    /// Records as unknown who is still unsent of some who were to be sent to again.
+    /// Records recipients as unknown that are still unsent, of some that were to be sent to again.
     private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
         guard let first = ids.first, let last = ids.last else { return }
         try refresh()
@@ -257,7 +257,7 @@ extension SharedLedger {
         return count
     }
 
-    /// Whom members that are there have claimed or reopened; and who is offered or leased to be sent to again.
+    /// What members that are there have claimed or reopened; and what is offered or leased to be sent to again.
     func heldByMembers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
         try ask { connection in (try claimedByMembers(connection), try offered(connection)) }
     }

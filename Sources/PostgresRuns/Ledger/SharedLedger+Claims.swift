@@ -134,7 +134,7 @@ extension SharedLedger {
         return isAlive
     }
 
-    /// Removes leases of which everybody is claimed. They are forgotten once this is committed.
+    /// Removes leases of which all recipients are claimed. They are forgotten once this is committed.
     private func remove(leases firsts: [Int], of me: Int, _ connection: PostgresConnection) throws {
         guard !firsts.isEmpty else { return }
         try connection.run(
@@ -211,7 +211,7 @@ extension SharedLedger {
         return LeasedRow(ids: ids)
     }
 
-    /// Notes that these may be leased by anybody.
+    /// Notes that any member may lease these.
     func giveBack(_ ranges: [Range<Int>], _ connection: PostgresConnection) throws {
         for ids in ranges where !ids.isEmpty {
             try connection.run(
@@ -220,14 +220,14 @@ extension SharedLedger {
         }
     }
 
-    /// Adds who of a stretch is claimed already: whole waves are, for which it became too late.
+    /// Adds what of a leased range is claimed already: whole waves are, for which it became too late.
     private func withClaims(_ row: LeasedRow, _ connection: PostgresConnection) throws -> LeasedRow {
         var row = row
         row.claimed = try claimed(of: row.ids, connection)
         return row
     }
 
-    /// Who of a range is claimed, by whomever.
+    /// What of a range is claimed, by any member.
     func claimed(of ids: Range<Int>, _ connection: PostgresConnection) throws -> ClaimSet {
         var claimed = ClaimSet()
         try connection.run(

@@ -58,7 +58,7 @@ extension SharedLedger {
             if isThere { return }
             if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
             if store.patience.isSpent(since: start) { throw NotSending(isCancelled: false) }
-            // A process that is about to take part has nobody yet who beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
+            // A process that is about to take part has no thread yet that beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
             // for itself until the others declare it dead.
             if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }
             store.patience.pause(milliseconds: Self.rollCallMilliseconds)
@@ -74,7 +74,7 @@ extension SharedLedger {
         var fence: Fence
     }
 
-    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from whoever compares last numbers, as
+    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from a comparison of last numbers, as
     /// the answer about the former may come after the member has compared. Of a run that says so already, what can be recorded is.
     private static let followsFormer = """
         (r.state IN ('stopped', 'cancelled') AND \(StoredCause.isForgotten) OR $2 = 1 OR EXISTS (

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The recipients: read from the store's blocks, a claim's at a time.
 extension SharedLedger {
-    /// The blocks of recipients, by their numbers; they are at hand for the next who reads them.
+    /// The blocks of recipients, by their numbers; they are at hand for the next reader.
     @discardableResult
     func readBlocks(of ids: Range<Int>) throws -> [Int: [UInt8]] {
         guard !ids.isEmpty else { return [:] }
@@ -46,10 +46,10 @@ extension SharedLedger {
         }
     }
 
-    /// Who of a range is to be sent to again: those that this member was given for that. What others have claimed in between, they have in hand.
+    /// Recipients of a range that are to be sent to again: those that this member was given for that. What others have claimed in between, they have in hand.
     private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [SentAgain] {
         let own = state.withLock { state in range.compactMap { state.stretches.again[$0] } }
-        // Only who sends alone, without beats, finds them by itself.
+        // Only a process that sends alone, without beats, finds them by itself.
         guard own.isEmpty, !takesPart else { return own }
         try refresh()
         return try replica.unsettledPushes(in: range, open).map {
@@ -170,7 +170,7 @@ extension SharedLedger {
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         if isTooLate {
             try claimForGood(ids, reason: reason, at: now)
-            // Nobody takes what was offered of them any more.
+            // No member takes what was offered of them any more.
             try ask { connection in
                 try connection.run(
                     "DELETE FROM volley_returned WHERE run = $1 AND first >= $2 AND last <= $3",
@@ -182,7 +182,7 @@ extension SharedLedger {
         return try replica.count(unsent: reason, in: ids)
     }
 
-    /// Claims whoever of a wave is not claimed yet, as unsent, so that nobody else does.
+    /// Claims those of a wave that are not claimed yet, as unsent, so that no other member does.
     private func claimForGood(_ ids: Range<Int>, reason: OwnReason, at now: Timestamp) throws {
         while true {
             let gaps = try claims().claimed.gaps(in: ids)
@@ -228,10 +228,10 @@ extension SharedLedger {
     }
 }
 
-/// Frequency caps of a run that several machines send. Only the machine that has the run's file knows what its other runs have sent: it says who gets nothing
+/// Frequency caps of a run that several machines send. Only the machine that has the run's file knows what its other runs have sent: it says which devices get nothing
 /// (as of each round, as for a run that it sends alone), and the others leave exactly those out. Until they know, they send nothing.
 ///
-/// What was said is forgotten with each new life, each pause and each end of a pause (`change(to:…)`): other runs may have sent meanwhile.
+/// What was said is forgotten with each new life, each pause and each end of a pause (`change(to:…)`): other runs may have sent in between.
 extension SharedLedger {
     /// Finds recipients that may get no more pushes, and says so to all members. For the machine that has the run's file.
     /// - Parameter isCapped: whether a device may get no more, by its target; nil if there is none of them.

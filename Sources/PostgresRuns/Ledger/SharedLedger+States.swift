@@ -72,7 +72,7 @@ extension SharedLedger {
     package func takeUp(
         life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
     ) throws {
-        // Somebody may still be recording the last answers, and nobody may have declared a killed conductor dead.
+        // A member may still be recording the last answers, and a killed conductor may not be declared dead yet.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
@@ -139,7 +139,7 @@ extension SharedLedger {
         return cause
     }
 
-    /// Records a state. The row of the run is locked meanwhile, so that of two orders at the same moment the second sees the first.
+    /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the first.
     /// - Parameters:
     ///   - next: the life that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
     ///   - alongside: what else is changed in the same transaction.
@@ -150,7 +150,7 @@ extension SharedLedger {
         let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // What a member knows that was declared dead is outdated. Whoever is none may give orders.
+                // What a member knows that was declared dead is outdated. A process that is no member may give orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.life == next { return }
@@ -162,7 +162,7 @@ extension SharedLedger {
                         "the run is now \(row.state.rawValue), no longer \(wanted)", file: place,
                         remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
                 }
-                // What the store has forgotten stays known when somebody cancels the run.
+                // What the store has forgotten stays known when a person cancels the run.
                 let cause = state == .cancelled ? row.forgetting.map(StopCause.ledger) ?? cause : cause
                 try connection.run(
                     """

@@ -6,7 +6,7 @@ import Synchronization
 /// The account of a run that several machines send, as one of its members uses it: claims, outcomes and orders are in the store; what is read of many
 /// recipients at once comes from a run file that follows the journal (`replica`).
 ///
-/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Who declares it dead changes
+/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
 ///
 /// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
@@ -98,12 +98,12 @@ package final class SharedLedger: RunLedger {
         var conductorSince: Int64?
         /// Members that are there.
         var members: Int
-        /// Whether it is known who gets nothing because of frequency caps.
+        /// Whether it is known which recipients get nothing because of frequency caps.
         var knowsCapped: Bool
         /// The machine that goes on alone, from the run's file; blank while there is none.
         var takenHome: String
 
-        /// What the store has forgotten, or may have, so that nobody may go on through it; nil if nothing.
+        /// What the store has forgotten, or may have, so that no machine may continue through it; nil if nothing.
         var forgetting: LedgerStop? {
             if case .ledger(let stop)? = cause, stop.isForgetting { return stop }
             return takenHome.isEmpty ? nil : .unwitnessed

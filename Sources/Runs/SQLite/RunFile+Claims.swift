@@ -91,7 +91,7 @@ extension RunFile {
 
 /// Claiming.
 extension RunFile {
-    /// The next recipients of a leg that nobody has claimed. Who may send the run is the only one to claim, so that claims are read once.
+    /// The next recipients of a segment that are not claimed. Only the process that may send the run claims, so claims are read once.
     public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
         try leased.withLock { leased in
             let claims = try leased ?? read(claims)
@@ -104,7 +104,7 @@ extension RunFile {
     func forgetClaims() { leased.withLock { $0 = nil } }
 
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
-    /// - Parameter unsent: what is recorded with the claim of those of the range who get nothing, ascending.
+    /// - Parameter unsent: what is recorded with the claim of those of the range that get nothing, ascending.
     /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
     func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
@@ -272,7 +272,7 @@ extension RunFile {
         slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown
     }
 
-    /// Records as unknown who was claimed and has no outcome: what a killed process left behind.
+    /// Records recipients as unknown that were claimed and have no outcome: what a killed process left behind.
     /// - Returns: how many they were.
     func recordLost(at now: Timestamp) throws -> Int {
         var count = 0
@@ -286,7 +286,7 @@ extension RunFile {
         return count
     }
 
-    /// Records as unsent whoever of some recipients was never sent to: they wait for another time, and can be claimed then, or it is too late for them.
+    /// Records those recipients as unsent that were never sent to: they wait for another time, and can be claimed then, or it is too late for them.
     /// Unknown recipients remain unknown.
     /// - Parameters:
     ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the same transaction; then they are a whole

@@ -39,7 +39,7 @@ extension RunFile {
         return try status.startedAt != nil || !status.epoch.isEmpty || !claims().claimed.isEmpty
     }
 
-    /// Recipients of whom it is on record that the run has reached them, or may have: the number never decreases. Those that were claimed and have no
+    /// Recipients that the run has reached, or may have, as is on record: the number never decreases. Those that were claimed and have no
     /// outcome do not count yet: where a service recognizes calls, those that a killed process had put into none turn out to be unsent.
     public func reached() throws -> Int {
         guard try !claims().claimed.isEmpty else { return 0 }
@@ -81,7 +81,7 @@ extension RunFile {
     /// `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
-    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
+    ///   - expected: the states of which the run must be in one, when another process may have changed it in the meantime.
     func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
         if state == .running { try lockForSending() }
         try record(state, cause: cause, at: now, from: expected)
@@ -216,14 +216,14 @@ extension RunFile {
         guard try Self.lastLife(db) == own else { throw NotSending(isCancelled: false) }
     }
 
-    /// What a life needs beside the file.
+    /// What an epoch needs next to the file.
     struct NotedLife {
         let counter: ClaimCounter
         /// What must stay in its place; nil before the life is confirmed.
         var files: RequiredFiles?
     }
 
-    /// Notes beside the runs that a life is about to begin, and makes its claim counter.
+    /// Notes next to the runs that an epoch is about to begin, and makes its claim counter.
     func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
         noted.withLock { $0 = nil }
         let beginning = try catalog.history.begin(plan, life, at: now)
@@ -233,7 +233,7 @@ extension RunFile {
         return .noted
     }
 
-    /// Notes beside the runs that the file has the life. From then on all that it needs must stay in its place.
+    /// Notes next to the runs that the file has the epoch. From then on all that it needs must stay in its place.
     func confirm(givenUp: Set<String>) throws -> Bool {
         guard try catalog.history.confirm(plan.id, givenUp: givenUp) else { return false }
         let files = RequiredFiles(self)
@@ -246,7 +246,7 @@ extension RunFile {
         try noted.withLock { $0?.counter }?.note(claimed)
     }
 
-    /// Notes beside the runs how far the run is; its claim counter is needed no more.
+    /// Notes next to the runs how far the run is; its claim counter is needed no more.
     func endLife() throws {
         noted.withLock { $0 = nil }
         if try catalog.history.end(self, life: ownLife.withLock { $0 }) { ClaimCounter.remove(path) }

@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// Whether a plan is still what was previewed, and who approved it.
+/// Whether a plan is still what was previewed, and its approvals.
 extension RunFile {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     public var hasDigest: Bool { !planDigest.isEmpty }
@@ -32,7 +32,7 @@ extension RunFile {
     /// Whether the file was not written to since it was found to match the plan, or was made.
     private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == stamp } }
 
-    /// What changes when a process writes to the file, or to the log that SQLite keeps beside it.
+    /// What changes when a process writes to the file, or to the log that SQLite keeps next to it.
     private var stamp: [FileStamp?] { [path, path + "-wal"].map { FileStamp(path: $0) } }
 
     /// Notes that the file, as it is now, matches the plan.
@@ -62,7 +62,7 @@ extension RunFile {
             remedy: "Plan the campaign again. Nothing is sent from this file.")
     }
 
-    /// Who agreed last to exactly this plan; nil when nobody has.
+    /// The last approval of exactly this plan; nil if there is none.
     public func approval() throws -> RunApproval? {
         guard hasDigest else { return nil }
         return try read { db in
@@ -73,7 +73,7 @@ extension RunFile {
         }
     }
 
-    /// Records that somebody agreed to this plan. Whoever calls this has seen to it that the plan is unchanged.
+    /// Records an approval of this plan. The caller has checked that the plan is unchanged.
     /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version without approvals.
     public func approve(_ approval: RunApproval) throws {
         guard hasDigest else {

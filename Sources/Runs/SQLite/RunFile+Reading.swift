@@ -215,7 +215,7 @@ extension RunFile {
 
 /// Which devices a run has pushed to: the history that frequency caps look at.
 extension RunFile {
-    /// Whether it may have pushed to somebody since a moment, or is about to.
+    /// Whether it may have pushed to a device since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
         if sendingSince != nil { return true }
         let status = try status()
@@ -226,8 +226,8 @@ extension RunFile {
 
     /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, whether it is
     /// still to be sent to it, as a process sends the run or will go on with it (paused), and the number of the service that takes the push.
-    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
-    /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
+    /// - Parameter closing: reasons for which unsent recipients get nothing any more.
+    /// - Throws: `Diagnostic` when an outcome or a token cannot be read.
     public func forEachReached(
         closing: Set<OwnReason>,
         _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool, _ service: Int) throws -> Void

@@ -72,7 +72,7 @@ extension RunFile {
         }
     }
 
-    /// Forgets calls that say nothing more about anybody.
+    /// Forgets calls that say nothing more.
     func forgetCalls(_ numbers: [Int]) throws {
         guard !numbers.isEmpty else { return }
         try write { db in

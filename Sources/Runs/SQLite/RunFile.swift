@@ -32,9 +32,9 @@ public final class RunFile: RunLedger {
     let wasLocked = Mutex(false)
     /// The life that this store began; nil before. Claims are made only for this one.
     let ownLife = Mutex<String?>(nil)
-    /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
+    /// What was noted next to the file for the epoch that this store is about to begin, or began; nil before.
     let noted = Mutex<NotedLife?>(nil)
-    /// Who is claimed, once that was read to hand out ranges; nil when it has to be read again.
+    /// The claimed recipients, once they were read to hand out ranges; nil when it has to be read again.
     let leased = Mutex<ClaimSet?>(nil)
     /// Threads that may read at the same time while the run is sent.
     private let readers = Mutex(1)
@@ -159,7 +159,7 @@ public final class RunFile: RunLedger {
     }
 
     /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
-    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay beside it.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay next to it.
     public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
         noted.withLock { $0 = nil }
@@ -184,7 +184,7 @@ public final class RunFile: RunLedger {
     /// The same, for callers that cannot handle a failure: the next process to open the file merges it.
     public func close() { try? closeIntoOneFile() }
 
-    /// Removes a plan that nobody wants to send.
+    /// Removes a plan that is not wanted any more.
     /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
     public func remove() throws {
         try closeIntoOneFile()
@@ -228,7 +228,7 @@ public final class RunFile: RunLedger {
             var configuration = Configuration()
             configuration.readonly = !toWrite
             configuration.busyMode = .timeout(patienceSeconds)
-            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
             // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read
             // at the same time.

@@ -26,7 +26,7 @@ extension RunFile {
         }
     }
 
-    /// Notes that nobody sends it any more, and this file knows all that they recorded.
+    /// Notes that no machine sends it any more, and this file has all that they recorded.
     package func noteFetched() throws {
         guard try sharedSince() != nil else { return }
         try write { try $0.execute(sql: "DELETE FROM shared_out") }
@@ -55,7 +55,7 @@ extension RunFile {
     /// Takes over entries, in one transaction with how far that is.
     /// - Parameters:
     ///   - entries: in the order of the store.
-    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim who was claimed before.
+    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim what was claimed before.
     /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
     package func apply(_ entries: [RunEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
         defer { forgetClaims() }
@@ -103,8 +103,8 @@ extension RunFile {
         }
     }
 
-    /// Takes over an entry of a store that has forgotten others. Whoever may have been handed over counts as claimed; whoever was claimed twice is unknown, as
-    /// nobody can say which of the two claims an outcome belongs to. The first outcome counts.
+    /// Takes over an entry of a store that has forgotten others. A recipient that may have been handed over counts as claimed; one that was claimed twice is unknown, as
+    /// nothing shows which of the two claims an outcome belongs to. The first outcome counts.
     private func applyInDoubt(_ entry: RunEntry, _ db: Database) throws {
         switch entry {
         case .claimed(let range, let unsent, let at):
@@ -133,14 +133,14 @@ extension RunFile {
         }
     }
 
-    /// Claims those of some recipients who are not claimed yet.
+    /// Claims those of some recipients that are not claimed yet.
     private func claim(missingIn claims: ClaimSet, of ids: [Range<Int>], at moment: Timestamp, _ db: Database) throws {
         for range in ids {
             for missing in claims.gaps(in: range) { try claim(missing, unsent: [], at: moment, db) }
         }
     }
 
-    /// Records outcomes of those who have none other than `unsent`.
+    /// Records outcomes of recipients that have none other than `unsent`.
     private func recordFirst(_ settlements: [Settlement], _ db: Database) throws {
         guard let ids = try bounds(of: [settlements]) else { return }
         var board = try OutcomeBoard(db, self, ids: ids)
@@ -152,7 +152,7 @@ extension RunFile {
         if !first.isEmpty { try record([first], ids: ids, db) }
     }
 
-    /// Counts recipients as claimed whom the process that has the file is sure to have claimed, though the store has forgotten it.
+    /// Counts recipients as claimed that the process with the file is sure to have claimed, though the store has forgotten it.
     package func takeAsClaimed(_ ids: [Range<Int>], at moment: Timestamp) throws {
         defer { forgetClaims() }
         try write { db in
