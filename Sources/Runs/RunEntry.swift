@@ -49,7 +49,8 @@ public enum RunEntry {
     /// The run paused, or waits for its next wave: what was answered before is judged apart from what comes after it.
     case rested
 
-    /// Recipients that were claimed and have no outcome are unknown: what a killed process left behind.
+    /// Recipients that were claimed and have no outcome are unknown: what a killed process left behind. Written in groups: after an error the next
+    /// one continues.
     ///
     /// Yields how many there were.
     case lost(at: Timestamp)

@@ -176,7 +176,8 @@ package final class SharedLedger: RunLedger {
 
 /// The shared run as a journal: which entries are written into the store's journal, and which change rows there.
 extension SharedLedger {
-    /// Appends an entry.
+    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are several rows of the journal: what was written
+    /// before an error stays, and the next try continues.
     @discardableResult
     package func append(_ entry: RunEntry) throws -> EntryYield {
         switch entry {

@@ -5,7 +5,7 @@ import Synchronization
 /// The run file as a journal. Entries come in, each in one transaction; the state that they add up to goes out. A process that is no longer the
 /// one that sends the run changes nothing.
 extension RunFile {
-    /// Appends an entry, in one transaction.
+    /// Appends an entry, in one transaction; `lost` in several.
     @discardableResult
     public func append(_ entry: RunEntry) throws -> EntryYield {
         switch entry {
