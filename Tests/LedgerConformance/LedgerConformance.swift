@@ -142,7 +142,7 @@ extension RunLedger {
 
 extension RunStatus {
     /// The state, its cause and the times alone.
-    var end: RunStatus { RunStatus(state: state, cause: cause, startedAt: startedAt, finishedAt: finishedAt) }
+    public var end: RunStatus { RunStatus(state: state, cause: cause, startedAt: startedAt, finishedAt: finishedAt) }
 }
 
 /// A push with an outcome.

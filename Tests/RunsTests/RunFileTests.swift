@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Glibc
+import LedgerConformance
 @testable import Runs
 import Testing
 
@@ -9,22 +10,17 @@ import Testing
     func states() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 1)
-        /// The state, its cause and the times alone.
-        func status() throws -> RunStatus {
-            let status = try run.status()
-            return RunStatus(state: status.state, cause: status.cause, startedAt: status.startedAt, finishedAt: status.finishedAt)
-        }
-        #expect(try status() == RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil))
+        #expect(try run.status().end == RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil))
         try run.append(.state(.running, at: noon))
-        #expect(try status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        #expect(try run.status().end == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
         try run.append(.state(.stopped, cause: .described("no key"), at: noon.adding(seconds: 5)))
         #expect(
-            try status()
+            try run.status().end
                 == RunStatus(state: .stopped, cause: .described("no key"), startedAt: noon, finishedAt: noon.adding(seconds: 5)))
         try run.append(.state(.running, at: noon.adding(seconds: 9)))
-        #expect(try status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        #expect(try run.status().end == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
         try run.append(.state(.finished, at: noon.adding(seconds: 12)))
-        #expect(try status() == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
+        #expect(try run.status().end == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
     }
 
     @Test("claims move the first unclaimed id, a gap holds it back")
