@@ -127,7 +127,8 @@ struct ScheduledRunWork: Sendable {
     func withdraw(_ scheduledRun: ScheduledRun) {
         do {
             let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
-            try run.setState(.cancelled, cause: .described(scheduledRun.problem?.sentence ?? ""), at: .now(), from: [.planned])
+            let cause = StopCause.described(scheduledRun.problem?.sentence ?? "")
+            try run.append(.state(.cancelled, cause: cause, at: .now(), from: [.planned]))
             try run.closeIntoOneFile()
         } catch { attendance.observer(.planNotCancelled(scheduledRun, error)) }
     }

@@ -25,7 +25,7 @@ extension Store {
     package func give(_ order: RunOrder, toRun id: String, in catalog: RunsFolder, at now: Timestamp) throws -> Bool {
         let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
         guard isThere else { return false }
-        try open(id, in: catalog).give(order, at: now)
+        try open(id, in: catalog).append(.ordered(order, at: now))
         return true
     }
 

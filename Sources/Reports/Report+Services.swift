@@ -42,7 +42,7 @@ struct ServiceReport: Sendable {
     /// Why services of a run that has not finished stopped while others were still sent to, by their names.
     static func stops(of run: RunFile, _ status: RunStatus) throws -> [String: StopCause] {
         guard run.plan.serviceCount > 1, status.state != .finished, let services = try? run.plan.settings.get().services else { return [:] }
-        let states = try run.legStates()
+        let states = try run.status().segments
         let stops = run.plan.legs.compactMap { leg in
             states[leg.ids.lowerBound]?.cause.map { (services[leg.service].serviceName, $0) }
         }

@@ -72,8 +72,8 @@ public struct HistorySnapshot: Sendable {
             }
             guard let entry = known.begun[run.plan.id] else { return nil }
             let gap = Self.reading {
-                let life = try run.life()
-                let isNewer = try entry.isNewer(than: run, life: life, reached: .max, claimed: run.claimCount())
+                let life = try run.status().epoch
+                let isNewer = try entry.isNewer(than: run, life: life, reached: .max, claimed: run.claims().made)
                 return isNewer ? entry.claimed != nil || !entry.names(life) ? SendingHistory.Gap.certain : .possible : nil
             }
             switch gap {

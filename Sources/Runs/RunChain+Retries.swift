@@ -11,7 +11,7 @@ extension RunChain {
         let givenUp = try retries(of: id).filter { retry in
             guard let former = try record.entry(of: retry.plan.id)?.previousLife else { return false }
             defer { retry.close() }
-            do { return try retry.status().state == .cancelled && !retry.hasBegun() && retry.life() == former } catch {
+            do { return try retry.status().state == .cancelled && !retry.hasBegun() && retry.status().epoch == former } catch {
                 guard !retry.isInPlace else { throw error }
                 return false
             }

@@ -44,7 +44,7 @@ private func cancel(
         // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
-            try run.give(.cancel, at: .now())
+            try run.append(.ordered(.cancel, at: .now()))
             return try obstacleToPassingOn(.cancel, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
         }
         if isCancelledHere {
@@ -64,7 +64,7 @@ private func cancel(
         throw isUntold(.cancel, run, Diagnostic(explaining: error), isGiven: isCancelledHere)
     }
     if inStore.hasFinished {
-        try run.setState(.finished, cause: nil, at: .now(), from: [.running, .paused, .stopped, .cancelled])
+        try run.append(.state(.finished, cause: nil, at: .now(), from: [.running, .paused, .stopped, .cancelled]))
         try run.closeIntoOneFile()
         throw isOver(run, "has finished: other machines had sent the rest of it before they could be told")
     }
@@ -73,9 +73,10 @@ private func cancel(
     }
     noteCancelled(run, warnings: &warnings)
     // A killed process left `running` behind.
-    try run.setState(
-        .cancelled, cause: inStore.forgotten.map(StopCause.ledger) ?? cause, at: .now(),
-        from: Set([.planned, .running, .paused, .stopped] + (isCancelledHere ? [.cancelled] : [])))
+    try run.append(
+        .state(
+            .cancelled, cause: inStore.forgotten.map(StopCause.ledger) ?? cause, at: .now(),
+            from: Set([.planned, .running, .paused, .stopped] + (isCancelledHere ? [.cancelled] : []))))
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
     if inStore.obstacle == nil { try run.notePassedOn(.cancel) }
     // The run is cancelled, even if SQLite's extra files cannot be merged into the run file.
@@ -95,7 +96,9 @@ private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history
         // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
-        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
+        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.status().epoch }) ?? true else {
+            return
+        }
         let scheduledRuns = try run.catalog.schedule.read().scheduledRuns
         let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)

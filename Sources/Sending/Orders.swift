@@ -25,7 +25,7 @@ public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = 
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
             remedy: gap.map { $0.remedy ?? "" } ?? pauseRemedy(state, run), gap?.remedies ?? waysInsteadOfPause(state, run))
     }
-    try run.give(.pause, at: now)
+    try run.append(.ordered(.pause, at: now))
     return try obstacleToPassingOn(.pause, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
 }
 
@@ -67,5 +67,5 @@ public func wake(_ run: RunFile, in choice: ProjectChoice) throws {
             remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.", [.watch(run: run.plan.id)])
     }
     try SendPermission(run, in: choice).check(.goOn)
-    try run.give(.goOn, at: .now())
+    try run.append(.ordered(.goOn, at: .now()))
 }

@@ -25,7 +25,7 @@ public struct Resumption: Sendable {
     public init(of run: any RunLedger, _ settings: RunSettings) throws {
         plan = run.plan
         // Counted only once: it reads every outcome.
-        let figures = try run.figures()
+        let figures = try run.figures(withGroups: false)
         parts = try settings.services.indices.map { number in
             let own = settings.ofService(number), outcomes = figures.figures(ofService: number).outcomes
             let lost = try LostDevices(of: run, at: own.service, number: number)

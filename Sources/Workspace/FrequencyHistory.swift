@@ -44,7 +44,7 @@ package struct FrequencyHistory {
         let others = try othersSincePlanning(of: run.plan, in: catalog)
         guard !others.isEmpty || elsewhere != nil else { return nil }
         var isAnyElsewhere = false
-        let since = run.sendingSince ?? .max
+        let since = (try? run.status())?.sendingSince ?? .max
         let capped = try CappedDevices(caps, hash: elsewhere?.hash ?? .random()) { add in
             isAnyElsewhere = try addElsewhere(catalog, add)
             // Where another machine has sent, all runs of this folder count, too.
@@ -88,7 +88,7 @@ package struct FrequencyHistory {
         let place = try plan.settings.get().place, order = try catalog.history.order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
-            let start = try order.start(of: other.plan.id, life: other.life(), after: place, at: plan.plannedAt)
+            let start = try order.start(of: other.plan.id, life: other.status().epoch, after: place, at: plan.plannedAt)
             return try start.map { try other.mayHaveReached(since: $0) } ?? false
         }
         return isAnyNew ? others : []

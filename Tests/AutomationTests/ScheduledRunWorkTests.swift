@@ -54,9 +54,9 @@ struct ScheduledRunWorkTests {
         let run = try plan(in: folder)
         let plan = try Data(contentsOf: URL(fileURLWithPath: run.path))
         let new = NewLife(after: "", reached: 0, claimed: 0, in: "sandbox")
-        #expect(try run.note(new, at: Self.now) == .noted)
-        try run.begin(life: new.life, at: Self.now, from: [.planned])
-        #expect(try run.confirm(givenUp: []))
+        #expect(try run.append(.epochNoted(new, at: Self.now)).beginning == .noted)
+        try run.append(.epochBegan(new.life, at: Self.now, from: [.planned]))
+        #expect(try run.append(.epochConfirmed(givenUp: [])).beginning == .noted)
         run.close()
         try Data(plan).write(to: URL(fileURLWithPath: run.path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }

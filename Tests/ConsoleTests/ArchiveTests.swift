@@ -49,7 +49,7 @@ struct ArchiveTests {
         _ = try catalog.open(Self.id).figures(withGroups: true)
         #expect(try catalog.stamps() == before)
         let run = try catalog.open(Self.id, readOnly: false)
-        try run.setState(.cancelled, at: TestFolder.start)
+        try run.append(.state(.cancelled, at: TestFolder.start))
         #expect(try catalog.stamps() != before)
         try run.closeIntoOneFile()
         #expect(try catalog.stamps() != before)

@@ -71,15 +71,17 @@ final class TestFolder: Sendable {
         }
         // A plan that was cancelled.
         guard claimed > 0 else {
-            try run.setState(state, cause: cause, at: Self.start)
+            try run.append(.state(state, cause: cause, at: Self.start))
             try run.closeIntoOneFile()
             return run
         }
-        try run.setState(.running, at: Self.start)
-        try run.claim(0..<claimed, at: Self.start)
-        try run.record(
-            (0..<3).map { Settlement(recipient: $0, outcome: $0 == 2 ? .invalidToken : .accepted, status: 200, settledAt: Self.start) })
-        if state != .running { try run.setState(state, cause: cause, at: Self.start.adding(seconds: 60)) }
+        try run.append(.state(.running, at: Self.start))
+        try run.append(.claimed(0..<claimed, at: Self.start))
+        try run.append(
+            .settled([
+                (0..<3).map { Settlement(recipient: $0, outcome: $0 == 2 ? .invalidToken : .accepted, status: 200, settledAt: Self.start) }
+            ]))
+        if state != .running { try run.append(.state(state, cause: cause, at: Self.start.adding(seconds: 60))) }
         // A run that is being sent stays open: it holds the lock.
         if !state.hasEnded { return run }
         try run.closeIntoOneFile()

@@ -10,8 +10,8 @@ extension LedgerConformance {
             try first.take(0..<300)
             try first.take(300..<400)
             let ids = Array(stride(from: 0, to: 290, by: 7)) + [3, 299, 298]
-            try first.name([call("a", ids), call("b", [5])])
-            try first.name([call("c", [300, 399], ofService: 1)])
+            try first.append(.callsNamed([call("a", ids), call("b", [5])]))
+            try first.append(.callsNamed([call("c", [300, 399], ofService: 1)]))
             first.crash()
             let second = try open()
             try expect(second.calls(ofService: 0).map(\.name), ["a", "b"], "names")
@@ -22,14 +22,16 @@ extension LedgerConformance {
         Behaviour("a run that names no calls has none") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
-            try ledger.record([settled(0, .unknown, status: 0)])
-            _ = try ledger.reopen([0], resendsUnknown: true)
+            try ledger.append(.settled([[settled(0, .unknown, status: 0)]]))
+            try ledger.append(.reopened([0], resendsUnknown: true, at: .now()))
             try expect(ledger.calls(ofService: 0), [], "calls")
         },
         Behaviour("who was never claimed is in no call, and then none of the calls is named") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<3)
-            try refused("a call of a recipient who was not claimed") { try ledger.name([call("a", [0, 1]), call("b", [2, 3])]) }
+            try refused("a call of a recipient who was not claimed") {
+                try ledger.append(.callsNamed([call("a", [0, 1]), call("b", [2, 3])]))
+            }
             try expect(ledger.calls(ofService: 0), [], "calls")
         },
         Behaviour("no call is named once the run is cancelled, or another process has it") { bench in
@@ -37,36 +39,36 @@ extension LedgerConformance {
             let ledger = try open()
             try ledger.start()
             try ledger.take(0..<3)
-            try ledger.setState(.cancelled, cause: .cancelled, at: LedgerBench.noon)
-            let error = try refused("a call of a cancelled run") { try ledger.name([call("a", [0])]) }
+            try ledger.append(.state(.cancelled, cause: .cancelled, at: LedgerBench.noon))
+            let error = try refused("a call of a cancelled run") { try ledger.append(.callsNamed([call("a", [0])])) }
             try expect((error as? NotSending)?.isCancelled, true, "whether it says that it is cancelled")
         },
         Behaviour("calls that are forgotten are gone, and no others") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
-            try ledger.name([call("a", [0]), call("b", [1]), call("c", [2])])
+            try ledger.append(.callsNamed([call("a", [0]), call("b", [1]), call("c", [2])]))
             let numbers = try ledger.calls(ofService: 0).map(\.number)
-            try ledger.forgetCalls([numbers[1]])
+            try ledger.append(.callsForgotten([numbers[1]]))
             try expect(ledger.calls(ofService: 0).map(\.name), ["a", "c"], "calls")
-            try ledger.name([call("d", [1])])
+            try ledger.append(.callsNamed([call("d", [1])]))
             try expect(ledger.calls(ofService: 0).map(\.name), ["a", "c", "d"], "calls")
         },
         Behaviour("who is unknown and reopened is in a call without a name; who was unsent is not") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
-            try ledger.name([call("a", [0, 1, 2])])
-            try ledger.record([settled(0, .unknown, status: 0), unsent(1)])
-            _ = try ledger.reopen([0, 1, 2], resendsUnknown: true)
+            try ledger.append(.callsNamed([call("a", [0, 1, 2])]))
+            try ledger.append(.settled([[settled(0, .unknown, status: 0), unsent(1)]]))
+            try ledger.append(.reopened([0, 1, 2], resendsUnknown: true, at: .now()))
             try expect(ledger.calls(ofService: 0).filter { $0.name.isEmpty }.flatMap(\.recipients), [0], "who is in doubt")
         },
         Behaviour("names of calls change no claim, no outcome and no figure") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<4)
-            try ledger.record([settled(0)])
-            let (before, claims) = (try ledger.counts(), try ledger.claimCount())
-            try ledger.name([call("a", [0, 1]), call("b", [2])])
+            try ledger.append(.settled([[settled(0)]]))
+            let (before, claims) = (try ledger.counts(), try ledger.claims().made)
+            try ledger.append(.callsNamed([call("a", [0, 1]), call("b", [2])]))
             try expect(ledger.counts(), before, "outcomes")
-            try expect(ledger.claimCount(), claims, "claims that were made")
+            try expect(ledger.claims().made, claims, "claims that were made")
             try expect(ledger.claimedWithoutOutcome(), [1..<4], "claimed without an outcome")
         },
     ]

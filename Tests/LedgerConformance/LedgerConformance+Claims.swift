@@ -5,11 +5,11 @@ extension LedgerConformance {
     static let claims: [Behaviour] = [
         Behaviour("of a plan nobody is claimed, and nothing has begun") { bench in
             let ledger = try bench.ledger(of: 20)
-            try expect(ledger.claims(), ClaimSet(), "claims")
-            try expect(ledger.claimCount(), 0, "claims that were made")
-            try expect(ledger.hasBegun(), false, "whether it has begun")
+            try expect(ledger.claims().claimed, ClaimSet(), "claims")
+            try expect(ledger.claims().made, 0, "claims that were made")
+            try expect(ledger.status().epoch, "", "epoch")
             try expect(ledger.counts(), [.unsent: 20], "outcomes")
-            try expect(ledger.status(), RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil), "status")
+            try expect(ledger.status().end, RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil), "status")
         },
         Behaviour("the first range begins with the first recipient, and is no longer than was asked for") { bench in
             try expect(bench.sending(20).lease(atMost: 8, of: 0..<20), 0..<8, "first range")
@@ -29,7 +29,7 @@ extension LedgerConformance {
                 given.append(range)
             }
             try expect(given, [0..<8, 8..<16, 16..<20], "ranges")
-            try expect(ledger.claims().ranges, [0..<20], "claims")
+            try expect(ledger.claims().claimed.ranges, [0..<20], "claims")
         },
         Behaviour("a range ends where somebody is claimed, and goes on behind that") { bench in
             let ledger = try bench.sending(20)
@@ -61,36 +61,36 @@ extension LedgerConformance {
             let ledger = try bench.sending(20)
             try ledger.take(5..<8)
             for range in [0..<6, 7..<9, 5..<8, 6..<7, 0..<20] { try refused("a claim of \(range)") { try ledger.take(range) } }
-            try expect(ledger.claims().ranges, [5..<8], "claims")
-            try expect(ledger.claimCount(), 3, "claims that were made")
+            try expect(ledger.claims().claimed.ranges, [5..<8], "claims")
+            try expect(ledger.claims().made, 3, "claims that were made")
         },
         Behaviour("nobody beyond the audience is claimed") { bench in
             let ledger = try bench.sending(20)
             try refused("a claim beyond the audience") { try ledger.take(18..<21) }
-            try expect(ledger.claims().isEmpty, true, "whether nobody is claimed")
+            try expect(ledger.claims().claimed.isEmpty, true, "whether nobody is claimed")
         },
         Behaviour("an empty claim changes nothing") { bench in
             let ledger = try bench.sending(20)
-            try ledger.claim(3..<3, at: LedgerBench.noon)
-            try expect(ledger.claims().isEmpty, true, "whether nobody is claimed")
-            try expect(ledger.lastClaim(), nil, "last claim")
+            try ledger.append(.claimed(3..<3, at: LedgerBench.noon))
+            try expect(ledger.claims().claimed.isEmpty, true, "whether nobody is claimed")
+            try expect(ledger.claims().last, nil, "last claim")
         },
         Behaviour("who gets nothing is recorded in the moment of the claim") { bench in
             let ledger = try bench.sending(20)
-            try ledger.claim(0..<10, unsent: [unsent(3, .frequencyCap), unsent(7, .frequencyCap)], at: LedgerBench.noon)
+            try ledger.append(.claimed(0..<10, unsent: [unsent(3, .frequencyCap), unsent(7, .frequencyCap)], at: LedgerBench.noon))
             try expect(ledger.recipients(.unsent), [3, 7], "who is unsent")
             try expect(ledger.claimedWithoutOutcome(), [0..<3, 4..<7, 8..<10], "claimed without an outcome")
         },
         Behaviour("the first claim of some recipients, and the last of all, are known by their moments") { bench in
             let ledger = try bench.sending(20)
-            try expect(ledger.firstClaim(of: 0..<20), nil, "first claim before there was any")
+            try expect(ledger.claims().first(of: 0..<20), nil, "first claim before there was any")
             for (number, range) in [10..<12, 0..<5, 5..<10].enumerated() {
                 try ledger.take(range, at: LedgerBench.noon.adding(seconds: Double(number)))
             }
-            try expect(ledger.firstClaim(of: 0..<10), LedgerBench.noon.adding(seconds: 1), "first claim")
-            try expect(ledger.firstClaim(of: 9..<11), LedgerBench.noon, "first claim")
-            try expect(ledger.firstClaim(of: 12..<20), nil, "first claim of those that nobody claimed")
-            try expect(ledger.lastClaim(), LedgerBench.noon.adding(seconds: 2), "last claim")
+            try expect(ledger.claims().first(of: 0..<10), LedgerBench.noon.adding(seconds: 1), "first claim")
+            try expect(ledger.claims().first(of: 9..<11), LedgerBench.noon, "first claim")
+            try expect(ledger.claims().first(of: 12..<20), nil, "first claim of those that nobody claimed")
+            try expect(ledger.claims().last, LedgerBench.noon.adding(seconds: 2), "last claim")
         },
     ]
 }

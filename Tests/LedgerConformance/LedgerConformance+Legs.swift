@@ -20,7 +20,7 @@ extension LedgerConformance {
                 }
             }
             try expect(given, [[0..<2, 2..<4, 4..<6], [6..<9, 9..<10]], "ranges")
-            try expect(ledger.claims().ranges, [0..<10], "claims")
+            try expect(ledger.claims().claimed.ranges, [0..<10], "claims")
         },
         Behaviour("the legs of a run are those that were planned, and show the service of each recipient") { bench in
             let plan = try bench.run(of: 10, legs: two)().plan
@@ -42,10 +42,10 @@ extension LedgerConformance {
         Behaviour("a recipient is read with its leg's form of target") { bench in
             let ledger = try bench.run(of: 10, legs: two)()
             var found: [String] = []
-            try ledger.forEachPush(in: 4..<8, withTraits: false) { found.append("\($0.service) \($0.token.count)") }
+            try ledger.forEachPush(in: 4..<8, PushSelection()) { found.append("\($0.service) \($0.token.count)") }
             try expect(found, ["0 64", "0 64", "1 141", "1 141"], "services and lengths of targets")
             found = []
-            try ledger.forEachUnsettledPush(in: 0..<10, resendsUnknown: true, closing: [], withTraits: true) { push in
+            try ledger.forEachPush(in: 0..<10, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) { push in
                 found.append("\(push.id) \(push.service)")
             }
             try expect(found, (0..<10).map { "\($0) \($0 < 6 ? 0 : 1)" }, "services of what is left")
@@ -58,11 +58,14 @@ extension LedgerConformance {
             try ledger.start()
             try ledger.take(0..<4)
             try ledger.take(6..<9)
-            try ledger.record([
-                settled(0), settled(1, .rejected, status: 400, reason: "BadTopic"), unsent(2), settled(6),
-                settled(7, .rejected, status: 400, reason: "INVALID_ARGUMENT"),
-            ])
-            let figures = try ledger.figures()
+            try ledger.append(
+                .settled([
+                    [
+                        settled(0), settled(1, .rejected, status: 400, reason: "BadTopic"), unsent(2), settled(6),
+                        settled(7, .rejected, status: 400, reason: "INVALID_ARGUMENT"),
+                    ]
+                ]))
+            let figures = try ledger.figures(withGroups: false)
             try expect(figures.services.count, 2, "services")
             for outcome in Outcome.allCases {
                 let sum = figures.services.reduce(0) { $0 + ($1.outcomes[outcome] ?? 0) }
@@ -80,8 +83,8 @@ extension LedgerConformance {
         Behaviour("figures of one service are not divided") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
-            try ledger.record([settled(0)])
-            let figures = try ledger.figures()
+            try ledger.append(.settled([[settled(0)]]))
+            let figures = try ledger.figures(withGroups: false)
             try expect(figures.services, [], "services")
             try expect(figures.figures(ofService: 0), figures, "figures of the service")
         },
@@ -90,12 +93,12 @@ extension LedgerConformance {
             for life in 0..<3 {
                 let ledger = try open()
                 try ledger.start()
-                let answers = try (0..<2).map { try ledger.evidenceBeforeLives(ofService: $0).map(\.answers) }
+                let answers = try (0..<2).map { try ledger.answers(ofService: $0).beforeEpochs.map(\.answers) }
                 // In the second life only the second service answers.
                 try expect(answers, [life > 0 ? [2] : [], [[], [1], [1, 3]][life]], "answers before lives")
                 let ids = [[0, 1, 6], [7, 8], []][life]
                 for id in ids { try ledger.take(id..<id + 1) }
-                try ledger.record(ids.map { settled($0) })
+                try ledger.append(.settled([ids.map { settled($0) }]))
                 ledger.crash()
             }
         },
@@ -103,49 +106,49 @@ extension LedgerConformance {
             let open = try bench.run(of: 10, legs: two)
             let first = try open()
             try first.start()
-            try expect(first.receipts(ofService: 0), [], "receipts before any")
-            try first.note(receipts: ["b", "a"], ofService: 1)
-            try first.note(receipts: ["x"], ofService: 0)
+            try expect(first.answers(ofService: 0).receipts, [], "receipts before any")
+            try first.append(.receipts(["b", "a"], service: 1))
+            try first.append(.receipts(["x"], service: 0))
             first.crash()
             let second = try open()
             try second.start()
-            try second.note(receipts: ["a", "c"], ofService: 1)
-            try expect(second.receipts(ofService: 1), ["b", "a", "c"], "receipts of the second service")
-            try expect(second.receipts(ofService: 0), ["x"], "receipts of the first service")
+            try second.append(.receipts(["a", "c"], service: 1))
+            try expect(second.answers(ofService: 1).receipts, ["b", "a", "c"], "receipts of the second service")
+            try expect(second.answers(ofService: 0).receipts, ["x"], "receipts of the first service")
         },
         Behaviour("a leg's stop is kept, with what holds it, until the next life tries again") { bench in
             let open = try bench.run(of: 10, legs: two)
             let first = try open()
             try first.start()
-            try expect(first.legStates(), [:], "states of legs")
+            try expect(first.status().segments, [:], "states of legs")
             let (held, cause) = (
                 LedgerBench.noon.adding(seconds: 3600),
                 StopCause.service("fcm", .refused(reason: "SENDER_ID_MISMATCH", status: 403, clockLagSeconds: nil))
             )
-            try first.setState(LegState(heldUntil: held, cause: cause), of: two[1])
-            try first.setState(LegState(cause: .interrupted), of: two[0])
+            try first.append(.segment(two[1], LegState(heldUntil: held, cause: cause)))
+            try first.append(.segment(two[0], LegState(cause: .interrupted)))
             let expected = [6: LegState(heldUntil: held, cause: cause), 0: LegState(cause: .interrupted)]
-            try expect(first.legStates(), expected, "states of legs")
+            try expect(first.status().segments, expected, "states of legs")
             first.crash()
             let second = try open()
-            try expect(second.legStates(), expected, "states of legs, for another process")
+            try expect(second.status().segments, expected, "states of legs, for another process")
             try second.start()
-            try expect(second.legStates(), [6: LegState(heldUntil: held)], "states of legs in the next life")
-            try second.setState(LegState(), of: two[1])
-            try expect(second.legStates(), [:], "states of legs, once nothing holds them")
+            try expect(second.status().segments, [6: LegState(heldUntil: held)], "states of legs in the next life")
+            try second.append(.segment(two[1], LegState()))
+            try expect(second.status().segments, [:], "states of legs, once nothing holds them")
         },
         Behaviour("what is no leg of the run has no state") { bench in
             let ledger = try bench.run(of: 10, legs: two)()
             try ledger.start()
             for leg in [RunLeg(ids: 0..<5, service: 0), RunLeg(ids: 6..<10, service: 0)] {
-                try refused("a state of \(leg)") { try ledger.setState(LegState(cause: .interrupted), of: leg) }
+                try refused("a state of \(leg)") { try ledger.append(.segment(leg, LegState(cause: .interrupted))) }
             }
         },
         Behaviour("a leg of a run of one service can be held, too") { bench in
             let ledger = try bench.sending(6)
             let state = LegState(heldUntil: LedgerBench.noon)
-            try ledger.setState(state, of: ledger.plan.legs[0])
-            try expect(ledger.legStates(), [0: state], "states of legs")
+            try ledger.append(.segment(ledger.plan.legs[0], state))
+            try expect(ledger.status().segments, [0: state], "states of legs")
         },
     ]
 }

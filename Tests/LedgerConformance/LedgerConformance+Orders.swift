@@ -6,8 +6,10 @@ extension LedgerConformance {
         Behaviour("nobody can be asked where no process sends the run, or it is gone") { bench in
             let ledger = try bench.ledger(of: 6)
             func refusesAll() throws {
-                for order in RunOrder.allCases { try refused("an order to nobody") { try ledger.give(order, at: LedgerBench.noon) } }
-                try expect(ledger.order(), nil, "order")
+                for order in RunOrder.allCases {
+                    try refused("an order to nobody") { try ledger.append(.ordered(order, at: LedgerBench.noon)) }
+                }
+                try expect(ledger.status().order, nil, "order")
             }
             try refusesAll()
             try expect(ledger.status().state, .planned, "state")
@@ -20,37 +22,37 @@ extension LedgerConformance {
             let open = try bench.run(of: 6)
             let (sender, other) = (try open(), try open())
             try sender.start()
-            try expect(sender.order(), .goOn, "order")
-            try other.give(.pause, at: LedgerBench.noon)
-            try expect(sender.order(), .pause, "order")
+            try expect(sender.status().order, .goOn, "order")
+            try other.append(.ordered(.pause, at: LedgerBench.noon))
+            try expect(sender.status().order, .pause, "order")
             try expect(sender.status().finishedAt, nil, "end")
-            try other.give(.goOn, at: LedgerBench.noon)
-            try expect(sender.order(), .goOn, "order")
+            try other.append(.ordered(.goOn, at: LedgerBench.noon))
+            try expect(sender.status().order, .goOn, "order")
             try sender.take(0..<6)
         },
         Behaviour("an order that does not fit is refused, and changes nothing") { bench in
             let open = try bench.run(of: 6)
             let (sender, other) = (try open(), try open())
             try sender.start()
-            try refused("to go on what goes on") { try other.give(.goOn, at: LedgerBench.noon) }
-            try other.give(.pause, at: LedgerBench.noon)
-            try refused("to pause what is paused") { try other.give(.pause, at: LedgerBench.noon) }
-            try expect(sender.order(), .pause, "order")
-            try other.give(.cancel, at: LedgerBench.noon)
-            try refused("to pause what is cancelled") { try other.give(.pause, at: LedgerBench.noon) }
-            try expect(sender.order(), .cancel, "order")
+            try refused("to go on what goes on") { try other.append(.ordered(.goOn, at: LedgerBench.noon)) }
+            try other.append(.ordered(.pause, at: LedgerBench.noon))
+            try refused("to pause what is paused") { try other.append(.ordered(.pause, at: LedgerBench.noon)) }
+            try expect(sender.status().order, .pause, "order")
+            try other.append(.ordered(.cancel, at: LedgerBench.noon))
+            try refused("to pause what is cancelled") { try other.append(.ordered(.pause, at: LedgerBench.noon)) }
+            try expect(sender.status().order, .cancel, "order")
         },
         Behaviour("of a run that is cancelled nobody more is claimed, and what comes in is still recorded") { bench in
             let open = try bench.run(of: 6)
             let (sender, other) = (try open(), try open())
             try sender.start()
             try sender.take(0..<3)
-            try other.give(.cancel, at: LedgerBench.noon.adding(seconds: 9))
-            for attempt in [{ try sender.claim(3..<6, at: LedgerBench.noon) }, { _ = try sender.reopen([0], resendsUnknown: true) }] {
-                let error = try refused("a claim of a run that is cancelled", attempt)
+            try other.append(.ordered(.cancel, at: LedgerBench.noon.adding(seconds: 9)))
+            for entry in [RunEntry.claimed(3..<6, at: LedgerBench.noon), .reopened([0], resendsUnknown: true, at: .now())] {
+                let error = try refused("a claim of a run that is cancelled") { try sender.append(entry) }
                 try expect(error as? NotSending, NotSending(isCancelled: true), "\(error)")
             }
-            try sender.record([settled(0), settled(1)])
+            try sender.append(.settled([[settled(0), settled(1)]]))
             try expect(sender.counts(), [.accepted: 2, .unknown: 1, .unsent: 3], "outcomes")
             let status = try other.status()
             try expect(status.cause, .cancelled, "cause")
@@ -63,27 +65,30 @@ extension LedgerConformance {
             for objection in [nil, StopCause.described("too many refusals")] {
                 let ledger = try bench.sending(6)
                 try ledger.take(0..<6)
-                try ledger.record((0..<6).map { settled($0) })
+                try ledger.append(.settled([(0..<6).map { settled($0) }]))
                 var seen: [Outcome: Int] = [:]
-                let cause = try ledger.finish(at: LedgerBench.noon.adding(seconds: 3)) { figures in
-                    seen = figures.outcomes.filter { $0.value > 0 }
-                    return objection
-                }
+                let cause = try ledger.append(
+                    .finished(
+                        unless: { figures in
+                            seen = figures.outcomes.filter { $0.value > 0 }
+                            return objection
+                        }, at: LedgerBench.noon.adding(seconds: 3))
+                ).objection
                 try expect(seen, [.accepted: 6], "figures that were judged")
                 try expect(cause, objection, "objection")
                 let end = RunStatus(
                     state: objection == nil ? .finished : .stopped, cause: objection, startedAt: LedgerBench.noon,
                     finishedAt: LedgerBench.noon.adding(seconds: 3))
-                try expect(ledger.status(), end, "status")
+                try expect(ledger.status().end, end, "status")
             }
         },
         Behaviour("a state is recorded from those states alone that were looked at") { bench in
             let ledger = try bench.sending(6)
             try refused("an end of what is not paused") {
-                try ledger.setState(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.paused])
+                try ledger.append(.state(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.paused]))
             }
             try expect(ledger.status().state, .running, "state")
-            try ledger.setState(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.running, .paused])
+            try ledger.append(.state(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.running, .paused]))
             try expect(ledger.status().cause, .interrupted, "cause")
         },
         Behaviour("what had been answered as each life but the first began is known, in order") { bench in
@@ -91,10 +96,11 @@ extension LedgerConformance {
             for life in 0..<3 {
                 let ledger = try open()
                 try ledger.start()
-                try expect(ledger.evidenceBeforeLives(ofService: 0).map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
+                try expect(
+                    ledger.answers(ofService: 0).beforeEpochs.map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
                 let ids = life * 4..<life * 4 + 4
                 try ledger.take(ids)
-                try ledger.record(ids.map { settled($0) })
+                try ledger.append(.settled([ids.map { settled($0) }]))
                 ledger.crash()
             }
         },
@@ -103,13 +109,13 @@ extension LedgerConformance {
             let first = try open()
             try first.start()
             try first.take(0..<6)
-            try first.record((0..<4).map { settled($0) } + [unsent(4), unsent(5)])
-            try first.setState(.stopped, cause: .interrupted, at: LedgerBench.noon)
-            try first.endLife()
+            try first.append(.settled([(0..<4).map { settled($0) } + [unsent(4), unsent(5)]]))
+            try first.append(.state(.stopped, cause: .interrupted, at: LedgerBench.noon))
+            try first.append(.epochEnded)
             first.crash()
             let second = try open()
-            let older = try NewLife(after: second.life(), reached: 3, claimed: 6, in: "sandbox")
-            try expect(second.note(older, at: LedgerBench.noon), .isOutdated, "a life of what has reached fewer")
+            let older = try NewLife(after: second.status().epoch, reached: 3, claimed: 6, in: "sandbox")
+            try expect(second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated, "a life of what has reached fewer")
             try second.start(from: [.stopped])
         },
     ]

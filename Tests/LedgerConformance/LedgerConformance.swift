@@ -97,22 +97,31 @@ final class LedgerBench {
 }
 
 extension RunLedger {
-    /// Begins a life, or another one after an earlier one, as the gate before sending does. A process that is gone left `running` behind.
+    /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A process that is gone left `running` behind.
     func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
-        try lockForSending()
-        let new = try NewLife(after: life(), reached: reached(), claimed: claimCount(), in: "sandbox")
-        try expect(note(new, at: moment), .noted, "the beginning of a life")
-        try begin(life: new.life, at: moment, from: states)
-        try expect(confirm(givenUp: []), true, "whether the life was confirmed")
+        try lockForSending(isSending: true)
+        let new = try NewLife(after: status().epoch, reached: reached(), claimed: claims().made, in: "sandbox")
+        try expect(append(.epochNoted(new, at: moment)).beginning, .noted, "the beginning of an epoch")
+        try append(.epochBegan(new.life, at: moment, from: states))
+        try expect(append(.epochConfirmed(givenUp: [])).beginning, .noted, "whether the epoch was confirmed")
     }
 
     /// The process is gone: everything that it had written is there, and any process may get its right to send.
     func crash() { unlock() }
 
+    /// Recipients of whom it is on record that the run has reached them, or may have.
+    func reached() throws -> Int {
+        let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }
+        return try plan.audience - figures(withGroups: false).outcomes[.unsent, default: 0] - open
+    }
+
+    /// Recipients that were claimed and have no outcome.
+    func claimedWithoutOutcome() throws -> [Range<Int>] { try unsettled(in: 0..<plan.audience, OpenOutcomes()).inDoubt }
+
     /// Claims ids as the reader does, and notes this before anything is pushed.
     func take(_ ids: Range<Int>, at moment: Timestamp = LedgerBench.noon) throws {
-        try claim(ids, at: moment)
-        try note(claimed: claimCount())
+        try append(.claimed(ids, at: moment))
+        try append(.claimsNoted(claims().made))
     }
 
     /// The recipients with a recorded outcome.
@@ -123,7 +132,17 @@ extension RunLedger {
     }
 
     /// The counts of all outcomes that occur.
-    func counts() throws -> [Outcome: Int] { try figures().outcomes.filter { $0.value > 0 } }
+    func counts() throws -> [Outcome: Int] { try figures(withGroups: false).outcomes.filter { $0.value > 0 } }
+
+    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
+    public func isSettled(_ ids: Range<Int>, _ open: OpenOutcomes) throws -> Bool {
+        try claims().claimed.contains(all: ids) && unsettled(in: ids, open).isEmpty
+    }
+}
+
+extension RunStatus {
+    /// The state, its cause and the times alone.
+    public var end: RunStatus { RunStatus(state: state, cause: cause, startedAt: startedAt, finishedAt: finishedAt) }
 }
 
 /// A push with an outcome.

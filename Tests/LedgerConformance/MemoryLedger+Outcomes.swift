@@ -6,20 +6,16 @@ import Synchronization
 extension MemoryLedger {
     // MARK: - Pushes
 
-    func expectReaders(_ count: Int) {}
-
-    func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
-        for id in range.clamped(to: 0..<plan.audience) { try lend(id, withTraits) { try body($0) } }
-    }
-
-    func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>, withTraits: Bool, _ body: (StoredPush) throws -> Void
-    ) throws {
+    func forEachPush(in range: Range<Int>, _ selection: PushSelection, _ body: (StoredPush) throws -> Void) throws {
         let outcomes = run.account.withLock { $0.outcomes }
         for id in range.clamped(to: 0..<plan.audience) {
+            guard let open = selection.open else {
+                try lend(id, selection.withTraits) { try body($0) }
+                continue
+            }
             let settlement = outcomes[id]
-            guard settlement.map({ Self.isOpen($0, resendsUnknown, closing) }) ?? true || has(.handsOutTheSettled) else { continue }
-            try lend(id, withTraits) { push in
+            guard settlement.map({ Self.isOpen($0, open) }) ?? true || has(.handsOutTheSettled) else { continue }
+            try lend(id, selection.withTraits) { push in
                 var push = push
                 push.mayHaveArrived = settlement?.outcome != .unsent
                 push.attempts = settlement?.attempts ?? 0
@@ -29,10 +25,10 @@ extension MemoryLedger {
     }
 
     /// Whether a recipient with this record is sent to again.
-    private static func isOpen(_ settlement: Settlement, _ resendsUnknown: Bool, _ closing: Set<OwnReason> = []) -> Bool {
+    static func isOpen(_ settlement: Settlement, _ open: OpenOutcomes) -> Bool {
         switch settlement.outcome {
-        case .unsent: OwnReason(rawValue: settlement.reason).map { !closing.contains($0) } ?? true
-        case .unknown: resendsUnknown
+        case .unsent: OwnReason(rawValue: settlement.reason).map { !open.closing.contains($0) } ?? true
+        case .unknown: open.resendsUnknown
         default: false
         }
     }
@@ -74,22 +70,16 @@ extension MemoryLedger {
 
     func calls(ofService service: Int) throws -> [NamedCall] { run.account.withLock { $0.calls.filter { $0.service == service } } }
 
-    func forgetCalls(_ numbers: [Int]) throws {
-        run.account.withLock { account in account.calls.removeAll { numbers.contains($0.number) || has(.forgetsAllCalls) } }
-    }
-
     // MARK: - Outcomes
-
-    func record(_ parts: [[Settlement]]) throws {
-        try run.account.withLock { account throws in try account.record(parts.flatMap(\.self), audience: plan.audience, run.fault) }
-    }
 
     func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
         try run.account.withLock { account throws in
             try checkSending(account)
             var attempts: [Int: Int] = [:]
             for id in ids {
-                guard let settlement = account.outcomes[id], Self.isOpen(settlement, resendsUnknown) else { continue }
+                guard let settlement = account.outcomes[id], Self.isOpen(settlement, OpenOutcomes(resendsUnknown: resendsUnknown)) else {
+                    continue
+                }
                 if settlement.outcome == .unknown, account.lastCall > 0, !has(.forgetsWhomItDoubts) {
                     account.append(
                         NamedCall(service: plan.service(of: id), name: "", namedAt: settlement.settledAt, recipients: [id]))
@@ -121,17 +111,8 @@ extension MemoryLedger {
 
     func recordLost(at now: Timestamp) throws -> Int {
         let lost = has(.losesNobody) ? [] : try claimedWithoutOutcome().flatMap(Array.init)
-        try record([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }])
+        _ = try append(.settled([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]))
         return lost.count
-    }
-
-    func skippedWaves() throws -> Set<Int> { run.account.withLock { $0.skipped } }
-
-    func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> Bool {
-        run.account.withLock { account in
-            account.claimed.contains(all: ids)
-                && ids.allSatisfy { account.outcomes[$0].map { !Self.isOpen($0, resendsUnknown, closing) } ?? false }
-        }
     }
 
     func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
@@ -143,22 +124,21 @@ extension MemoryLedger {
 
     // MARK: - Judging
 
-    func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence { TokenEvidence() }
-
-    func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
-        run.account.withLock { $0.beforeLives[has(.mixesTheAnswersOfServices) ? 0 : service, default: []] }
+    func answers(ofService service: Int) throws -> ServiceAnswers {
+        run.account.withLock { account in
+            var seen: Set<String> = []
+            return ServiceAnswers(
+                ofRetried: TokenEvidence(), beforeEpochs: account.beforeLives[has(.mixesTheAnswersOfServices) ? 0 : service, default: []],
+                receipts: account.receipts[service, default: []].filter { seen.insert($0).inserted })
+        }
     }
 
-    // MARK: - Legs
+    // MARK: - Segments
 
-    func legStates() throws -> [Int: LegState] { run.account.withLock { $0.legs } }
-
-    func setState(_ state: LegState, of leg: RunLeg) throws {
+    func set(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) || has(.stopsAnything) else { throw Diagnostic("\(leg) is no leg") }
         run.account.withLock { $0.legs[has(.stopsTheWrongLeg) ? 0 : leg.ids.lowerBound] = state == LegState() ? nil : state }
     }
-
-    func noteEvidenceAtRest() throws {}
 
     // MARK: - Receipts
 
@@ -167,21 +147,5 @@ extension MemoryLedger {
             let key = has(.mixesReceipts) ? 0 : service
             account.receipts[key] = (has(.forgetsReceipts) ? [] : account.receipts[key] ?? []) + receipts
         }
-    }
-
-    func receipts(ofService service: Int) throws -> [String] {
-        run.account.withLock { account in
-            var seen: Set<String> = []
-            return account.receipts[service, default: []].filter { seen.insert($0).inserted }
-        }
-    }
-
-    // MARK: - Orders
-
-    func order() throws -> RunOrder? { RunOrder(try status().state) }
-
-    func give(_ order: RunOrder, at now: Timestamp) throws {
-        guard isBeingSent || has(.takesOrdersForNobody) else { throw Diagnostic("no process sends this run") }
-        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 }

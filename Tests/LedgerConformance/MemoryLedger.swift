@@ -5,8 +5,9 @@ import Synchronization
 /// A holder of a run in memory.
 final class MemoryLedger: RunLedger {
     let run: MemoryRun
-    /// The life that this holder began; nil before that.
-    private let ownLife = Mutex<String?>(nil)
+    /// The epoch that this holder began; nil before that.
+    private let ownEpoch = Mutex<String?>(nil)
+    private var own: String? { ownEpoch.withLock { $0 } }
 
     init(_ run: MemoryRun) { self.run = run }
 
@@ -16,13 +17,44 @@ final class MemoryLedger: RunLedger {
 
     var place: String { "memory/\(plan.id)" }
 
-    private func with<Value>(_ body: (inout MemoryRun.Account) throws -> Value) throws -> Value {
+    func with<Value>(_ body: (inout MemoryRun.Account) throws -> Value) throws -> Value {
         try run.account.withLock { account throws in try body(&account) }
     }
 
     func has(_ fault: MemoryRun.Fault) -> Bool { run.fault == fault }
 
     func status() throws -> RunStatus { run.account.withLock { $0.status } }
+
+    func append(_ entry: RunEntry) throws -> EntryYield {
+        switch entry {
+        case .claimed(let ids, let unsent, let at): try claim(ids, unsent: unsent, at: at)
+        case .settled(let parts):
+            try with { account in try account.record(parts.flatMap(\.self), audience: plan.audience, run.fault) }
+        case .reopened(let ids, let resendsUnknown, _): return EntryYield(attempts: try reopen(ids, resendsUnknown: resendsUnknown))
+        case .deferred(let ids, let reason, let isTooLate, let at):
+            return EntryYield(count: try `defer`(ids, reason: reason, isTooLate: isTooLate, at: at))
+        case .callsNamed(let calls): try name(calls)
+        case .callsForgotten(let numbers):
+            try with { account in account.calls.removeAll { numbers.contains($0.number) || has(.forgetsAllCalls) } }
+        case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service)
+        case .epochBegan(let epoch, let at, let expected): try begin(epoch, at: at, from: expected)
+        case .rested: break
+        case .lost(let at): return EntryYield(count: try recordLost(at: at))
+        case .segment(let segment, let state): try set(state, of: segment)
+        case .state(let state, let cause, let at, let expected):
+            if state == .running { try lockForSending(isSending: true) }
+            try record(state, cause: cause, at: at, from: expected)
+        case .finished(let objection, let at): return EntryYield(objection: try finish(at: at, unless: objection))
+        case .ordered(let order, let at):
+            guard try status().isBeingSent || has(.takesOrdersForNobody) else { throw Diagnostic("no process sends this run") }
+            try record(order.state, cause: order == .cancel ? .cancelled : nil, at: at, from: order.expected)
+        case .epochNoted(let epoch, _): return EntryYield(beginning: try note(epoch))
+        case .epochConfirmed: try with { $0.noted?.previous = nil }
+        case .epochEnded: try endEpoch()
+        case .claimsNoted(let made): try with { account in if account.noted?.life == own { account.noted?.claimed = made } }
+        }
+        return EntryYield()
+    }
 
     // MARK: - The right to send
 
@@ -48,15 +80,9 @@ final class MemoryLedger: RunLedger {
         return isHeld ? nil : .lockLost("another process has this run", during: activity)
     }
 
-    var isBeingSent: Bool { run.account.withLock { $0.holder != nil } }
+    // MARK: - Epochs
 
-    var sendingSince: Int64? { run.account.withLock { $0.holder?.since } }
-
-    // MARK: - Lives
-
-    func life() throws -> String { run.account.withLock { $0.life } }
-
-    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+    private func note(_ life: NewLife) throws -> SendingHistory.Beginning {
         try with { account in
             if let known = account.noted {
                 let isKnown = life.seen == known.life || life.seen == known.previous
@@ -68,8 +94,8 @@ final class MemoryLedger: RunLedger {
         }
     }
 
-    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
-        try lockForSending()
+    private func begin(_ life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+        try lockForSending(isSending: true)
         try with { account in
             guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
             account.life = life
@@ -88,17 +114,11 @@ final class MemoryLedger: RunLedger {
             Self.set(.running, nil, at: now, &account)
             if has(.keepsTheEnd) { account.finishedAt = end }
         }
-        ownLife.withLock { $0 = life }
+        ownEpoch.withLock { $0 = life }
     }
 
-    func confirm(givenUp: Set<String>) throws -> Bool {
-        run.account.withLock { $0.noted?.previous = nil }
-        return true
-    }
-
-    func endLife() throws {
-        let own = ownLife.withLock { $0 }
-        let (reached, claimed) = (try reached(), try claimCount())
+    private func endEpoch() throws {
+        let (reached, claimed, own) = (try reached(), try claims().made, own)
         run.account.withLock { account in
             guard account.noted?.life == own else { return }
             account.noted?.reached = reached
@@ -116,13 +136,8 @@ final class MemoryLedger: RunLedger {
         if state.hasEnded { account.finishedAt = now }
     }
 
-    func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
-        if state == .running { try lockForSending() }
-        try record(state, cause: cause, at: now, from: expected)
-    }
-
-    func record(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
-        let own = ownLife.withLock { $0 }
+    private func record(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+        let own = own
         try with { account in
             guard own.map({ $0 == account.life }) ?? true else { throw Diagnostic("another process has taken over") }
             guard expected?.contains(account.state) ?? true || has(.takesOrdersThatDoNotFit) else {
@@ -132,7 +147,7 @@ final class MemoryLedger: RunLedger {
         }
     }
 
-    func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+    private func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try with { account in
             let cause = objection(account.figures(plan, run.fault))
             Self.set(cause == nil ? .finished : .stopped, cause, at: now, &account)
@@ -142,24 +157,24 @@ final class MemoryLedger: RunLedger {
 
     // MARK: - Claims
 
-    func claims() throws -> ClaimSet { run.account.withLock { $0.claimed } }
-
-    func claimCount() throws -> Int { run.account.withLock { $0.claimed.count + $0.reopened } }
+    func claims() throws -> RunClaims {
+        run.account.withLock { RunClaims($0.claims, reopened: $0.reopened, skippedWaves: $0.skipped) }
+    }
 
     func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
-        let claims = has(.leasesWhoIsClaimed) ? ClaimSet() : try claims()
+        let claims = has(.leasesWhoIsClaimed) ? ClaimSet() : try claims().claimed
         if has(.leasesIntoTheNextLeg) { return claims.next(atMost: limit, of: leg.lowerBound..<max(leg.lowerBound, plan.audience)) }
         return claims.next(atMost: limit, of: has(.leasesBeyondTheLeg) ? leg : leg.clamped(to: 0..<plan.audience))
     }
 
     /// - Throws: `NotSending`.
     func checkSending(_ account: MemoryRun.Account) throws {
-        guard let own = ownLife.withLock({ $0 }), !has(.claimsAfterTheEnd) else { return }
+        guard let own, !has(.claimsAfterTheEnd) else { return }
         if account.state == .cancelled { throw NotSending(isCancelled: true) }
         if account.life != own { throw NotSending(isCancelled: false) }
     }
 
-    func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    private func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         try with { account in
             try checkSending(account)
@@ -173,20 +188,14 @@ final class MemoryLedger: RunLedger {
         }
     }
 
-    func note(claimed: Int) throws {
-        let own = ownLife.withLock { $0 }
-        run.account.withLock { account in if account.noted?.life == own { account.noted?.claimed = claimed } }
-    }
-
-    func claimedWithoutOutcome() throws -> [Range<Int>] {
+    func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
         run.account.withLock { account in
-            ClaimSet(account.claimed.ranges.joined().filter { account.outcomes[$0] == nil }.map { $0..<$0 + 1 }).ranges
+            func ranges(where isWanted: (Settlement?) -> Bool) -> [Range<Int>] {
+                let claimed = account.claimed.ranges(in: ids).joined()
+                return ClaimSet(claimed.filter { isWanted(account.outcomes[$0]) }.map { $0..<$0 + 1 }).ranges
+            }
+            return UnsettledRecipients(
+                inDoubt: ranges { $0 == nil }, open: ranges { $0.map { Self.isOpen($0, open) } ?? false })
         }
     }
-
-    func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
-        run.account.withLock { $0.claims.filter { $0.ids.overlaps(ids) }.map(\.at).min() }
-    }
-
-    func lastClaim() throws -> Timestamp? { run.account.withLock { $0.claims.map(\.at).max() } }
 }

@@ -65,9 +65,12 @@ public final class MemoryRun: Sendable {
         /// A run that says it is running while no process sends it was cut off.
         var status: RunStatus {
             let isCutOff = state == .running && holder == nil
-            return RunStatus(
+            var status = RunStatus(
                 state: isCutOff ? .stopped : state, cause: isCutOff ? .ledger(.processGone) : cause, startedAt: startedAt,
                 finishedAt: finishedAt)
+            (status.epoch, status.segments) = (life, legs)
+            (status.isBeingSent, status.sendingSince) = (holder != nil, holder?.since)
+            return status
         }
 
         func figures(_ plan: RunPlan, _ fault: Fault?) -> RunFigures {

@@ -43,19 +43,19 @@ struct DamagedStoreTests {
             plan.id = id
             let file = try StoreBench.file(plan, SharedRun.recipients(DamagedStoreTests.audience), in: home.path)
             let ledger = try bench.store.publish(file)
-            try ledger.begin(life: "1-a", at: noon, from: [.planned])
+            try ledger.append(.epochBegan("1-a", at: noon, from: [.planned]))
             let other = try bench.another().open(id, in: RunsFolder("\(home.path)/member"))
             try other.join()
             for part in 0..<4 {
                 let sender = part % 2 == 0 ? ledger : other
                 guard let ids = try sender.lease(atMost: 200, of: sender.plan.legs[0].ids) else { break }
-                try sender.claim(ids, unsent: [], at: noon)
-                try sender.record([ids.dropLast(part).map { settled($0) }])
+                try sender.append(.claimed(ids, at: noon))
+                try sender.append(.settled([ids.dropLast(part).map { settled($0) }]))
             }
-            try ledger.setState(
-                LegState(heldUntil: noon.adding(seconds: 60), cause: .cancelled), of: ledger.plan.legs[ledger.plan.legs.count - 1])
+            try ledger.append(
+                .segment(ledger.plan.legs[ledger.plan.legs.count - 1], LegState(heldUntil: noon.adding(seconds: 60), cause: .cancelled)))
             _ = try ledger.beat(answers: [0: [.accepted: 5]])
-            try ledger.setState(.stopped, cause: .cancelled, at: noon.adding(seconds: 9), from: nil)
+            try ledger.append(.state(.stopped, cause: .cancelled, at: noon.adding(seconds: 9)))
             try other.leave()
             try ledger.leave()
         }
@@ -116,26 +116,34 @@ struct DamagedStoreTests {
     private static func uses(of place: Place) -> [(name: String, use: () throws -> Void)] {
         let bench = place.bench, folder = RunsFolder("\(place.home.path)/member"), own = RunsFolder(place.home.path)
         let reading: [(String, (SharedLedger) throws -> Void)] = [
-            ("status", { _ = try ($0.status(), $0.life(), $0.order(), $0.legStates(), $0.forgetting()) }),
-            ("claims", { _ = try ($0.claims().count, $0.claimCount(), $0.claimedWithoutOutcome(), $0.lost(), $0.skippedWaves()) }),
-            ("moments", { _ = try ($0.firstClaim(of: 0..<900)?.description, $0.lastClaim()?.description) }),
+            ("status", { _ = try ($0.status(), $0.order(), $0.forgetting()) }),
+            ("claims", { _ = try ($0.claims().claimed.count, $0.claims().made, $0.claims().skippedWaves) }),
+            ("in doubt", { _ = try $0.unsettled(in: 0..<audience, OpenOutcomes()) }),
+            ("moments", { _ = try ($0.claims().first(of: 0..<900)?.description, $0.claims().last?.description) }),
             ("figures", { _ = try $0.figures(withGroups: true).outcomes }),
-            ("pushes", { try $0.forEachPush(in: 0..<audience, withTraits: true) { _ in } }),
-            ("unsettled", { try $0.forEachUnsettledPush(in: 0..<audience, resendsUnknown: true, closing: [], withTraits: true) { _ in } }),
+            ("pushes", { try $0.forEachPush(in: 0..<audience, PushSelection(withTraits: true)) { _ in } }),
+            (
+                "unsettled",
+                {
+                    try $0.forEachPush(in: 0..<audience, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) {
+                        _ in
+                    }
+                }
+            ),
             ("results", { try $0.forEachResult { _, _, settled, _ in _ = settled?.settledAt.description } }),
-            ("calls", { _ = try ($0.calls(ofService: 0), $0.receipts(ofService: 0), $0.evidenceBeforeLives(ofService: 0)) }),
-            ("again", { _ = try ($0.claimedBefore(of: 0..<1_000), $0.isSettled(closing: []), $0.cappedIDs()) }),
+            ("calls", { _ = try ($0.calls(ofService: 0), $0.answers(ofService: 0)) }),
+            ("again", { _ = try ($0.leaseAgain(of: 0..<1_000), $0.isSettled(closing: []), $0.cappedIDs()) }),
         ]
         let sending: [(String, (SharedLedger) throws -> Void)] = [
             ("join", { try $0.join() }), ("beat", { _ = try $0.beat(answers: [0: [.accepted: 6]], dividing: []) }),
             ("conduct", { _ = try $0.becomeConductor() }),
-            ("claim", { if let ids = try $0.lease(atMost: 100, of: $0.plan.legs[0].ids) { try $0.claim(ids, unsent: [], at: noon) } }),
-            ("record", { try $0.record([[settled(799)]]) }), ("record lost", { _ = try $0.recordLost(at: noon) }),
+            ("claim", { if let ids = try $0.lease(atMost: 100, of: $0.plan.legs[0].ids) { try $0.append(.claimed(ids, at: noon)) } }),
+            ("record", { try $0.append(.settled([[settled(799)]])) }), ("record lost", { _ = try $0.append(.lost(at: noon)) }),
             ("offer", { _ = try $0.offerAgain(resendsUnknown: [true], closing: []) }),
             ("doubtful", { try $0.claimDoubtful(at: noon) }),
-            ("defer", { _ = try $0.defer(1_000..<1_500, reason: .interrupted, isTooLate: false, at: noon) }),
-            ("end", { try $0.setState(.running, cause: nil, at: noon, from: nil) }),
-            ("finish", { _ = try $0.finish(at: noon) { _ in nil } }),
+            ("defer", { _ = try $0.append(.deferred(1_000..<1_500, .interrupted, isTooLate: false, at: noon)) }),
+            ("end", { try $0.append(.state(.running, at: noon)) }),
+            ("finish", { _ = try $0.append(.finished(unless: { _ in nil }, at: noon)) }),
             ("leave", { try $0.leave() }),
         ]
         // One ledger for what follows one another, as in a process that sends.

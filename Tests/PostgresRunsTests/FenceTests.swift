@@ -71,18 +71,18 @@ struct FenceTests {
         let range = try #require(try other.lease(atMost: 800, of: 0..<3_000))
         let silent = try #require(try home.beat(answers: [:])?.others.first)
         let barrier = try Barrier(bench.bench, on: "volley_journal")
-        let claim = try WorkerThread("claim") { Result { try other.claim(range.prefix(500), at: Self.noon) } }
+        let claim = try WorkerThread("claim") { Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) } }
         try barrier.awaitHeld()
         let death = try WorkerThread("death") { Result { try home.declareDead(silent.number, beat: silent.beat) } }
         try barrier.awaitFollower()
         #expect(!death.isFinished && !claim.isFinished)
         try barrier.open()
-        try claim.join().get()
+        _ = try claim.join().get()
         #expect(try death.join().get())
-        #expect(try home.lost() == [range.prefix(500)])
+        #expect(try home.unsettled(in: 0..<home.plan.audience, OpenOutcomes()).leftBehind == [range.prefix(500)])
         var rest: [Int] = []
         while let next = try home.lease(atMost: 700, of: 0..<3_000) {
-            try home.claim(next, at: Self.noon)
+            try home.append(.claimed(next, at: Self.noon))
             rest += next
         }
         #expect(rest.sorted() == (0..<3_000).filter { !range.prefix(500).contains($0) }, "nobody of the claim came back")
@@ -97,13 +97,13 @@ struct FenceTests {
         let barrier = try Barrier(bench.bench, on: "volley_returned")
         let death = try WorkerThread("death") { Result { try home.declareDead(silent.number, beat: silent.beat) } }
         try barrier.awaitHeld()
-        let claim = try WorkerThread("claim") { Result { try other.claim(range.prefix(500), at: Self.noon) } }
+        let claim = try WorkerThread("claim") { Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) } }
         try barrier.awaitFollower()
         #expect(!death.isFinished && !claim.isFinished)
         try barrier.open()
         #expect(try death.join().get())
         #expect(throws: NotSending(isCancelled: false)) { try claim.join().get() }
-        #expect(try home.claims().ranges == [])
+        #expect(try home.claims().claimed.ranges == [])
         #expect(try bench.bench.sql("SELECT count(*) FROM volley_journal WHERE kind = 1") == [["0"]])
     }
 

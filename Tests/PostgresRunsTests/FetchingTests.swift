@@ -1,4 +1,5 @@
 import Base
+import LedgerConformance
 import Postgres
 import Runs
 import TestServers
@@ -32,26 +33,29 @@ struct FetchingTests {
         /// Claims a few thousand, settles most of them, and ends.
         func send(_ state: RunState = .stopped, cause: StopCause? = .cancelled) throws {
             let ledger = try open()
-            try ledger.begin(life: "a", at: SharedRun.noon, from: [.planned])
+            try ledger.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
             let other = try open()
             try other.join()
             for part in 0..<6 {
                 let sender = part % 2 == 0 ? ledger : other
                 guard let ids = try sender.lease(atMost: 500, of: sender.plan.legs[0].ids) else { break }
-                try sender.claim(ids, unsent: [], at: SharedRun.noon)
-                try sender.record([
-                    ids.dropLast(part).map { id in
-                        Settlement(
-                            recipient: id, outcome: id % 7 == 0 ? .invalidToken : .accepted, status: id % 7 == 0 ? 410 : 200,
-                            reason: id % 7 == 0 ? "Unregistered" : "", attempts: 1, latencyMilliseconds: id % 50, settledAt: SharedRun.noon,
-                            invalidSince: id % 7 == 0 ? SharedRun.noon : nil)
-                    }
-                ])
+                try sender.append(.claimed(ids, at: SharedRun.noon))
+                try sender.append(
+                    .settled([
+                        ids.dropLast(part).map { id in
+                            Settlement(
+                                recipient: id, outcome: id % 7 == 0 ? .invalidToken : .accepted, status: id % 7 == 0 ? 410 : 200,
+                                reason: id % 7 == 0 ? "Unregistered" : "", attempts: 1, latencyMilliseconds: id % 50,
+                                settledAt: SharedRun.noon,
+                                invalidSince: id % 7 == 0 ? SharedRun.noon : nil)
+                        }
+                    ]))
             }
-            try ledger.setState(
-                LegState(heldUntil: SharedRun.noon.adding(seconds: 60), cause: .cancelled), of: ledger.plan.legs[ledger.plan.legs.count - 1]
-            )
-            try ledger.setState(state, cause: cause, at: SharedRun.noon.adding(seconds: 9), from: nil)
+            try ledger.append(
+                .segment(
+                    ledger.plan.legs[ledger.plan.legs.count - 1], LegState(heldUntil: SharedRun.noon.adding(seconds: 60), cause: .cancelled)
+                ))
+            try ledger.append(.state(state, cause: cause, at: SharedRun.noon.adding(seconds: 9)))
             try other.leave()
             try ledger.leave()
         }
@@ -81,10 +85,10 @@ struct FetchingTests {
         #expect(run.plan == home.plan && run.planDigest == home.replica.planDigest)
         #expect(try run.approval()?.name == "Ada")
         #expect(try place.results(run) == place.results(home))
-        #expect(try run.claims() == home.claims() && fetched.claimed == home.claims().count)
+        #expect(try run.claims().claimed == home.claims().claimed && fetched.claimed == home.claims().claimed.count)
         #expect(try run.figures(withGroups: true) == home.figures(withGroups: true))
-        #expect(try run.status() == home.status() && run.status() == fetched.status)
-        #expect(try run.legStates() == home.legStates() && !run.legStates().isEmpty)
+        #expect(try run.status().end == home.status().end && run.status().end == fetched.status.end)
+        #expect(try run.status().segments == home.status().segments && !run.status().segments.isEmpty)
         // One file, and nothing beside it.
         #expect(try Folder.names(in: place.elsewhere.path) == ["run.sqlite"])
     }
@@ -149,7 +153,7 @@ struct FetchingTests {
     @Test("a run that members send is neither fetched nor removed, and one whose members are silent for long is") func members() throws {
         let place = try Place()
         let member = try place.open()
-        try member.begin(life: "a", at: SharedRun.noon, from: [.planned])
+        try member.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
         let watcher = try place.open()
         // Another look each time sees another beat.
         let error = #expect(throws: Diagnostic.self) {
@@ -164,7 +168,7 @@ struct FetchingTests {
         }
         #expect(looks == 31)
         #expect(try place.bench.store.runs()[0].members.isEmpty)
-        #expect(throws: NotSending.self) { try member.claim(0..<10, unsent: [], at: SharedRun.noon) }
+        #expect(throws: NotSending.self) { try member.append(.claimed(0..<10, at: SharedRun.noon)) }
         #expect(try place.bench.store.fetch("run", into: place.away).status.state == .stopped)
     }
 
@@ -177,7 +181,7 @@ struct FetchingTests {
         let run = try #require(try place.bench.store.runs().first)
         #expect(run.id == "run" && run.campaign == "spring-sale" && run.app == "shop" && run.isComplete)
         #expect(run.status.state == .running && run.audience == Self.audience)
-        #expect(run.claimed == (try place.atHome.claims().count))
+        #expect(run.claimed == (try place.atHome.claims().claimed.count))
         #expect(run.members.count == 1 && run.members[0].isSilent && !run.members[0].isConductor)
         #expect(run.bytes > Self.audience * 30)
         try member.leave()
@@ -224,7 +228,7 @@ struct FetchingTests {
     @Test("a removal that was cut off leaves claims and outcomes, with which a plan that is published again goes on") func cutOff() throws {
         let place = try Place(), server = try PostgresServer.shared.get()
         try place.send()
-        let claims = try place.atHome.claims()
+        let claims = try place.atHome.claims().claimed
         try server.sql(
             """
             SET search_path = \(place.bench.schema);
@@ -236,7 +240,7 @@ struct FetchingTests {
         let error = #expect(throws: Diagnostic.self) { try member.join() }
         #expect(error?.message == "the run is no longer in the store")
         _ = try late.publish(RunFile(path: "\(place.home.path)/run.sqlite"))
-        #expect(try place.open().claims() == claims)
+        #expect(try place.open().claims().claimed == claims)
         #expect(try place.bench.store.fetch("run", into: place.away).claimed == claims.count)
     }
 }

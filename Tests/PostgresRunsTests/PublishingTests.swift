@@ -112,8 +112,8 @@ struct PublishingTests {
     @Test("a run that was begun without the store is not put there, nor is one of another plan under the same id") func others() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder(), other = try TemporaryFolder()
         let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: home.path)
-        try file.begin(life: "a", at: SharedRun.noon, from: [.planned])
-        try file.claim(0..<3, unsent: [], at: SharedRun.noon)
+        try file.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
+        try file.append(.claimed(0..<3, at: SharedRun.noon))
         #expect(throws: Diagnostic.self) { try bench.store.publish(file) }
         #expect(try bench.store.runs().isEmpty)
         _ = try bench.store.publish(StoreBench.file(SharedRun.plan(11), SharedRun.recipients(11), in: other.path))
@@ -140,7 +140,7 @@ struct PublishingTests {
         let ended = try TemporaryFolder(), whole = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: ended.path)
         let again = try bench.store.publish(whole)
         try again.takeUp(life: "a", at: SharedRun.noon)
-        #expect(try again.finish(at: SharedRun.noon) { _ in nil } == nil)
+        #expect(try again.append(.finished(unless: { _ in nil }, at: SharedRun.noon)).objection == nil)
         try again.fetch()
         #expect(try whole.sharedSince() == nil)
     }

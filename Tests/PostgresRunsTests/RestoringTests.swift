@@ -48,8 +48,8 @@ struct RestoringTests {
             // A stretch has those of a second, of which fewer may be left; whoever is claimed is leased to nobody.
             let leased = try #require(try home.lease(atMost: ids.count, of: leg))
             #expect(leased.lowerBound == ids.lowerBound)
-            try home.claim(ids, unsent: [], at: SharedRun.noon)
-            try home.record([ids.map { RestoringTests.accepted($0) }])
+            try home.append(.claimed(ids, at: SharedRun.noon))
+            try home.append(.settled([ids.map { RestoringTests.accepted($0) }]))
         }
 
         /// Another machine, which helps.
@@ -140,21 +140,21 @@ struct RestoringTests {
         let place = try Place()
         try place.backUp(.online)
         _ = try place.home.lease(atMost: 200, of: place.leg)
-        try place.home.claim(100..<300, unsent: [], at: SharedRun.noon)
-        try place.home.record([(100..<250).map { Self.accepted($0) }])
+        try place.home.append(.claimed(100..<300, at: SharedRun.noon))
+        try place.home.append(.settled([(100..<250).map { Self.accepted($0) }]))
         try place.bringBack(.online)
         let other = try place.helper()
-        try other.give(.cancel, at: SharedRun.noon)
+        try other.append(.ordered(.cancel, at: SharedRun.noon))
         #expect(try place.cause == .cancelled)
         #expect(try place.beat(place.home)?.state == .cancelled)
         #expect(try place.cause == .ledger(.forgotten(entries: 2)))
         // Whoever cancels it, too, takes nothing of that back, and what home knows can be recorded.
-        try place.home.setState(.cancelled, cause: .cancelled, at: SharedRun.noon, from: nil)
+        try place.home.append(.state(.cancelled, cause: .cancelled, at: SharedRun.noon))
         #expect(try other.status().state == .cancelled && place.cause == .ledger(.forgotten(entries: 2)))
         #expect(try other.forgetting() == .forgotten(entries: 2))
-        try place.home.record([(250..<300).map { Self.accepted($0) }])
+        try place.home.append(.settled([(250..<300).map { Self.accepted($0) }]))
         try place.home.fetch()
-        #expect(try place.file.claims().ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
+        #expect(try place.file.claims().claimed.ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
     }
 
     @Test(
@@ -163,7 +163,7 @@ struct RestoringTests {
     func gap(lane: Int, state: RunState) throws {
         let place = try Place()
         try place.send(100..<300)
-        if state != .running { try place.home.setState(state, cause: .interrupted, at: SharedRun.noon, from: nil) }
+        if state != .running { try place.home.append(.state(state, cause: .interrupted, at: SharedRun.noon)) }
         // As if it had been forgotten after its answer was sent.
         try place.sql(
             """
@@ -172,11 +172,11 @@ struct RestoringTests {
             """)
         if lane == 0 {
             let refusal = NotSending(isCancelled: state == .cancelled)
-            #expect(throws: refusal) { try place.home.claim(300..<310, unsent: [], at: SharedRun.noon) }
+            #expect(throws: refusal) { try place.home.append(.claimed(300..<310, at: SharedRun.noon)) }
             _ = try place.beat(place.home)
         } else {
             // What is known can be recorded of a run that says what is missing.
-            try place.home.record([(100..<110).map { Self.accepted($0) }])
+            try place.home.append(.settled([(100..<110).map { Self.accepted($0) }]))
         }
         #expect(try place.cause == .ledger(.forgotten(entries: 1)))
     }
@@ -210,7 +210,7 @@ struct RestoringTests {
     func file(isBegunAgain: Bool) throws {
         let place = try Place(), server = try place.server.get()
         func stop(_ ledger: SharedLedger) throws {
-            try ledger.setState(.stopped, cause: .interrupted, at: SharedRun.noon, from: nil)
+            try ledger.append(.state(.stopped, cause: .interrupted, at: SharedRun.noon))
             try ledger.leave()
             try ledger.fetch()
         }
@@ -245,28 +245,28 @@ struct RestoringTests {
         #expect(try place.cause == .ledger(.forgotten(entries: 4)))
         // It keeps what it has claimed itself, whatever the store knows.
         try place.home.fetch()
-        #expect(try place.file.claims().ranges == [0..<400])
+        #expect(try place.file.claims().claimed.ranges == [0..<400])
         try place.home.leave()
         // Somebody has taken on, in what was forgotten, who was sent to already, and others.
         let other = try place.helper()
         try other.join()
         try place.sql("UPDATE volley_run SET state = 'running', cause = '', witnessed_in = (SELECT number FROM volley_life)")
         try place.letQuietTimePass()
-        try other.claim(250..<500, at: SharedRun.noon)
-        try other.record([(250..<450).map { Self.accepted($0) }])
+        try other.append(.claimed(250..<500, at: SharedRun.noon))
+        try other.append(.settled([(250..<450).map { Self.accepted($0) }]))
         try other.leave()
         let cause = StopCause.ledger(.forgotten(entries: 4)).json.text
         try place.sql("UPDATE volley_run SET state = 'stopped', cause = '\(cause)'")
         let again = try place.homeAgain()
         #expect(try again.forgetting() == .forgotten(entries: 4))
-        for order in RunOrder.allCases { #expect(throws: Diagnostic.self) { try again.give(order, at: SharedRun.noon) } }
+        for order in RunOrder.allCases { #expect(throws: Diagnostic.self) { try again.append(.ordered(order, at: SharedRun.noon)) } }
         try again.takeUp(life: "2-b", after: "1-a", at: SharedRun.noon)
         #expect(try again.status().state == .stopped)
-        #expect(throws: Diagnostic.self) { try again.begin(life: "2-b", at: SharedRun.noon, from: [.stopped]) }
+        #expect(throws: Diagnostic.self) { try again.append(.epochBegan("2-b", at: SharedRun.noon, from: [.stopped])) }
         try again.leave()
         try again.takeHome(at: SharedRun.noon)
         #expect(try place.file.goesOnWithoutStore())
-        #expect(try place.file.claims().ranges == [0..<500])
+        #expect(try place.file.claims().claimed.ranges == [0..<500])
         let outcomes = try place.file.settlements(of: 0..<500)
         // The first outcome counts. Those whom both may have sent to are unknown, as long as they have none.
         #expect((0..<300).allSatisfy { outcomes[$0]?.outcome == .accepted })

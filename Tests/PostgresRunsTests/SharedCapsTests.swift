@@ -53,15 +53,15 @@ struct SharedCapsTests {
         _ = try home.shareCapped(nil)
         #expect(try ids(member.cappedIDs()) == [])
 
-        try home.give(.pause, at: Self.noon)
+        try home.append(.ordered(.pause, at: Self.noon))
         #expect(try member.cappedIDs() == nil)
         _ = try home.shareCapped(nil)
-        try home.give(.goOn, at: Self.noon)
+        try home.append(.ordered(.goOn, at: Self.noon))
         #expect(try member.beat(answers: [:])?.knowsCapped == false)
         _ = try home.shareCapped(nil)
-        try home.setState(.stopped, cause: .interrupted, at: Self.noon)
+        try home.append(.state(.stopped, cause: .interrupted, at: Self.noon))
         #expect(try member.cappedIDs() != nil)
-        try home.begin(life: "2-b", at: Self.noon, from: [.stopped])
+        try home.append(.epochBegan("2-b", at: Self.noon, from: [.stopped]))
         #expect(try member.cappedIDs() == nil)
     }
 

@@ -63,9 +63,9 @@ struct SharedMembersTests {
     func afterAll() throws {
         let bench = try Bench(of: 1000)
         _ = try bench.home.lease(atMost: 100, of: 0..<1000)
-        try bench.home.claim(0..<100, unsent: [], at: Self.noon)
-        try bench.home.record([(0..<100).map { settled($0) }])
-        try bench.home.give(.cancel, at: Self.noon)
+        try bench.home.append(.claimed(0..<100, at: Self.noon))
+        try bench.home.append(.settled([(0..<100).map { settled($0) }]))
+        try bench.home.append(.ordered(.cancel, at: Self.noon))
         try bench.home.leave()
         let other = try bench.bench.another().publish(bench.file)
         try other.takeUp(life: "2-b", after: "1-a", at: Self.noon)
@@ -81,8 +81,8 @@ struct SharedMembersTests {
     func lastAnswers() throws {
         let bench = try Bench(of: 1000), other = try bench.member()
         let range = try #require(try other.lease(atMost: 10, of: 0..<1000))
-        try other.claim(range, at: Self.noon)
-        try bench.home.give(.cancel, at: Self.noon)
+        try other.append(.claimed(range, at: Self.noon))
+        try bench.home.append(.ordered(.cancel, at: Self.noon))
         try bench.home.leave()
         let answers = try WorkerThread("answers") {
             Result {
@@ -90,7 +90,7 @@ struct SharedMembersTests {
                     usleep(200_000)
                     _ = try other.beat(answers: [:])
                 }
-                try other.record(range.map { settled($0) })
+                try other.append(.settled([range.map { settled($0) }]))
                 try other.leave()
             }
         }
@@ -105,8 +105,8 @@ struct SharedMembersTests {
     @Test("the end of a run waits for members that could not beat because the database was away")
     func awayAtTheEnd() throws {
         let bench = try Bench(of: 10), other = try bench.member()
-        try other.claim(0..<10, at: Self.noon)
-        try bench.home.give(.cancel, at: Self.noon)
+        try other.append(.claimed(0..<10, at: Self.noon))
+        try bench.home.append(.ordered(.cancel, at: Self.noon))
         try bench.home.leave()
         let database = bench.bench
         let lock = try WorkerThread("lock") {
@@ -116,7 +116,7 @@ struct SharedMembersTests {
         let answers = try WorkerThread("answers") {
             Result {
                 usleep(11_000_000)
-                try other.record((0..<10).map { settled($0) })
+                try other.append(.settled([(0..<10).map { settled($0) }]))
                 try other.leave()
             }
         }
@@ -130,12 +130,12 @@ struct SharedMembersTests {
     func offeredTooLate() throws {
         let bench = try Bench(of: 10, waves: [10]), home = bench.home, ids = 0..<10
         _ = try home.lease(atMost: 10, of: ids)
-        try home.claim(ids, at: Self.noon)
-        try home.record(ids.map { Settlement(recipient: $0, outcome: .unsent, own: .paused, settledAt: Self.noon) })
+        try home.append(.claimed(ids, at: Self.noon))
+        try home.append(.settled([ids.map { Settlement(recipient: $0, outcome: .unsent, own: .paused, settledAt: Self.noon) }]))
         let closing = Set(OwnReason.allCases).subtracting([.paused])
         #expect(try home.offerAgain(resendsUnknown: [false], closing: closing, of: ids) == 10)
         #expect(try home.isWaiting(ids) && !home.isSettled(closing: closing, of: ids))
-        try home.defer(ids, reason: .tooLate, isTooLate: true, at: Self.noon)
+        try home.append(.deferred(ids, .tooLate, isTooLate: true, at: Self.noon))
         #expect(try !home.isWaiting(ids))
         #expect(try bench.bench.sql("SELECT count(*) FROM volley_returned").first?.first == "0")
     }
@@ -144,7 +144,7 @@ struct SharedMembersTests {
     func silentMember() throws {
         let bench = try Bench(of: 10), other = try bench.member()
         try bench.home.awaitLastAnswers { _ in Issue.record("the run goes on") }
-        try bench.home.give(.cancel, at: Self.noon)
+        try bench.home.append(.ordered(.cancel, at: Self.noon))
         let start = ContinuousClock.now
         try bench.home.awaitLastAnswers()
         #expect(start.duration(to: .now) > .seconds(3))
@@ -190,21 +190,21 @@ struct SharedMembersTests {
                     isOver[number] = true
                     continue
                 }
-                try member.claim(range, at: Self.noon)
+                try member.append(.claimed(range, at: Self.noon))
                 var read: [Int] = []
-                try member.forEachPush(in: range, withTraits: true) { push in
+                try member.forEachPush(in: range, PushSelection(withTraits: true)) { push in
                     #expect(String(decoding: push.token, as: UTF8.self).hasSuffix("a\(String(push.id, radix: 16))"))
                     read.append(push.id)
                 }
                 #expect(read == Array(range))
-                try member.record(range.map { settled($0) })
+                try member.append(.settled([range.map { settled($0) }]))
                 seen += range
             }
         }
         #expect(seen.sorted() == Array(0..<9_500))
         try bench.home.fetch()
         #expect(try bench.file.figures().outcomes.filter { $0.value > 0 } == [.accepted: 9_500])
-        #expect(try bench.file.claims().ranges == [0..<9_500])
+        #expect(try bench.file.claims().claimed.ranges == [0..<9_500])
         // Taking over once more changes nothing, also from another process.
         try bench.home.fetch()
         try RunFile(path: bench.file.path).checkIntegrity()
@@ -215,22 +215,25 @@ struct SharedMembersTests {
         let bench = try Bench(of: 3_000)
         let other = try bench.member()
         let range = try #require(try other.lease(atMost: 800, of: 0..<3_000))
-        try other.claim(range.prefix(500), at: Self.noon)
-        try other.record(range.prefix(200).map { settled($0) })
+        try other.append(.claimed(range.prefix(500), at: Self.noon))
+        try other.append(.settled([range.prefix(200).map { settled($0) }]))
         let news = try #require(try bench.home.beat(answers: [:])), silent = try #require(news.others.first)
         #expect(try bench.home.declareDead(silent.number, beat: silent.beat))
-        #expect(throws: NotSending(isCancelled: false)) { try other.claim(range.suffix(100), at: Self.noon) }
-        #expect(throws: NotSending(isCancelled: false)) { try other.record([settled(range.lowerBound + 300)]) }
+        #expect(throws: NotSending(isCancelled: false)) { try other.append(.claimed(range.suffix(100), at: Self.noon)) }
+        #expect(throws: NotSending(isCancelled: false)) { try other.append(.settled([[settled(range.lowerBound + 300)]])) }
         #expect(throws: NotSending(isCancelled: false)) { _ = try other.lease(atMost: 10, of: 0..<3_000) }
         #expect(try other.beat(answers: [:]) == nil)
-        #expect(try bench.home.lost() == [range.lowerBound + 200..<range.lowerBound + 500])
+        #expect(
+            try bench.home.unsettled(in: 0..<bench.home.plan.audience, OpenOutcomes()).leftBehind == [
+                range.lowerBound + 200..<range.lowerBound + 500
+            ])
         var rest: [Int] = []
         while let next = try bench.home.lease(atMost: 700, of: 0..<3_000) {
-            try bench.home.claim(next, at: Self.noon)
+            try bench.home.append(.claimed(next, at: Self.noon))
             rest += next
         }
         #expect(rest.sorted() == (0..<3_000).filter { !range.prefix(500).contains($0) })
-        #expect(try bench.home.recordLost(at: Self.noon) == 300)
+        #expect(try bench.home.append(.lost(at: Self.noon)).count == 300)
     }
 
     @Test(
@@ -239,22 +242,22 @@ struct SharedMembersTests {
     func homeAgain() throws {
         let bench = try Bench(of: 1_000), home = bench.home, other = try bench.member()
         let before = try #require(home.state.withLock { $0.sender })
-        try home.claim(try #require(try home.lease(atMost: 200, of: 0..<1_000)).prefix(100), at: Self.noon)
+        try home.append(.claimed(try #require(try home.lease(atMost: 200, of: 0..<1_000)).prefix(100), at: Self.noon))
         let silent = try #require(try other.beat(answers: [:])?.others.first { $0.number == before })
         #expect(try other.declareDead(silent.number, beat: silent.beat))
         #expect(try home.beat(answers: [:]) == nil)
         try home.rejoin()
         #expect(home.state.withLock { $0.sender } != before)
-        #expect(try other.recordLost(at: Self.noon) == 100)
+        #expect(try other.append(.lost(at: Self.noon)).count == 100)
         for member in [home, other] {
             _ = try member.beat(answers: [:])
             while let range = try member.lease(atMost: 300, of: 0..<1_000) {
-                try member.claim(range, at: Self.noon)
-                try member.record(range.map { settled($0) })
+                try member.append(.claimed(range, at: Self.noon))
+                try member.append(.settled([range.map { settled($0) }]))
                 if member === home { break }
             }
         }
-        #expect(try home.finish(at: Self.noon) { _ in nil } == nil)
+        #expect(try home.append(.finished(unless: { _ in nil }, at: Self.noon)).objection == nil)
         try home.fetch()
         #expect(try bench.file.sharedSince() == nil)
         #expect(try bench.file.figures().outcomes.filter { $0.value > 0 } == [.accepted: 900, .unknown: 100])
@@ -264,9 +267,9 @@ struct SharedMembersTests {
     func oneRow() throws {
         let bench = try Bench(of: 100)
         func rows() throws -> String? { try bench.bench.sql("SELECT count(*) FROM volley_journal").first?.first ?? nil }
-        try bench.home.claim(0..<100, at: Self.noon)
+        try bench.home.append(.claimed(0..<100, at: Self.noon))
         let before = try #require(try rows().flatMap { Int($0) })
-        try bench.home.record([(0..<40).map { settled($0) }, (40..<99).map { settled($0) }, [settled(99)]])
+        try bench.home.append(.settled([(0..<40).map { settled($0) }, (40..<99).map { settled($0) }, [settled(99)]]))
         #expect(try rows() == "\(before + 1)")
     }
 
@@ -284,12 +287,12 @@ struct SharedMembersTests {
     func overlap() throws {
         let bench = try Bench(of: 100)
         let other = try bench.member()
-        try bench.home.claim(10..<30, at: Self.noon)
+        try bench.home.append(.claimed(10..<30, at: Self.noon))
         for range in [0..<11, 29..<31, 15..<20, 0..<100] {
-            #expect(throws: StoreRefusal.self) { try other.claim(range, at: Self.noon) }
+            #expect(throws: StoreRefusal.self) { try other.append(.claimed(range, at: Self.noon)) }
         }
-        try other.claim(30..<100, at: Self.noon)
-        #expect(try other.claims().ranges == [10..<100])
+        try other.append(.claimed(30..<100, at: Self.noon))
+        #expect(try other.claims().claimed.ranges == [10..<100])
     }
 
     @Test("whoever conducts and dies is followed by another, and only by one")
@@ -318,40 +321,40 @@ struct SharedMembersTests {
         for silent in news.others { #expect(try second.declareDead(silent.number, beat: silent.beat)) }
         for dead in [bench.home, first] {
             #expect(throws: NotSending(isCancelled: false)) { try dead.open(leg) }
-            #expect(throws: NotSending(isCancelled: false)) { try dead.setState(LegState(cause: .interrupted), of: leg) }
+            #expect(throws: NotSending(isCancelled: false)) { try dead.append(.segment(leg, LegState(cause: .interrupted))) }
             #expect(throws: NotSending(isCancelled: false)) { try dead.lockForSending(isSending: true) }
             #expect(try !dead.becomeConductor())
         }
-        #expect(try !isOpen() && second.legStates() == [:])
+        #expect(try !isOpen() && second.status().segments == [:])
         #expect(try second.beat(answers: [:])?.lacksConductor == true)
         #expect(try second.becomeConductor())
         try second.open(leg)
         #expect(try isOpen())
-        try second.setState(LegState(cause: .interrupted), of: leg)
-        #expect(try second.legStates() == [0: LegState(cause: .interrupted)])
+        try second.append(.segment(leg, LegState(cause: .interrupted)))
+        #expect(try second.status().segments == [0: LegState(cause: .interrupted)])
     }
 
     @Test("who was given back is sent to again by another member, once, with what was recorded")
     func again() throws {
         let bench = try Bench(of: 50)
         let other = try bench.member()
-        try other.claim(0..<50, at: Self.noon)
+        try other.append(.claimed(0..<50, at: Self.noon))
         let back = [3, 7, 40].map {
             Settlement(recipient: $0, outcome: .unsent, reason: OwnReason.paused.rawValue, attempts: 2, settledAt: Self.noon)
         }
-        try other.record((0..<50).filter { ![3, 7, 40].contains($0) }.map { settled($0) } + back)
+        try other.append(.settled([(0..<50).filter { ![3, 7, 40].contains($0) }.map { settled($0) } + back]))
         #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 3)
         #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0, "they are offered already")
         #expect(try !bench.home.isSettled(closing: [.frequencyCap]))
-        #expect(try other.claimedBefore(of: 0..<50) == [3..<41])
-        #expect(try bench.home.claimedBefore(of: 0..<50) == [])
+        #expect(try other.leaseAgain(of: 0..<50) == [3..<41])
+        #expect(try bench.home.leaseAgain(of: 0..<50) == [])
         var pushes: [String] = []
-        try other.forEachUnsettledPush(in: 3..<41, resendsUnknown: false, closing: [], withTraits: false) {
+        try other.forEachPush(in: 3..<41, PushSelection(unsettled: OpenOutcomes(resendsUnknown: false))) {
             pushes.append("\($0.id) \($0.attempts) \($0.mayHaveArrived)")
         }
         #expect(pushes == ["3 2 false", "7 2 false", "40 2 false"])
-        #expect(try other.reopen([3, 7, 40], resendsUnknown: false) == [3: 2, 7: 2, 40: 2])
-        try other.record([3, 7, 40].map { settled($0) })
+        #expect(try other.append(.reopened([3, 7, 40], resendsUnknown: false, at: .now())).attempts == [3: 2, 7: 2, 40: 2])
+        try other.append(.settled([[3, 7, 40].map { settled($0) }]))
         #expect(try bench.home.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0)
         try other.returnLeases()
         #expect(try bench.home.isSettled(closing: [.frequencyCap]))

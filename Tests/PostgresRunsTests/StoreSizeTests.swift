@@ -88,14 +88,14 @@ struct StoreSize {
     /// Claims and settles everybody as a member does.
     func send(in plan: RunPlan) throws {
         let member = try store.open(plan.id, in: RunsFolder("\(folder.path)/member"))
-        try member.begin(life: "life-1", at: .now(), from: [.planned])
+        try member.append(.epochBegan("life-1", at: .now(), from: [.planned]))
         var now = Timestamp.now().epochMilliseconds
         while let ids = try member.lease(atMost: Self.claim, of: 0..<plan.audience) {
             now += 10
-            try member.claim(ids, unsent: [], at: Timestamp(epochMilliseconds: now))
-            try member.record([ids.map { Self.settlement($0, at: now) }])
+            try member.append(.claimed(ids, at: Timestamp(epochMilliseconds: now)))
+            try member.append(.settled([ids.map { Self.settlement($0, at: now) }]))
         }
-        try member.setState(.finished, cause: nil, at: .now(), from: nil)
+        try member.append(.state(.finished, at: .now()))
         try member.leave()
     }
 

@@ -28,7 +28,7 @@ struct UnansweredCommitTests {
                 Result {
                     var count = 0
                     while !isEnough.isRequested, count < 20_000 {
-                        try home.claim(count..<count + 1, at: SharedMembersTests.noon)
+                        try home.append(.claimed(count..<count + 1, at: SharedMembersTests.noon))
                         count += 1
                     }
                     return count
@@ -84,7 +84,7 @@ struct UnansweredCommitTests {
         #expect(try bench.journal() == "\(confirmed + 1)|\(confirmed + 1)", "but it is there")
         let count = try bench.goOn()
         #expect(try bench.journal() == "\(count)|\(count)")
-        #expect(try bench.members.home.claims().ranges == [0..<count])
+        #expect(try bench.members.home.claims().claimed.ranges == [0..<count])
     }
 
     @Test("one that is answered although the wait for a standby was cancelled counts as unanswered, and the next try waits again")
@@ -97,6 +97,6 @@ struct UnansweredCommitTests {
         #expect(bench.members.home.claiming.confirmed == confirmed)
         let count = try bench.goOn()
         #expect(try bench.journal() == "\(count)|\(count)")
-        #expect(try bench.members.home.claims().ranges == [0..<count])
+        #expect(try bench.members.home.claims().claimed.ranges == [0..<count])
     }
 }

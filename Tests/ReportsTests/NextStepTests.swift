@@ -16,18 +16,23 @@ import Testing
         let list = Outcome.allCases.flatMap { [Outcome](repeating: $0, count: outcomes[$0, default: 0]) }
         let run = try makeRun(folder, isTest: isTest, preview: preview, settings: settings, recipients(list.count))
         guard state != .planned else { return run }
-        try run.setState(.running, at: start)
-        try run.claim(0..<list.count, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<list.count, at: start))
         let reasons: [Outcome: String] = [
             .invalidToken: "Unregistered", .rejected: "PayloadEmpty", .failed: "ServiceUnavailable", .unsent: "Expired",
         ]
-        try run.record(
-            list.enumerated().map {
-                Settlement(
-                    recipient: $0.offset, outcome: $0.element, status: $0.element == .accepted ? 200 : 0, reason: reasons[$0.element] ?? "",
-                    attempts: 1, settledAt: start)
-            })
-        if state != .running { try run.setState(state, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 60)) }
+        try run.append(
+            .settled([
+                list.enumerated().map {
+                    Settlement(
+                        recipient: $0.offset, outcome: $0.element, status: $0.element == .accepted ? 200 : 0,
+                        reason: reasons[$0.element] ?? "",
+                        attempts: 1, settledAt: start)
+                }
+            ]))
+        if state != .running {
+            try run.append(.state(state, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 60)))
+        }
         return run
     }
 
@@ -63,7 +68,7 @@ import Testing
     func forgotten() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [.accepted: 5, .unsent: 3], .running)
-        try run.setState(.cancelled, cause: .ledger(.forgotten(entries: 4)), at: start.adding(seconds: 60))
+        try run.append(.state(.cancelled, cause: .ledger(.forgotten(entries: 4)), at: start.adding(seconds: 60)))
         var report = try Report(run)
         #expect(
             report.nextSteps.map(\.command) == [
@@ -82,18 +87,21 @@ import Testing
     @Test("of a run that other machines send, no device is unsent that they may have sent to, before that was fetched")
     func notFetched() throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
-        try run.setState(.running, at: start)
+        try run.append(.state(.running, at: start))
         try run.noteShared(at: start)
-        try run.claim(0..<6, at: start)
+        try run.append(.claimed(0..<6, at: start))
         func settled(_ id: Int, _ outcome: Outcome, _ own: OwnReason? = nil) -> Settlement {
             own.map { Settlement(recipient: id, outcome: outcome, own: $0, settledAt: start) }
                 ?? Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, settledAt: start)
         }
-        try run.record([
-            settled(0, .accepted), settled(1, .accepted), settled(2, .unsent, .interrupted), settled(3, .unsent, .frequencyCap),
-        ])
+        try run.append(
+            .settled([
+                [
+                    settled(0, .accepted), settled(1, .accepted), settled(2, .unsent, .interrupted), settled(3, .unsent, .frequencyCap),
+                ]
+            ]))
         for state in [RunState.running, .stopped, .cancelled] {
-            if state != .running { try run.setState(state, cause: .ledger(.takenOver), at: start.adding(seconds: 60)) }
+            if state != .running { try run.append(.state(state, cause: .ledger(.takenOver), at: start.adding(seconds: 60))) }
             let report = try Report(run)
             #expect(report.count(.unsent) == 1 && report.count(.unknown) == 7 && report.count(.accepted) == 2, "\(state)")
             #expect(report.reasonCounts == ["FrequencyCap": 1, "NotKnownHere": 7])
@@ -174,7 +182,7 @@ import Testing
                 for cause in state == .stopped ? causes : [nil] {
                     let folder = try TemporaryFolder()
                     let run = try run(folder, outcomes, state == .stopped ? .running : state, isTest: isTest, preview: suppressed)
-                    if state == .stopped { try run.setState(.stopped, cause: cause, at: start.adding(seconds: 60)) }
+                    if state == .stopped { try run.append(.state(.stopped, cause: cause, at: start.adding(seconds: 60))) }
                     var report = try Report(run)
                     #expect(report.nextSteps.allSatisfy { $0.command?.hasPrefix("volley ") ?? true })
                     report.face = .console
@@ -223,7 +231,7 @@ import Testing
                 $0.services[0].serviceName = service.name
                 change(&$0)
             })
-        try run.setState(.stopped, cause: .service(service.name, stop), at: start)
+        try run.append(.state(.stopped, cause: .service(service.name, stop), at: start))
         let report = try Report(run)
         return (
             report.nextSteps.first, report.text(width: 4000, colour: false), ReportPage(report, madeBy: "Volley", madeAt: start).html.markup
@@ -335,14 +343,17 @@ import Testing
     @Test("all that a held run had not sent by the backup has one reason, in every form, whatever had kept it from being sent")
     func heldReasons() throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(20))
-        try run.setState(.running, at: start)
-        try run.claim(0..<5, at: start)
-        try run.record([
-            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
-            Settlement(recipient: 1, outcome: .unsent, reason: OwnReason.paused.rawValue, settledAt: start),
-            Settlement(recipient: 2, outcome: .unsent, reason: OwnReason.expired.rawValue, settledAt: start),
-        ])
-        try run.setState(.cancelled, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<5, at: start))
+        try run.append(
+            .settled([
+                [
+                    Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+                    Settlement(recipient: 1, outcome: .unsent, reason: OwnReason.paused.rawValue, settledAt: start),
+                    Settlement(recipient: 2, outcome: .unsent, reason: OwnReason.expired.rawValue, settledAt: start),
+                ]
+            ]))
+        try run.append(.state(.cancelled, at: start))
         _ = try RestoredRuns(
             in: folder.path, .init(backupAt: start, restoredAt: start.adding(seconds: 600), sending: [], nothingSentSince: false))
         let report = try Report(run)
@@ -358,14 +369,14 @@ import Testing
     func twoServices() throws {
         let folder = try TemporaryFolder()
         let run = try ServiceReportTests.run(folder)
-        try run.setState(.running, at: start)
-        try run.claim(0..<50, at: start)
-        try run.record((0..<50).map { ServiceReportTests.settled($0, .accepted, 200) })
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<50, at: start))
+        try run.append(.settled([(0..<50).map { ServiceReportTests.settled($0, .accepted, 200) }]))
         let message = StopCause.service("fcm", .refused(reason: "INVALID_ARGUMENT", status: 400, clockLagSeconds: nil))
         let outage = StopCause.service("apns", .outage(lastReason: "503", seconds: 600))
         func steps(_ stops: [(String, StopCause)], finished: [String] = []) throws -> (commands: [String?], text: String) {
             let partial = PartialStop(stopped: stops.map { .init(service: $0.0, cause: $0.1) }, finished: finished)
-            try run.setState(.stopped, cause: .services(partial), at: start)
+            try run.append(.state(.stopped, cause: .services(partial), at: start))
             let report = try Report(run)
             return (report.nextSteps.map(\.command), report.text(width: 4000, colour: false))
         }

@@ -14,11 +14,11 @@ import Testing
         let later = start.adding(seconds: 300)
         switch end {
         case .running: break
-        case .paused: try run.setState(.paused, at: later)
-        case .stopped: try run.setState(.stopped, cause: .described("a reason"), at: later)
-        case .interrupted: try run.setState(.stopped, cause: .interrupted, at: later)
-        case .cancelled: try run.setState(.cancelled, cause: .cancelled, at: later)
-        case .finished: try run.setState(.finished, at: later)
+        case .paused: try run.append(.state(.paused, at: later))
+        case .stopped: try run.append(.state(.stopped, cause: .described("a reason"), at: later))
+        case .interrupted: try run.append(.state(.stopped, cause: .interrupted, at: later))
+        case .cancelled: try run.append(.state(.cancelled, cause: .cancelled, at: later))
+        case .finished: try run.append(.state(.finished, at: later))
         case .killed: run.unlock()
         }
     }
@@ -57,16 +57,16 @@ import Testing
     func two(how: End) throws {
         let folder = try TemporaryFolder()
         let run = try ServiceReportTests.run(folder)
-        try run.setState(.running, at: start)
-        try run.claim(0..<61, at: start)
-        try run.record((0..<60).filter { $0 != 7 }.map { ServiceReportTests.settled($0, .accepted, 200) })
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<61, at: start))
+        try run.append(.settled([(0..<60).filter { $0 != 7 }.map { ServiceReportTests.settled($0, .accepted, 200) }]))
         let stop = StopCause.service(FCM().name, .refused(reason: "UNAUTHENTICATED", status: 401, clockLagSeconds: nil))
-        try run.setState(LegState(cause: stop), of: run.plan.legs[1])
+        try run.append(.segment(run.plan.legs[1], LegState(cause: stop)))
         try end(run, how)
         try check(run)
         guard how == .stopped else { return }
         let partial = PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])
-        try run.setState(.stopped, cause: .services(partial), at: start)
+        try run.append(.state(.stopped, cause: .services(partial), at: start))
         try check(run)
     }
 
@@ -74,9 +74,9 @@ import Testing
     func killed() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(6))
-        try run.setState(.running, at: start)
-        try run.claim(0..<4, at: start)
-        try run.record([Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)])
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<4, at: start))
+        try run.append(.settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)]]))
         run.unlock()
         func check(unclaimed: String) throws {
             let text = try Report(run).text(width: 4000, colour: false)
@@ -93,8 +93,8 @@ import Testing
         }
         try check(unclaimed: "Stopped")
         try run.lockForSending()
-        #expect(try run.recordLost(at: start) == 3)
-        try run.setState(.stopped, cause: .interrupted, at: start)
+        #expect(try run.append(.lost(at: start)).count == 3)
+        try run.append(.state(.stopped, cause: .interrupted, at: start))
         try check(unclaimed: "Interrupted")
     }
 
@@ -103,7 +103,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(3))
         #expect(try Report(run).reasons.isEmpty)
-        try run.setState(.cancelled, cause: .cancelled, at: start)
+        try run.append(.state(.cancelled, cause: .cancelled, at: start))
         #expect(try Report(run).reasonCounts == ["Cancelled": 3])
         try check(run)
     }
@@ -112,7 +112,7 @@ import Testing
     func pruned() throws {
         let folder = try TemporaryFolder()
         let run = try ReportAgreementTests.richRun(folder)
-        try run.setState(.stopped, cause: .described("a reason"), at: start)
+        try run.append(.state(.stopped, cause: .described("a reason"), at: start))
         let before = try Report(run).reasonCounts
         #expect(before["Stopped"] == 199 && before["ProcessEnded"] == 50)
         try run.prune(at: start)

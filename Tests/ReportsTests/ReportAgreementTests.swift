@@ -15,10 +15,10 @@ import Testing
         }
         let run = try makeRun(
             folder, skipped: [.notMatched: 4_123_456, .holdout: 330, .renderError: 801, .suppressed: 5], recipients)
-        try run.setState(.running, at: start)
-        try run.claim(0..<count - 200, at: start)
-        try run.record((0..<count - 250).map(settlement))
-        try run.record([Settlement(recipient: count - 1, outcome: .unsent, reason: "Expired", settledAt: start)])
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<count - 200, at: start))
+        try run.append(.settled([(0..<count - 250).map(settlement)]))
+        try run.append(.settled([[Settlement(recipient: count - 1, outcome: .unsent, reason: "Expired", settledAt: start)]]))
         return run
     }
 
@@ -43,7 +43,7 @@ import Testing
     func agreement(state: RunState) throws {
         let folder = try TemporaryFolder()
         let run = try Self.richRun(folder)
-        if state != .running { try run.setState(state, cause: .described("a reason"), at: start.adding(seconds: 300)) }
+        if state != .running { try run.append(.state(state, cause: .described("a reason"), at: start.adding(seconds: 300))) }
         try check(run)
     }
 
@@ -52,10 +52,10 @@ import Testing
         let folder = try TemporaryFolder()
         let earlier = try makeRun(
             folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(40))
-        try earlier.setState(.running, at: start.adding(seconds: -2_592_000))
-        try earlier.setState(.cancelled, at: start.adding(seconds: -2_592_000))
+        try earlier.append(.state(.running, at: start.adding(seconds: -2_592_000)))
+        try earlier.append(.state(.cancelled, at: start.adding(seconds: -2_592_000)))
         let run = try Self.richRun(folder)
-        try run.setState(.finished, at: start.adding(seconds: 300))
+        try run.append(.state(.finished, at: start.adding(seconds: 300)))
         _ = try makeRun(
             folder, id: "20261202-090000-spring-sale-0002", plannedAt: start.adding(seconds: 9), retryOf: run.plan.id, recipients(7))
         let json = try check(run)
@@ -67,7 +67,7 @@ import Testing
     func pruned() throws {
         let folder = try TemporaryFolder()
         let run = try Self.richRun(folder)
-        try run.setState(.cancelled, cause: .described("a reason"), at: start.adding(seconds: 300))
+        try run.append(.state(.cancelled, cause: .described("a reason"), at: start.adding(seconds: 300)))
         let before = try check(run)
         try run.prune(at: start.adding(seconds: 86_400))
         let pruned = try RunFile(path: run.path, readOnly: true)
@@ -85,17 +85,19 @@ import Testing
         let folder = try TemporaryFolder()
         let first = try makeRun(
             folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(2000))
-        try first.setState(.running, at: start)
-        try first.claim(0..<2000, at: start)
-        try first.record(
-            (0..<2000).map {
-                Settlement(
-                    recipient: $0, outcome: $0 < 20 ? .failed : .accepted, status: $0 < 20 ? 503 : 200,
-                    reason: $0 < 20 ? "ServiceUnavailable" : "", attempts: 1, latencyMilliseconds: 40, settledAt: start)
-            })
-        try first.setState(.finished, at: start.adding(seconds: 120))
+        try first.append(.state(.running, at: start))
+        try first.append(.claimed(0..<2000, at: start))
+        try first.append(
+            .settled([
+                (0..<2000).map {
+                    Settlement(
+                        recipient: $0, outcome: $0 < 20 ? .failed : .accepted, status: $0 < 20 ? 503 : 200,
+                        reason: $0 < 20 ? "ServiceUnavailable" : "", attempts: 1, latencyMilliseconds: 40, settledAt: start)
+                }
+            ]))
+        try first.append(.state(.finished, at: start.adding(seconds: 120)))
         let second = try Self.richRun(folder)
-        try second.setState(.finished, at: start.adding(seconds: 300))
+        try second.append(.state(.finished, at: start.adding(seconds: 300)))
         let comparison = try ReportComparison(before: Report(first), after: Report(second))
         let differences = try #require(comparison.json["differences"])
         let (before, after) = try (figures(of: Report(first).json), figures(of: Report(second).json))

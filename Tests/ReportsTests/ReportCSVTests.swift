@@ -8,11 +8,14 @@ import Testing
     func lines() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(4))
-        try run.claim(0..<3, at: start)
-        try run.record([
-            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start),
-            Settlement(recipient: 1, outcome: .unsent, reason: "Expired", settledAt: start.adding(seconds: 61)),
-        ])
+        try run.append(.claimed(0..<3, at: start))
+        try run.append(
+            .settled([
+                [
+                    Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start),
+                    Settlement(recipient: 1, outcome: .unsent, reason: "Expired", settledAt: start.adding(seconds: 61)),
+                ]
+            ]))
         let ids = (0..<4).map { PushID(runSeed: run.plan.seed, recipient: $0).description }
         #expect(
             String(decoding: try csv(run), as: UTF8.self) == """
@@ -39,11 +42,13 @@ import Testing
                 Recipient(
                     token: Target(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
             })
-        try run.claim(0..<cells.count, at: start)
-        try run.record(
-            cells.enumerated().map {
-                Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start)
-            })
+        try run.append(.claimed(0..<cells.count, at: start))
+        try run.append(
+            .settled([
+                cells.enumerated().map {
+                    Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start)
+                }
+            ]))
         let rows = parseCSV(try csv(run)).dropFirst()
         #expect(rows.allSatisfy { $0.count == 12 })
         for column in [1, 2, 3, 7] { #expect(rows.map { $0[column] } == expected) }

@@ -35,9 +35,9 @@ import Testing
     func stoppedBecause() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(1))
-        try run.setState(.running, at: start)
+        try run.append(.state(.running, at: start))
         #expect(try Report(run).json["stopped_because"] == nil)
-        try run.setState(.stopped, cause: .described("Too many tokens were dead."), at: start)
+        try run.append(.state(.stopped, cause: .described("Too many tokens were dead."), at: start))
         #expect(try Report(run).json["stopped_because"] == .string("Too many tokens were dead."))
     }
 
@@ -45,10 +45,11 @@ import Testing
     func clockSetBack() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(4))
-        try run.setState(.running, at: start)
-        try run.claim(0..<4, at: start)
-        try run.record((0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) })
-        try run.setState(.finished, at: start.adding(seconds: -3600))
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<4, at: start))
+        try run.append(
+            .settled([(0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) }]))
+        try run.append(.state(.finished, at: start.adding(seconds: -3600)))
         let report = try Report(run)
         #expect(report.json["rate"]?.text == #"{"mean_per_second":null,"peak_per_second":4}"#)
         let text = report.text(width: 100, colour: false)
@@ -59,10 +60,11 @@ import Testing
     func noTime() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(4))
-        try run.setState(.running, at: start)
-        try run.claim(0..<4, at: start)
-        try run.record((0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) })
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<4, at: start))
+        try run.append(
+            .settled([(0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) }]))
+        try run.append(.state(.finished, at: start))
         #expect(try Report(run).json["rate"]?["mean_per_second"] == .integer(4000))
     }
 
@@ -79,11 +81,14 @@ import Testing
     func clean(outcome: Outcome) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(2))
-        try run.claim(0..<2, at: start)
-        try run.record([
-            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
-            Settlement(recipient: 1, outcome: outcome, settledAt: start),
-        ])
+        try run.append(.claimed(0..<2, at: start))
+        try run.append(
+            .settled([
+                [
+                    Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+                    Settlement(recipient: 1, outcome: outcome, settledAt: start),
+                ]
+            ]))
         #expect(try Report(run).isClean == ![.rejected, .failed, .unknown, .unsent].contains(outcome))
     }
 
@@ -93,13 +98,16 @@ import Testing
     func missed(reason: String) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(2))
-        try run.setState(.running, at: start)
-        try run.claim(0..<2, at: start)
-        try run.record([
-            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
-            Settlement(recipient: 1, outcome: .unsent, reason: reason, settledAt: start),
-        ])
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<2, at: start))
+        try run.append(
+            .settled([
+                [
+                    Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+                    Settlement(recipient: 1, outcome: .unsent, reason: reason, settledAt: start),
+                ]
+            ]))
+        try run.append(.state(.finished, at: start))
         #expect(try Report(run).isClean == (reason == "FrequencyCap"))
     }
 

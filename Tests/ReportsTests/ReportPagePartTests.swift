@@ -43,9 +43,9 @@ import Testing
         let earlier = try makeRun(
             folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000),
             settings: settings(.sandbox), recipients(4))
-        for state in [RunState.running, .cancelled] { try earlier.setState(state, at: start.adding(seconds: -2_592_000)) }
+        for state in [RunState.running, .cancelled] { try earlier.append(.state(state, at: start.adding(seconds: -2_592_000))) }
         let run = try makeRun(folder, settings: settings(environment), recipients(3))
-        try run.setState(.running, at: start)
+        try run.append(.state(.running, at: start))
         let page = try page(run)
         let badge = "<span class=\"badge \(kind)\" data-environment=\"\(kind)\" dir=\"auto\">\(words)</span>"
         #expect(page.contains("<title>Report of spring-sale, \(name)</title>"))
@@ -80,8 +80,8 @@ import Testing
                 ("samples", .array([sample])), ("messages", .array([Self.text("", "", 3, "{{ first_name }}")])),
                 ("description", .string("For <you>")), ("in_words", .object(pairs: [("audience", .string("Devices with the tag <x>."))])),
             ]), recipients(3))
-        try run.setState(.running, at: start)
-        try run.setState(.cancelled, at: start.adding(seconds: 61))
+        try run.append(.state(.running, at: start))
+        try run.append(.state(.cancelled, at: start.adding(seconds: 61)))
         let page = try page(run)
         let hero = page.components(between: "aria-label=\"The run at a glance\">", and: "</section>")[0]
         #expect(
@@ -130,10 +130,10 @@ import Testing
         }
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(1))
-        try run.setState(.running, at: start)
-        try run.claim(0..<1, at: start)
-        try run.record([Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)])
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<1, at: start))
+        try run.append(.settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)]]))
+        try run.append(.state(.finished, at: start))
         let page = try page(run)
         #expect(page.contains("<b>Next step.</b> Nothing is left to do.") && page.contains("<h2>Nothing was lost</h2>"))
     }
@@ -166,13 +166,16 @@ import Testing
     func uncertainReasons() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(2))
-        try run.setState(.running, at: start)
-        try run.claim(0..<2, at: start)
-        try run.record([
-            Settlement(recipient: 0, outcome: .unknown, status: 503, reason: "ServiceUnavailable", attempts: 1, settledAt: start),
-            Settlement(recipient: 1, outcome: .unknown, status: 0, reason: "NoAnswer", attempts: 1, settledAt: start),
-        ])
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<2, at: start))
+        try run.append(
+            .settled([
+                [
+                    Settlement(recipient: 0, outcome: .unknown, status: 503, reason: "ServiceUnavailable", attempts: 1, settledAt: start),
+                    Settlement(recipient: 1, outcome: .unknown, status: 0, reason: "NoAnswer", attempts: 1, settledAt: start),
+                ]
+            ]))
+        try run.append(.state(.finished, at: start))
         let page = try page(run)
         let losses = section(page, "What was lost, and why").components(between: "<ul class=\"bars\">", and: "</ul>")[0]
         #expect(!losses.contains("ServiceUnavailable") && losses.contains("no answer came"))
@@ -195,11 +198,11 @@ import Testing
             .badRow: 2, .notMatched: 400, .filtered: 30, .excluded: 7, .missingToken: 5, .duplicateToken: 12, .holdout: 60, .renderError: 9,
         ]
         let run = try makeRun(folder, skipped: skipped, recipients(100))
-        try run.setState(.running, at: start)
-        try run.claim(0..<100, at: start)
-        try run.record(
-            (0..<90).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) })
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<100, at: start))
+        try run.append(
+            .settled([(0..<90).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) }]))
+        try run.append(.state(.finished, at: start))
         let part = section(try page(run), "From the export to the devices").components(between: "<ul class=\"bars\">", and: "</ul>")[0]
         let steps = part.components(between: "<li>", and: "</li>")
         #expect(
@@ -251,7 +254,7 @@ import Testing
     func groups() throws {
         let folder = try TemporaryFolder()
         let run = try ReportAgreementTests.richRun(folder)
-        try run.setState(.finished, at: start.adding(seconds: 300))
+        try run.append(.state(.finished, at: start.adding(seconds: 300)))
         let page = try page(run)
         let languages = section(page, "Languages")
         for name in ["English <", "German <", "Chinese (Simplified) <", "Portuguese (Brazil) <"] {
@@ -281,7 +284,7 @@ import Testing
     func folded() throws {
         let folder = try TemporaryFolder()
         let run = try ReportAgreementTests.richRun(folder)
-        try run.setState(.finished, at: start.adding(seconds: 300))
+        try run.append(.state(.finished, at: start.adding(seconds: 300)))
         let page = try page(run)
         #expect(!page.contains("<details open"))
         let shown = page.replacing(/<details>[\s\S]*?<\/details>/, with: "")

@@ -39,11 +39,15 @@ import Testing
                 ("skipped_why", .array([note])), ("selected_by", .object(pairs: [(Self.evil, .integer(3))])),
             ]),
             settings: settings(.server(host: Self.evil, port: 443, certificateAuthority: nil)), recipients)
-        try run.setState(.running, at: start)
-        try run.claim(0..<30, at: start)
-        try run.record(
-            (0..<30).map { Settlement(recipient: $0, outcome: .rejected, status: 400, reason: Self.evil, attempts: 1, settledAt: start) })
-        try run.setState(.stopped, cause: .described(Self.evil), at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<30, at: start))
+        try run.append(
+            .settled([
+                (0..<30).map {
+                    Settlement(recipient: $0, outcome: .rejected, status: 400, reason: Self.evil, attempts: 1, settledAt: start)
+                }
+            ]))
+        try run.append(.state(.stopped, cause: .described(Self.evil), at: start))
         let page = try page(run)
         for markup in ["<script", "<img", "http-equiv=\"refresh", "<link", "@import", "url(h", "<iframe", "<base"] {
             #expect(!page.contains(markup), "\(markup)")
@@ -89,14 +93,15 @@ import Testing
         #expect(headline(planned) == "Planned for 3 devices, and not sent yet." && planned.contains("volley send --plan"))
         #expect(!planned.contains("Over time"))
         let nobody = try makeRun(folder, id: "20261201-090000-b-0001", skipped: [.notMatched: 1], [])
-        try nobody.setState(.running, at: start)
-        try nobody.setState(.finished, at: start)
+        try nobody.append(.state(.running, at: start))
+        try nobody.append(.state(.finished, at: start))
         #expect(try headline(page(nobody)) == "There was no device in the audience, so nothing was sent.")
         let one = try makeRun(folder, id: "20261201-090000-c-0001", recipients(1))
-        try one.setState(.running, at: start)
-        try one.claim(0..<1, at: start)
-        try one.record([Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0, settledAt: start)])
-        try one.setState(.finished, at: start)
+        try one.append(.state(.running, at: start))
+        try one.append(.claimed(0..<1, at: start))
+        try one.append(
+            .settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0, settledAt: start)]]))
+        try one.append(.state(.finished, at: start))
         #expect(try headline(page(one)) == "The one device got it.")
         let names = (0..<30).map { $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very.long.name.", count: 40) : "l\($0)" }
         let many = try makeRun(
@@ -113,14 +118,16 @@ import Testing
     func longRun() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(500))
-        try run.setState(.running, at: start)
-        try run.claim(0..<500, at: start)
-        try run.record(
-            (0..<500).map {
-                Settlement(
-                    recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 1,
-                    settledAt: start.adding(seconds: Double($0 * $0) * 7))
-            })
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<500, at: start))
+        try run.append(
+            .settled([
+                (0..<500).map {
+                    Settlement(
+                        recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 1,
+                        settledAt: start.adding(seconds: Double($0 * $0) * 7))
+                }
+            ]))
         let json = try Report(run).json
         guard case .object(let steps)? = json["timeline"]?["steps"] else { throw Diagnostic("no timeline") }
         #expect((2...120).contains(steps.count))

@@ -52,8 +52,8 @@ import Testing
     func empty() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, skipped: [.notMatched: 1], [])
-        try run.setState(.running, at: start)
-        try run.setState(.finished, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.state(.finished, at: start))
         expectSnapshot(try text(run, folder), "empty")
     }
 
@@ -61,13 +61,15 @@ import Testing
     func allAccepted() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(234))
-        try run.setState(.running, at: start)
-        try run.claim(0..<234, at: start)
-        try run.record(
-            (0..<234).map {
-                Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start)
-            })
-        try run.setState(.finished, at: start.adding(seconds: 0.85))
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<234, at: start))
+        try run.append(
+            .settled([
+                (0..<234).map {
+                    Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start)
+                }
+            ]))
+        try run.append(.state(.finished, at: start.adding(seconds: 0.85)))
         expectSnapshot(try text(run, folder), "all-accepted")
     }
 

@@ -48,35 +48,37 @@ struct ServiceReportTests {
     /// Every device has an answer; the word NOT_FOUND comes from both services.
     private static func finished(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try run(folder)
-        try run.setState(.running, at: start)
-        try run.claim(0..<100, at: start)
-        try run.record(
-            (0..<100).map { id in
-                switch id {
-                case 3, 4: settled(id, .invalidToken, 410, "Unregistered")
-                case 5: settled(id, .rejected, 404, "NOT_FOUND")
-                case 60..<67: settled(id, .invalidToken, 404, "UNREGISTERED")
-                case 70: settled(id, .failed, 503, "UNAVAILABLE", attempts: 4)
-                case 71, 72: settled(id, .rejected, 404, "NOT_FOUND")
-                default: settled(id, .accepted, 200)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<100, at: start))
+        try run.append(
+            .settled([
+                (0..<100).map { id in
+                    switch id {
+                    case 3, 4: settled(id, .invalidToken, 410, "Unregistered")
+                    case 5: settled(id, .rejected, 404, "NOT_FOUND")
+                    case 60..<67: settled(id, .invalidToken, 404, "UNREGISTERED")
+                    case 70: settled(id, .failed, 503, "UNAVAILABLE", attempts: 4)
+                    case 71, 72: settled(id, .rejected, 404, "NOT_FOUND")
+                    default: settled(id, .accepted, 200)
+                    }
                 }
-            })
-        try run.setState(.finished, at: start.adding(seconds: 60))
+            ]))
+        try run.append(.state(.finished, at: start.adding(seconds: 60)))
         return run
     }
 
     /// FCM stopped at its first device; all of APNs' were sent.
     private static func partlyStopped(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try run(folder, id: "20261208-090000-spring-sale-8a4b")
-        try run.setState(.running, at: start)
-        try run.claim(0..<61, at: start)
-        try run.record(
-            (0..<60).map { settled($0, .accepted, 200) } + [settled(60, .rejected, 401, "UNAUTHENTICATED")])
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<61, at: start))
+        try run.append(.settled([(0..<60).map { settled($0, .accepted, 200) } + [settled(60, .rejected, 401, "UNAUTHENTICATED")]]))
         let stop = StopCause.service(FCM().name, .refused(reason: "UNAUTHENTICATED", status: 401, clockLagSeconds: nil))
-        try run.setState(
-            .stopped,
-            cause: .services(PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])),
-            at: start.adding(seconds: 60))
+        try run.append(
+            .state(
+                .stopped,
+                cause: .services(PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])),
+                at: start.adding(seconds: 60)))
         return run
     }
 
@@ -183,17 +185,19 @@ struct ServiceReportTests {
     func doubt() throws {
         let folder = try TemporaryFolder()
         let run = try Self.run(folder)
-        try run.setState(.running, at: start)
-        try run.claim(0..<100, at: start)
-        try run.record(
-            (0..<100).map {
-                switch $0 {
-                case 0, 1: Self.settled($0, .invalidToken, 410, "Unregistered")
-                case 60...: Self.settled($0, .invalidToken, 403, "SENDER_ID_MISMATCH")
-                default: Self.settled($0, .accepted, 200)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<100, at: start))
+        try run.append(
+            .settled([
+                (0..<100).map {
+                    switch $0 {
+                    case 0, 1: Self.settled($0, .invalidToken, 410, "Unregistered")
+                    case 60...: Self.settled($0, .invalidToken, 403, "SENDER_ID_MISMATCH")
+                    default: Self.settled($0, .accepted, 200)
+                    }
                 }
-            })
-        try run.setState(.finished, at: start.adding(seconds: 60))
+            ]))
+        try run.append(.state(.finished, at: start.adding(seconds: 60)))
         let report = try Report(run)
         #expect(report.services.map(\.doubtsTokens) == [false, true])
         #expect(report.blamedServices.map(\.name) == [FCM().name])
@@ -216,14 +220,14 @@ struct ServiceReportTests {
     func stoppedMeanwhile() throws {
         let folder = try TemporaryFolder()
         let run = try Self.run(folder)
-        try run.begin(life: "1-a", at: start, from: [.planned])
+        try run.append(.epochBegan("1-a", at: start, from: [.planned]))
         let cause = StopCause.service(FCM().name, .outage(lastReason: "UNAVAILABLE", seconds: 600))
-        try run.setState(LegState(cause: cause), of: run.plan.legs[1])
+        try run.append(.segment(run.plan.legs[1], LegState(cause: cause)))
         let running = try Report(run)
         #expect(running.services.map(\.state) == [.running, .stopped] && running.services[1].cause == cause)
         #expect(running.text(width: 100, colour: false).contains("Next: it is still being sent; this shows newer figures:"))
         #expect(ReportPage(running, madeBy: "Volley", madeAt: start).html.markup.contains(HTML.escaped("FCM: \(cause.sentence)")))
-        try run.setState(.stopped, cause: .interrupted, at: start)
+        try run.append(.state(.stopped, cause: .interrupted, at: start))
         let interrupted = try Report(run)
         #expect(interrupted.services.map(\.state) == [.stopped, .stopped])
         #expect(interrupted.text(width: 100, colour: false).contains("Next: this resumes it where it stopped:"))
@@ -233,7 +237,7 @@ struct ServiceReportTests {
             let page = ReportPage(report, madeBy: "Volley", madeAt: start).content.markup
             #expect(!page.contains("fixed") && page.contains("interrupted"), "\(page)")
         }
-        try run.begin(life: "2-b", at: start, from: [.stopped])
+        try run.append(.epochBegan("2-b", at: start, from: [.stopped]))
         #expect(try Report(run).services.map(\.cause) == [nil, nil])
     }
 
@@ -241,14 +245,16 @@ struct ServiceReportTests {
     func judgedAtEnd() throws {
         let folder = try TemporaryFolder()
         let run = try Self.run(folder)
-        try run.setState(.running, at: start)
-        try run.claim(0..<100, at: start)
-        try run.record(
-            (0..<100).map { $0 < 60 ? Self.settled($0, .accepted, 200) : Self.settled($0, .invalidToken, 403, "SENDER_ID_MISMATCH") })
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<100, at: start))
+        try run.append(
+            .settled([
+                (0..<100).map { $0 < 60 ? Self.settled($0, .accepted, 200) : Self.settled($0, .invalidToken, 403, "SENDER_ID_MISMATCH") }
+            ]))
         let evidence = RunEvidence(try run.figures().tokenEvidence(ofService: 1, in: run.plan))
         let stop = StopCause.service(FCM().name, .targetsRefused(reason: "SENDER_ID_MISMATCH", TargetRefusals(evidence)))
         let partial = PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])
-        try run.setState(.stopped, cause: .services(partial), at: start)
+        try run.append(.state(.stopped, cause: .services(partial), at: start))
         let report = try Report(run)
         let text = report.text(width: 4000, colour: false)
         #expect(text.contains("Next: nothing is left to send; this checks the settings of FCM:\n      volley doctor shop"), "\(text)")
@@ -286,10 +292,10 @@ struct ServiceReportTests {
                 projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 3), fields: [], plannedAt: start.adding(seconds: 99), planHash: "",
                 rows: 1, audience: 1, skipped: [:], settings: .success(settings), preview: .null, retryOf: run.plan.id,
                 serviceLegs: writer.legs))
-        try retry.setState(.running, at: start)
-        try retry.claim(0..<1, at: start)
-        try retry.record([Self.settled(0, .accepted, 200)])
-        try retry.setState(.finished, at: start)
+        try retry.append(.state(.running, at: start))
+        try retry.append(.claimed(0..<1, at: start))
+        try retry.append(.settled([[Self.settled(0, .accepted, 200)]]))
+        try retry.append(.state(.finished, at: start))
         let report = try Report(retry, chain: RunChain(of: retry))
         let text = report.text(width: 4000, colour: false)
         #expect(text.contains("87 accepted of 100 (APNs 57 of 60, FCM 30 of 40)"), "\(text)")
@@ -326,11 +332,11 @@ struct ServiceReportTests {
     func comparisonWithOne() throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -9000), recipients(300))
-        try first.setState(.running, at: start)
-        try first.claim(0..<300, at: start)
-        try first.record(
-            (0..<300).map { $0 < 30 ? Self.settled($0, .invalidToken, 410, "Unregistered") : Self.settled($0, .accepted, 200) })
-        try first.setState(.finished, at: start.adding(seconds: 60))
+        try first.append(.state(.running, at: start))
+        try first.append(.claimed(0..<300, at: start))
+        try first.append(
+            .settled([(0..<300).map { $0 < 30 ? Self.settled($0, .invalidToken, 410, "Unregistered") : Self.settled($0, .accepted, 200) }]))
+        try first.append(.state(.finished, at: start.adding(seconds: 60)))
         let comparison = try ReportComparison(before: Report(first), after: Report(Self.finished(folder)))
         let changes = figures(of: try #require(comparison.json["differences"]))
         #expect(changes["services/apns/outcomes/accepted/before"] == 270 && changes["services/apns/outcomes/accepted/after"] == 57)

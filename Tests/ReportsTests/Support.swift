@@ -71,11 +71,13 @@ func recipients(_ count: Int) -> [Recipient] {
 func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> RunFile {
     let run = try makeRun(
         folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801], recipients(600))
-    try run.setState(.running, at: start)
-    try run.claim(0..<570, at: start)
-    try run.record((0..<560).map(mixedSettlement))
-    try run.record([Settlement(recipient: 599, outcome: .unsent, reason: "Expired", settledAt: start)])
-    if ending != .running { try run.setState(ending, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 221)) }
+    try run.append(.state(.running, at: start))
+    try run.append(.claimed(0..<570, at: start))
+    try run.append(.settled([(0..<560).map(mixedSettlement)]))
+    try run.append(.settled([[Settlement(recipient: 599, outcome: .unsent, reason: "Expired", settledAt: start)]]))
+    if ending != .running {
+        try run.append(.state(ending, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 221)))
+    }
     return run
 }
 

@@ -69,24 +69,26 @@ struct DamagedFileTests {
         defer { run.close() }
         var lines = 0
         try each([
-            { _ = try run.plan.settings.get() }, { _ = try run.status() }, { _ = try run.life() }, { _ = try run.legStates() },
+            { _ = try run.plan.settings.get() }, { _ = try run.status() }, { _ = try run.status().epoch },
+            { _ = try run.status().segments },
             { _ = try run.approval() }, { try run.checkUnchanged() }, { try run.checkIntegrity() },
             { _ = try run.figures(withGroups: true).json.text }, { _ = try run.evidence(ofService: 0) },
-            { _ = try run.recipients(0..<6) }, { try run.forEachPush(in: 0..<6, withTraits: true) { _ in } },
-            { try run.forEachUnsettledPush(in: 0..<6, resendsUnknown: true) { _ in } },
+            { _ = try run.recipients(0..<6) }, { try run.forEachPush(in: 0..<6, PushSelection(withTraits: true)) { _ in } },
+            { try run.forEachPush(in: 0..<6, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true))) { _ in } },
             { try run.forEachResult { _, _, settled, _ in lines += settled?.settledAt.description.count ?? 0 } },
             { try run.forEachStoredResult { _ in } },
             { try run.forEachReached(closing: []) { _, at, _, _ in lines += at?.description.count ?? 0 } },
             { try run.forEachDevice(withOutcome: .invalidToken, where: { _ in true }) { _, _ in } },
             { _ = try run.statistics() }, { _ = try run.receipts(ofService: 0) }, { _ = try run.calls(ofService: 0) },
-            { _ = try run.claimCount() }, { _ = try run.claimedWithoutOutcome() }, { _ = try run.skippedWaves() },
-            { _ = try run.lastClaim()?.description }, { _ = try run.firstClaim(of: 0..<6)?.description },
-            { _ = try run.isSettled(0..<6, resendsUnknown: true) }, { _ = try run.copiedAt() }, { _ = try run.sharedSince() },
+            { _ = try run.claims().made }, { _ = try run.claimedWithoutOutcome() }, { _ = try run.claims().skippedWaves },
+            { _ = try run.claims().last?.description }, { _ = try run.claims().first(of: 0..<6)?.description },
+            { _ = try run.unsettled(in: 0..<6, OpenOutcomes(resendsUnknown: true)) }, { _ = try run.copiedAt() },
+            { _ = try run.sharedSince() },
             { _ = try run.fetchMarks() }, { _ = try run.bareFile() }, { _ = try run.reached() },
             { _ = try catalog.runs(ofApp: "shop", reachingSince: since) },
             { _ = try catalog.lastStarted(of: "spring-sale", app: "shop", limit: 5) },
             { _ = SendingHistory.gap(of: run) }, { _ = try RunChain(of: run).runs.count },
-            { _ = try run.recordLost(at: noon) }, { try run.record([settled(5, .unsent, status: 0)]) },
+            { _ = try run.append(.lost(at: noon)) }, { try run.append(.settled([[settled(5, .unsent, status: 0)]])) },
             { try run.prune(at: noon) }, { _ = try RunFile(path: path).figures(withGroups: true).json },
         ])
     }
@@ -180,10 +182,10 @@ struct DamagedFileTests {
     func flippedOutcome() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<20, at: noon)
-        try run.record((0..<20).map { settled($0) })
-        try run.setState(.stopped, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<20, at: noon))
+        try run.append(.settled([(0..<20).map { settled($0) }]))
+        try run.append(.state(.stopped, at: noon))
         try run.checkIntegrity()
         run.close()
         // Accepted is 1, failed 4, and unsent 6: the first four bits of a slot.

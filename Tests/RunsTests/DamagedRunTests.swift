@@ -86,8 +86,8 @@ import Testing
         var random = Seeded(state: seed)
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 200)
-        try run.claim(0..<150, at: noon)
-        try run.record((0..<120).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try run.append(.claimed(0..<150, at: noon))
+        try run.append(.settled([(0..<120).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]))
         try run.closeIntoOneFile()
         var bytes = readBytes(run.path)
         // Whole pages, short stretches or single bytes.
@@ -151,8 +151,8 @@ import Testing
     func outcomes(edit: String, finding: String) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 450)
-        try run.claim(0..<450, at: noon)
-        try run.record((0..<450).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try run.append(.claimed(0..<450, at: noon))
+        try run.append(.settled([(0..<450).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]))
         try run.closeIntoOneFile()
         #expect(try RunFile(path: run.path).figures().outcomes[.failed] == 450)
         #expect(query(run.path, edit).isEmpty)
@@ -178,8 +178,8 @@ import Testing
         let edit = "UPDATE recipient SET id = -9 WHERE id = 9"
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        try run.claim(0..<20, at: noon)
-        try run.record((0..<20).map { settled($0) })
+        try run.append(.claimed(0..<20, at: noon))
+        try run.append(.settled([(0..<20).map { settled($0) }]))
         try run.closeIntoOneFile()
         #expect(query(run.path, edit).isEmpty)
         let damaged = try RunFile(path: run.path)

@@ -10,8 +10,8 @@ struct DatabaseCopyTests {
     func consistent() async throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20_000)
-        try run.claim(0..<1, at: noon)
-        try run.record([settled(0)])
+        try run.append(.claimed(0..<1, at: noon))
+        try run.append(.settled([[settled(0)]]))
         let path = run.path, copies = try TemporaryFolder(), copyFolder = copies.path
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

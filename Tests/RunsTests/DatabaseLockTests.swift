@@ -42,7 +42,7 @@ final class DatabaseLockTests {
         let writer = try RunWriter(folder: folder, id: "run")
         for number in 0..<10 { try writer.put(recipient(number), at: number) }
         let run = try writer.finish(plan("run", audience: 10))
-        try run.claim(0..<10, at: noon)
+        try run.append(.claimed(0..<10, at: noon))
         let before = try locks(run.path)
         #expect(before > 0)
         for parts in [[0..<4, 4..<10], [0..<1, 1..<2, 2..<10]] {

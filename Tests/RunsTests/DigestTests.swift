@@ -75,10 +75,10 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 50)
         try run.approve(RunApproval(name: "Anna", approvedAt: noon))
-        try run.setState(.running, at: noon)
-        try run.claim(0..<50, at: noon)
-        try run.record((0..<50).map { settled($0) })
-        try run.setState(.finished, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<50, at: noon))
+        try run.append(.settled([(0..<50).map { settled($0) }]))
+        try run.append(.state(.finished, at: noon))
         try run.checkUnchanged()
         run.close()
         _ = query(run.path, "VACUUM")
@@ -102,7 +102,7 @@ import Testing
     func tooLate() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
-        try run.setState(.running, at: noon)
+        try run.append(.state(.running, at: noon))
         #expect(
             diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains("the run is running") == true)
         #expect(try run.approval() == nil)

@@ -136,10 +136,10 @@ struct LegTests {
         #expect(query(several.path, "PRAGMA user_version") == "6")
         #expect(query(several.path, "SELECT * FROM leg") == "0|6|0\n6|4|1")
         let one = try makeRun(folder, id: "one", audience: 3)
-        try one.begin(life: "1-a", at: noon, from: [.planned])
-        try one.claim(0..<3, at: noon)
-        try one.record([settled(0)])
-        try one.begin(life: "2-b", at: noon, from: [.running])
+        try one.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try one.append(.claimed(0..<3, at: noon))
+        try one.append(.settled([[settled(0)]]))
+        try one.append(.epochBegan("2-b", at: noon, from: [.running]))
         one.close()
         #expect(query(one.path, "PRAGMA user_version") == "5")
         #expect(query(one.path, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'leg%' OR sql LIKE '%service%'") == "0")
@@ -215,9 +215,9 @@ struct LegTests {
         var results: [Int] = [], pushes: [Int] = [], reached: [Int] = []
         try run.forEachStoredResult { results.append($0.service) }
         try run.forEachPush(in: 3..<9) { pushes.append($0.service) }
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(4..<8, at: noon)
-        try run.record((4..<8).map { settled($0) })
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(4..<8, at: noon))
+        try run.append(.settled([(4..<8).map { settled($0) }]))
         try run.forEachReached(closing: []) { _, moment, _, service in if moment != nil { reached.append(service) } }
         #expect(results == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1] && pushes == [0, 0, 0, 1, 1, 1] && reached == [0, 0, 1, 1])
         var tokens: [Int] = []
@@ -229,13 +229,16 @@ struct LegTests {
     func figures() throws {
         let folder = try TemporaryFolder()
         let run = try simple(folder)
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(0..<8, at: noon)
-        try run.record([
-            settled(0, latency: 10), settled(5, .rejected, status: 400, reason: "BadTopic", latency: 20),
-            settled(6, latency: 300, at: noon.adding(seconds: 9)),
-            settled(7, .invalidToken, status: 404, reason: "UNREGISTERED", attempts: 3),
-        ])
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<8, at: noon))
+        try run.append(
+            .settled([
+                [
+                    settled(0, latency: 10), settled(5, .rejected, status: 400, reason: "BadTopic", latency: 20),
+                    settled(6, latency: 300, at: noon.adding(seconds: 9)),
+                    settled(7, .invalidToken, status: 404, reason: "UNREGISTERED", attempts: 3),
+                ]
+            ]))
         let counted = try run.figures(withGroups: true)
         let services = counted.services
         #expect(services.map { $0.outcomes[.unknown] } == [4, 0] && services.map { $0.outcomes[.unsent] } == [0, 2])
@@ -250,14 +253,14 @@ struct LegTests {
         // Parts that end in the middle of a leg add up to the same.
         let parts = [0..<4, 4..<7, 7..<10]
         #expect(try run.read(in: parts) { try run.countFigures($0, withGroups: true) } == counted)
-        try run.setState(.stopped, cause: .interrupted, at: noon)
+        try run.append(.state(.stopped, cause: .interrupted, at: noon))
         #expect(try run.figures(withGroups: true) == counted)
         try run.closeIntoOneFile()
-        try run.setState(LegState(heldUntil: noon, cause: .interrupted), of: run.plan.legs[1])
+        try run.append(.segment(run.plan.legs[1], LegState(heldUntil: noon, cause: .interrupted)))
         try run.prune(at: noon)
         let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(try pruned.figures(withGroups: true) == counted && pruned.plan.legs == run.plan.legs)
-        #expect(try pruned.legStates() == [6: LegState(heldUntil: noon, cause: .interrupted)])
+        #expect(try pruned.status().segments == [6: LegState(heldUntil: noon, cause: .interrupted)])
     }
 
     @Test(
@@ -266,7 +269,7 @@ struct LegTests {
     func olderFigures() throws {
         let folder = try TemporaryFolder()
         let run = try simple(folder)
-        try run.setState(.stopped, at: noon)
+        try run.append(.state(.stopped, at: noon))
         var figures = try run.figures(withGroups: true)
         try run.closeIntoOneFile()
         figures.services = []
@@ -278,13 +281,13 @@ struct LegTests {
     func suppression() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, (0..<60).map { (0, $0 < 50 ? 1 : 0) })
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(0..<60, at: noon)
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<60, at: noon))
         // Every token of the first service is refused for what wrong settings cause, too.
-        try run.record((0..<10).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
-        try run.record((10..<58).map { settled($0) })
-        try run.record((58..<60).map { settled($0, .invalidToken, status: 410, reason: "UNREGISTERED") })
-        try run.setState(.finished, at: noon)
+        try run.append(.settled([(0..<10).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
+        try run.append(.settled([(10..<58).map { settled($0) }]))
+        try run.append(.settled([(58..<60).map { settled($0, .invalidToken, status: 410, reason: "UNREGISTERED") }]))
+        try run.append(.state(.finished, at: noon))
         #expect(try run.evidence(ofService: 0).settingsEvidence?.ambiguous == 10)
         #expect(try run.evidence(ofService: 1).settingsEvidence == nil)
         let lists = try run.plan.settings.get().services.map {
@@ -294,7 +297,7 @@ struct LegTests {
         let changes = try lists.enumerated().map { try $1.suppressGone(of: run, service: $0) }
         #expect(changes.map(\.added) == [0, 2] && changes.map(\.notSuppressed) == [10, 0])
         #expect(try lists[1].newest(9).map(\.token.text) == [48, 49].map(Self.fcmToken))
-        try run.noteEvidenceAtRest()
+        try run.append(.rested)
         #expect(try run.evidence(ofService: 1) == RunEvidence(run.figures().tokenEvidence(ofService: 1, in: run.plan)))
     }
 
@@ -302,14 +305,14 @@ struct LegTests {
     func rests() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, (0..<60).map { (0, $0 < 30 ? 0 : 1) })
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(0..<60, at: noon)
-        try run.record((0..<25).map { settled($0) } + [settled(30)])
-        try run.noteEvidenceAtRest()
-        try run.record((25..<30).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<60, at: noon))
+        try run.append(.settled([(0..<25).map { settled($0) } + [settled(30)]]))
+        try run.append(.rested)
+        try run.append(.settled([(25..<30).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
         // Five refusals of five answers since the rest: no evidence that the tokens are dead, although 25 others were accepted before.
         #expect(try !run.evidence(ofService: 0).pointsAtTokens)
-        try run.record((31..<60).map { settled($0) })
+        try run.append(.settled([(31..<60).map { settled($0) }]))
         #expect(try run.evidence(ofService: 1).pointsAtTokens)
     }
 
@@ -317,10 +320,10 @@ struct LegTests {
     func retried() throws {
         let folder = try TemporaryFolder()
         let run = try simple(folder)
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(0..<10, at: noon)
-        try run.record((0..<6).map { settled($0) } + (6..<10).map { settled($0, .failed, status: 503) })
-        try run.setState(.finished, at: noon)
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<10, at: noon))
+        try run.append(.settled([(0..<6).map { settled($0) } + (6..<10).map { settled($0, .failed, status: 503) }]))
+        try run.append(.state(.finished, at: noon))
         run.close()
         let writer = try RunWriter(folder: folder.path, id: "retry")
         for number in 0..<4 { try writer.put(Self.recipient(number, service: 1), at: number) }
@@ -328,7 +331,8 @@ struct LegTests {
         planned.retryOf = "run"
         planned.settings = .success(settings { $0.services = [Self.both.services[1]] })
         let retry = try writer.finish(planned)
-        #expect(retry.tokenEvidenceOfRetried(ofService: 0).answers == 4 && retry.tokenEvidenceOfRetried(ofService: 0).accepted == 0)
+        let retried = try retry.answers(ofService: 0).ofRetried
+        #expect(retried.answers == 4 && retried.accepted == 0)
     }
 }
 

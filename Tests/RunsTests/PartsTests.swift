@@ -37,15 +37,15 @@ struct PartsTests {
         var next = 0
         while next < audience, Int.random(in: 0..<12, using: &random) > 0 {
             let claim = next..<min(audience, next + Int.random(in: 1...400, using: &random))
-            try run.claim(claim, at: noon)
+            try run.append(.claimed(claim, at: noon))
             let settled = claim.filter { _ in Int.random(in: 0..<9, using: &random) > 0 }
-            try run.record(settled.map { settlement($0, &random) })
-            _ = try run.reopen(settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true)
+            try run.append(.settled([settled.map { settlement($0, &random) }]))
+            try run.append(.reopened(settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true, at: .now()))
             // A hole between claims.
             next = claim.upperBound + (Int.random(in: 0..<5, using: &random) == 0 ? 7 : 0)
         }
         let unclaimed = (0..<audience).filter { id in id >= next && Int.random(in: 0..<3, using: &random) == 0 }
-        try run.record(unclaimed.map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) })
+        try run.append(.settled([unclaimed.map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
         return run
     }
 
@@ -104,8 +104,8 @@ struct PartsTests {
     func damaged() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 700)
-        try run.claim(0..<700, at: noon)
-        try run.record((0..<700).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try run.append(.claimed(0..<700, at: noon))
+        try run.append(.settled([(0..<700).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]))
         try run.closeIntoOneFile()
         #expect(query(run.path, "UPDATE outcome_block SET number = 9 WHERE number = 2").isEmpty)
         for parts in [[0..<700], [0..<350, 350..<700], [0..<600, 600..<700], [0..<0, 0..<700], [0..<700, 700..<700]] {
@@ -145,12 +145,12 @@ struct PartsTests {
     func committed() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<4, at: noon)
+        try run.append(.claimed(0..<4, at: noon))
         let parts = [0..<5, 5..<10]
         let quiet = try ParallelReaders(run.path, count: 2)
         try run.read { db in #expect(RunView(db, parts, audience: 10, quiet).parts == parts) }
         let late = try ParallelReaders(run.path, count: 2)
-        try run.claim(4..<5, at: noon)
+        try run.append(.claimed(4..<5, at: noon))
         try run.read { db in
             let view = RunView(db, parts, audience: 10, late)
             #expect(view.parts == [0..<10])
@@ -169,10 +169,10 @@ struct PartsTests {
     func oneMoment() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 1000)
-        try run.claim(0..<1000, at: noon)
+        try run.append(.claimed(0..<1000, at: noon))
         let writer = try WorkerThread("write") {
             // One from the front and one from the back at the same time.
-            Result { for id in 0..<500 { try run.record([settled(id), settled(999 - id)]) } }
+            Result { for id in 0..<500 { try run.append(.settled([[settled(id), settled(999 - id)]])) } }
         }
         var shared = 0
         while !writer.isFinished {

@@ -25,10 +25,11 @@ import Testing
                 projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: noon, planHash: "h", rows: count,
                 audience: count, skipped: [:], settings: .success(settings()), preview: sample, previewText: "Hi cell-1"))
         try run.approve(RunApproval(name: "Anna", approvedAt: noon))
-        try run.setState(.running, at: noon)
-        try run.claim(0..<count - 50, at: noon)
-        try run.record((0..<count - 100).map { settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200) })
-        try run.setState(.finished, at: noon.adding(seconds: 60))
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<count - 50, at: noon))
+        try run.append(
+            .settled([(0..<count - 100).map { settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200) }]))
+        try run.append(.state(.finished, at: noon.adding(seconds: 60)))
         try run.closeIntoOneFile()
         return run
     }
@@ -70,10 +71,11 @@ import Testing
         let run = try RunFile(path: folder.path + "/20261201-090000-sale-0001.sqlite")
         let uses: [() throws -> Void] = [
             { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } }, { try run.forEachResult { _, _, _, _ in } },
-            { try run.forEachStoredResult { _ in } }, { try run.forEachUnsettledPush(in: 0..<1, resendsUnknown: true) { _ in } },
-            { try run.checkIntegrity() }, { try run.checkUnchanged() }, { try run.claim(690..<700, at: noon) },
-            { try run.record([settled(699, .unsent)]) }, { try run.setState(.running, at: noon) },
-            { try run.setState(.cancelled, at: noon) }, { try run.prune(at: noon) },
+            { try run.forEachStoredResult { _ in } },
+            { try run.forEachPush(in: 0..<1, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true))) { _ in } },
+            { try run.checkIntegrity() }, { try run.checkUnchanged() }, { try run.append(.claimed(690..<700, at: noon)) },
+            { try run.append(.settled([[settled(699, .unsent)]])) }, { try run.append(.state(.running, at: noon)) },
+            { try run.append(.state(.cancelled, at: noon)) }, { try run.prune(at: noon) },
         ]
         let before = try run.figures(withGroups: true)
         for (place, use) in uses.enumerated() {
@@ -88,9 +90,9 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         let sender = try RunFile(path: run.path)
-        try sender.setState(.running, at: noon)
+        try sender.append(.state(.running, at: noon))
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
-        try sender.setState(.finished, at: noon)
+        try sender.append(.state(.finished, at: noon))
         try sender.closeIntoOneFile()
         // A folder in place of the new file.
         _ = shell("mkdir '\(run.path).pruning'")
@@ -108,8 +110,8 @@ import Testing
         let seen = try run.status()
         run.close()
         let sender = try RunFile(path: run.path)
-        try sender.setState(.running, at: noon.adding(seconds: 120))
-        try sender.setState(.finished, at: noon.adding(seconds: 180))
+        try sender.append(.state(.running, at: noon.adding(seconds: 120)))
+        try sender.append(.state(.finished, at: noon.adding(seconds: 180)))
         try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
@@ -126,7 +128,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         let sender = try RunFile(path: run.path)
-        try sender.setState(.running, at: noon.adding(seconds: 120))
+        try sender.append(.state(.running, at: noon.adding(seconds: 120)))
         sender.close()
         let seen = try run.status()
         #expect(seen.state == .stopped && seen.finishedAt == nil)

@@ -129,7 +129,7 @@ import Testing
         let run = try writer.finish(plan("run", audience: 4))
         func names(_ withTraits: Bool) throws -> [String] {
             var names: [String] = []
-            try run.forEachPush(in: 0..<4, withTraits: withTraits) {
+            try run.forEachPush(in: 0..<4, PushSelection(withTraits: withTraits)) {
                 names.append(String(decoding: $0.language, as: UTF8.self) + "/" + String(decoding: $0.variant, as: UTF8.self))
             }
             return names
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { if $0.id == 3 { throw Mine() } } }
         #expect(try pushes(run, 0..<10).count == 10)
         // No transaction was left open: the file can be closed into one.
-        try run.setState(.running, at: noon)
+        try run.append(.state(.running, at: noon))
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _ in throw Mine() } }
         try run.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])

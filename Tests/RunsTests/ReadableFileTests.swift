@@ -8,15 +8,18 @@ import Testing
     func view() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 5)
-        try run.claim(0..<2, at: noon)
-        try run.claim(2..<4, at: noon)
-        try run.record([
-            settled(0, at: Timestamp(epochMilliseconds: 1_796_126_400_123)),
-            Settlement(
-                recipient: 2, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2, latencyMilliseconds: 45,
-                settledAt: noon, invalidSince: Timestamp(epochSeconds: 1_796_000_000)),
-            settled(3, .unknown, status: 0, reason: "ConnectionLost", latency: 0),
-        ])
+        try run.append(.claimed(0..<2, at: noon))
+        try run.append(.claimed(2..<4, at: noon))
+        try run.append(
+            .settled([
+                [
+                    settled(0, at: Timestamp(epochMilliseconds: 1_796_126_400_123)),
+                    Settlement(
+                        recipient: 2, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2, latencyMilliseconds: 45,
+                        settledAt: noon, invalidSince: Timestamp(epochSeconds: 1_796_000_000)),
+                    settled(3, .unknown, status: 0, reason: "ConnectionLost", latency: 0),
+                ]
+            ]))
         let rows = query(
             run.path, "SELECT id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since FROM result ORDER BY id")
         #expect(
@@ -37,8 +40,8 @@ import Testing
     func agreement() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 40)
-        try run.claim(0..<30, at: noon)
-        try run.record((0..<20).map { settled($0, Outcome.allCases[$0 % 5], status: 200 + $0) })
+        try run.append(.claimed(0..<30, at: noon))
+        try run.append(.settled([(0..<20).map { settled($0, Outcome.allCases[$0 % 5], status: 200 + $0) }]))
         let figures = try run.figures()
         for outcome in Outcome.allCases {
             #expect(query(run.path, "SELECT count(*) FROM result WHERE outcome = '\(outcome)'") == "\(figures.outcomes[outcome] ?? -1)")
@@ -57,10 +60,10 @@ import Testing
             try writer.put(one, at: id)
         }
         let run = try writer.finish(plan("run", audience: 20))
-        try run.setState(.running, at: noon)
-        try run.claim(0..<20, at: noon)
-        try run.record((0..<10).map { settled($0, .rejected, status: 400, reason: "BadTopic") })
-        try run.setState(.stopped, cause: .described("the topic is wrong"), at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<20, at: noon))
+        try run.append(.settled([(0..<10).map { settled($0, .rejected, status: 400, reason: "BadTopic") }]))
+        try run.append(.state(.stopped, cause: .described("the topic is wrong"), at: noon))
         let dump = shell("sqlite3 '\(run.path)' .dump").split(separator: "\n")
         let tables = Set(
             dump.filter { line in tokens.contains { line.contains($0) } }.compactMap {

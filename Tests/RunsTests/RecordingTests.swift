@@ -14,7 +14,7 @@ import Testing
     func roundTrip() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 6)
-        try run.claim(0..<6, at: noon)
+        try run.append(.claimed(0..<6, at: noon))
         let gone = Timestamp(epochMilliseconds: 1_700_000_000_123)
         let settlements = [
             Settlement(
@@ -24,7 +24,7 @@ import Testing
             settled(3, .rejected, status: 400, reason: "é"), settled(4),
             Settlement(recipient: 5, outcome: .invalidToken, status: 410, reason: "", settledAt: noon, invalidSince: gone),
         ]
-        try run.record(settlements)
+        try run.append(.settled([settlements]))
         #expect(try outcomes(run) == settlements)
     }
 
@@ -33,11 +33,11 @@ import Testing
         var random = Seeded(state: seed)
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 300)
-        for start in stride(from: 0, to: 300, by: 30) { try run.claim(start..<start + 30, at: noon) }
+        for start in stride(from: 0, to: 300, by: 30) { try run.append(.claimed(start..<start + 30, at: noon)) }
         let settlements = (0..<300).map { settled($0, reason: "r\($0)", latency: $0) }
         let shuffled = settlements.shuffled(using: &random)
-        try run.record(Array(shuffled[..<120]))
-        try run.record(Array(shuffled[120...]))
+        try run.append(.settled([Array(shuffled[..<120])]))
+        try run.append(.settled([Array(shuffled[120...])]))
         #expect(try outcomes(run) == settlements)
     }
 
@@ -45,11 +45,11 @@ import Testing
     func blocks(audience: Int) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: audience)
-        try run.claim(0..<audience, at: noon)
+        try run.append(.claimed(0..<audience, at: noon))
         let settlements = (0..<audience).map { settled($0, $0 % 3 == 0 ? .failed : .accepted, reason: "r\($0 % 7)", latency: $0) }
-        try run.record(settlements.filter { $0.recipient % 2 == 0 })
+        try run.append(.settled([settlements.filter { $0.recipient % 2 == 0 }]))
         #expect(try run.claimedWithoutOutcome().map(\.lowerBound) == Array(stride(from: 1, to: audience, by: 2)))
-        try run.record(settlements.filter { $0.recipient % 2 == 1 })
+        try run.append(.settled([settlements.filter { $0.recipient % 2 == 1 }]))
         #expect(try run.claimedWithoutOutcome().isEmpty)
         #expect(try outcomes(run) == settlements)
     }
@@ -58,8 +58,8 @@ import Testing
     func manyReasons() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 66_000)
-        try run.claim(0..<66_000, at: noon)
-        try run.record((0..<66_000).map { settled($0, .rejected, status: 400, reason: "reason \($0)") })
+        try run.append(.claimed(0..<66_000, at: noon))
+        try run.append(.settled([(0..<66_000).map { settled($0, .rejected, status: 400, reason: "reason \($0)") }]))
         let reasons = try run.figures().reasons
         #expect(reasons.count == 65_535)
         #expect(reasons["reason 65533"] == 1)
@@ -71,13 +71,14 @@ import Testing
     func orderWithinGroup() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 4)
-        try run.claim(0..<4, at: noon)
+        try run.append(.claimed(0..<4, at: noon))
         let unsent = settled(1, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0)
-        try run.record([settled(3), unsent, settled(0), settled(1)])
+        try run.append(.settled([[settled(3), unsent, settled(0), settled(1)]]))
         #expect(try outcomes(run)[1] == settled(1))
-        #expect(diagnostic { try run.record([settled(2), settled(2)]) }?.message.contains("recipient 2 was settled twice") == true)
+        #expect(
+            diagnostic { try run.append(.settled([[settled(2), settled(2)]])) }?.message.contains("recipient 2 was settled twice") == true)
         let late = settled(2, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0)
-        #expect(diagnostic { try run.record([settled(2), late]) }?.message.contains("settled twice") == true)
+        #expect(diagnostic { try run.append(.settled([[settled(2), late]])) }?.message.contains("settled twice") == true)
         #expect(try outcomes(run)[2] == nil)
     }
 
@@ -85,20 +86,20 @@ import Testing
     func groupSizes(size: Int) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 70)
-        try run.claim(0..<70, at: noon)
-        try run.record([settled(0)])
+        try run.append(.claimed(0..<70, at: noon))
+        try run.append(.settled([[settled(0)]]))
         let group = (1...size).map { settled($0, .failed, status: 503, reason: $0 % 3 == 0 ? "" : "reason \($0)", latency: $0) }
         let again = [size / 2, 0, size].map { settled($0, .rejected, status: 400) }
         for repeated in again {
             // The recipient is already in the group, or was recorded before.
             #expect(
-                diagnostic { try run.record((group + [repeated]).reversed()) }?.message
+                diagnostic { try run.append(.settled([(group + [repeated]).reversed()])) }?.message
                     .contains("recipient \(repeated.recipient) was settled twice") == true)
         }
         #expect(try outcomes(run).dropFirst().allSatisfy { $0 == nil })
         // Unsent is replaced within the group, wherever it is.
         let unsent = (1...size).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }
-        try run.record(unsent + group)
+        try run.append(.settled([unsent + group]))
         #expect(try outcomes(run)[1...size].map { $0 } == group)
     }
 
@@ -106,12 +107,12 @@ import Testing
     func afterRefusal() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<5, at: noon)
+        try run.append(.claimed(0..<5, at: noon))
         for group in [[settled(0), settled(7)], [settled(0), settled(0)], [settled(0), settled(10)], [settled(-1), settled(0)]] {
-            #expect(diagnostic { try run.record(group) } != nil)
+            #expect(diagnostic { try run.append(.settled([group])) } != nil)
             #expect(try outcomes(run).allSatisfy { $0 == nil })
         }
-        try run.record([settled(0)])
+        try run.append(.settled([[settled(0)]]))
         #expect(try outcomes(run)[0] == settled(0))
     }
 
@@ -119,14 +120,14 @@ import Testing
     func gapBetweenClaims() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 30)
-        try run.claim(0..<10, at: noon)
-        try run.claim(20..<30, at: noon)
+        try run.append(.claimed(0..<10, at: noon))
+        try run.append(.claimed(20..<30, at: noon))
         for id in [10, 15, 19] {
             #expect(
-                diagnostic { try run.record([settled(9), settled(20), settled(id)]) }?.message.contains(
+                diagnostic { try run.append(.settled([[settled(9), settled(20), settled(id)]])) }?.message.contains(
                     "recipient \(id) is accepted but was never") == true)
         }
-        try run.record([settled(29), settled(20), settled(9), settled(0)])
+        try run.append(.settled([[settled(29), settled(20), settled(9), settled(0)]]))
         #expect(try run.figures().outcomes[.accepted] == 4)
     }
 
@@ -136,10 +137,10 @@ import Testing
     func damagedClaim(last: Int) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<5, at: noon)
+        try run.append(.claimed(0..<5, at: noon))
         try run.closeIntoOneFile()
         _ = query(run.path, "UPDATE claim SET last_id = \(last)")
-        #expect(diagnostic { try run.record([settled(3)]) }?.message.hasPrefix("the run file is damaged") == true)
-        #expect(diagnostic { try run.claim(5..<10, at: noon) }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(diagnostic { try run.append(.settled([[settled(3)]])) }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(diagnostic { try run.append(.claimed(5..<10, at: noon)) }?.message.hasPrefix("the run file is damaged") == true)
     }
 }

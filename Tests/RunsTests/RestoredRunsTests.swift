@@ -20,17 +20,17 @@ struct RestoredRunsTests {
     }
 
     private func begin(_ run: RunFile) throws -> ClaimCounter {
-        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         #expect(try run.catalog.history.begin(run.plan, new, at: noon) == .noted)
-        let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
-        try run.begin(life: new.life, at: noon, from: [.planned, .stopped])
+        let marks = try ClaimCounter(run, life: new.life, claimed: run.claims().made)
+        try run.append(.epochBegan(new.life, at: noon, from: [.planned, .stopped]))
         #expect(try run.catalog.history.confirm(run.plan.id))
         return marks
     }
 
     /// Whether the record lets a run begin.
     private func mayBegin(_ run: RunFile) throws -> Bool {
-        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
     }
 
@@ -41,11 +41,11 @@ struct RestoredRunsTests {
         for (id, state) in [("stopped", RunState.stopped), ("cancelled", .cancelled), ("finished", .finished)] {
             let run = try makeRun(folder, id: id, audience: 4)
             let marks = try begin(run)
-            try run.claim(0..<4, at: noon)
+            try run.append(.claimed(0..<4, at: noon))
             try marks.note(4)
-            try run.record((0..<4).map { settled($0, state == .finished || $0 < 2 ? .accepted : .unsent) })
-            try run.setState(state, at: noon)
-            #expect(try run.catalog.history.end(run, life: run.life()))
+            try run.append(.settled([(0..<4).map { settled($0, state == .finished || $0 < 2 ? .accepted : .unsent) }]))
+            try run.append(.state(state, at: noon))
+            #expect(try run.catalog.history.end(run, life: run.status().epoch))
             marks.close()
             ClaimCounter.remove(run.path)
             try run.closeIntoOneFile()
@@ -92,16 +92,16 @@ struct RestoredRunsTests {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, id: "r", audience: 20)
         let marks = try begin(run)
-        try run.claim(0..<8, at: noon)
+        try run.append(.claimed(0..<8, at: noon))
         try marks.note(8)
         let inventory = try RunsInventory(folder.path)
         #expect(inventory.entries.map(\.kind) == [.mark, .run, .history])
         let (copy, state) = try putBack(folder)
-        try run.claim(8..<20, at: noon)
+        try run.append(.claimed(8..<20, at: noon))
         try marks.note(20)
         #expect(state.held == ["r"] && !copy.names.contains("r.sqlite.claimed"), "\(copy.names)")
         let restored = try RunFile(path: copy.path + "/r.sqlite")
-        #expect(try restored.claimCount() == 8)
+        #expect(try restored.claims().made == 8)
         #expect(LedgerGap(of: restored)?.isKnown == false)
         #expect(try !mayBegin(restored))
     }

@@ -10,18 +10,21 @@ struct ResumingTests {
     /// 20 recipients, 0 to 11 claimed: 0 accepted, 1 unsent, 2 unknown, 3 failed, the rest without an outcome.
     private func brokenOff(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try makeRun(folder, audience: 20)
-        try run.claim(0..<8, at: noon)
-        try run.claim(8..<12, at: noon)
-        try run.record([
-            settled(0), settled(1, .unsent, status: 0, attempts: 0), settled(2, .unknown, status: 0, attempts: 3),
-            settled(3, .failed, status: 503, attempts: 6),
-        ])
+        try run.append(.claimed(0..<8, at: noon))
+        try run.append(.claimed(8..<12, at: noon))
+        try run.append(
+            .settled([
+                [
+                    settled(0), settled(1, .unsent, status: 0, attempts: 0), settled(2, .unknown, status: 0, attempts: 3),
+                    settled(3, .failed, status: 503, attempts: 6),
+                ]
+            ]))
         return run
     }
 
     private func open(_ run: RunFile, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
         var ids: [Int] = []
-        try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { push in
+        try run.forEachPush(in: range, PushSelection(unsettled: OpenOutcomes(resendsUnknown: resendsUnknown))) { push in
             ids.append(push.id)
             #expect(String(decoding: push.token, as: UTF8.self) == recipient(push.id).token.text)
         }
@@ -40,13 +43,13 @@ struct ResumingTests {
     func takenBack() throws {
         let folder = try TemporaryFolder()
         let run = try brokenOff(folder)
-        try run.setState(.stopped, cause: .described("x"), at: noon)
-        #expect(try run.reopen(0..<2, resendsUnknown: true).isEmpty)
-        #expect(try run.reopen(2..<12, resendsUnknown: true) == [2: 3])
+        try run.append(.state(.stopped, cause: .described("x"), at: noon))
+        #expect(try run.append(.reopened(Array(0..<2), resendsUnknown: true, at: .now())).attempts.isEmpty)
+        #expect(try run.append(.reopened(Array(2..<12), resendsUnknown: true, at: .now())).attempts == [2: 3])
         #expect(try run.claimedWithoutOutcome() == [1..<3, 4..<12])
         #expect(try run.figures().outcomes[.unknown] == 10, "kept figures are not believed any more")
-        try run.record([settled(1), settled(2, attempts: 4)])
-        #expect(diagnostic { try run.record([settled(2)]) }?.message.contains("settled twice") == true)
+        try run.append(.settled([[settled(1), settled(2, attempts: 4)]]))
+        #expect(diagnostic { try run.append(.settled([[settled(2)]])) }?.message.contains("settled twice") == true)
         #expect(try run.figures().outcomes[.accepted] == 3)
     }
 
@@ -54,8 +57,8 @@ struct ResumingTests {
     func lost() throws {
         let folder = try TemporaryFolder()
         let run = try brokenOff(folder)
-        #expect(try run.recordLost(at: noon) == 8)
-        #expect(try run.recordLost(at: noon) == 0)
+        #expect(try run.append(.lost(at: noon)).count == 8)
+        #expect(try run.append(.lost(at: noon)).count == 0)
         let figures = try run.figures()
         #expect(figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["ProcessEnded"] == 8)
     }
@@ -76,16 +79,16 @@ struct ResumingTests {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
         let other = try RunFile(path: run.path)
-        #expect(diagnostic { try other.give(.pause, at: noon) }?.message == "no process is sending this run")
-        try run.setState(.running, at: noon)
+        #expect(diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message == "no process is sending this run")
+        try run.append(.state(.running, at: noon))
         #expect(other.isBeingSent)
-        try other.give(.pause, at: noon)
+        try other.append(.ordered(.pause, at: noon))
         #expect(try run.status().state == .paused)
         #expect(
-            diagnostic { try other.give(.pause, at: noon) }?.message.contains("the run is now paused") == true)
-        try other.give(.goOn, at: noon)
+            diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message.contains("the run is now paused") == true)
+        try other.append(.ordered(.goOn, at: noon))
         #expect(try run.status().state == .running && run.status().finishedAt == nil)
-        try run.setState(.finished, at: noon)
+        try run.append(.state(.finished, at: noon))
         try run.closeIntoOneFile()
         #expect(!other.isBeingSent)
     }
@@ -95,7 +98,7 @@ struct ResumingTests {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
         // Open from here on, so that no other file gets its number.
-        try run.claim(0..<1, at: noon)
+        try run.append(.claimed(0..<1, at: noon))
         #expect(run.isInPlace)
         let bytes = readBytes(run.path)
         DatabaseFile.remove(run.path)

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Glibc
+import LedgerConformance
 @testable import Runs
 import Testing
 
@@ -9,41 +10,41 @@ import Testing
     func states() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 1)
-        #expect(try run.status() == RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil))
-        try run.setState(.running, at: noon)
-        #expect(try run.status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
-        try run.setState(.stopped, cause: .described("no key"), at: noon.adding(seconds: 5))
+        #expect(try run.status().end == RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil))
+        try run.append(.state(.running, at: noon))
+        #expect(try run.status().end == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        try run.append(.state(.stopped, cause: .described("no key"), at: noon.adding(seconds: 5)))
         #expect(
-            try run.status()
+            try run.status().end
                 == RunStatus(state: .stopped, cause: .described("no key"), startedAt: noon, finishedAt: noon.adding(seconds: 5)))
-        try run.setState(.running, at: noon.adding(seconds: 9))
-        #expect(try run.status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
-        try run.setState(.finished, at: noon.adding(seconds: 12))
-        #expect(try run.status() == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
+        try run.append(.state(.running, at: noon.adding(seconds: 9)))
+        #expect(try run.status().end == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        try run.append(.state(.finished, at: noon.adding(seconds: 12)))
+        #expect(try run.status().end == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
     }
 
     @Test("claims move the first unclaimed id, a gap holds it back")
     func claims() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 100)
-        #expect(try run.claims().isEmpty)
-        try run.claim(0..<10, at: noon)
-        try run.claim(20..<30, at: noon)
-        #expect(try run.claims() == ClaimSet([0..<10, 20..<30]))
-        try run.claim(10..<20, at: noon)
-        #expect(try run.claims() == ClaimSet([0..<30]))
-        try run.claim(30..<100, at: noon)
-        try run.claim(5..<5, at: noon)
-        #expect(try run.claims() == ClaimSet([0..<100]))
+        #expect(try run.claims().claimed.isEmpty)
+        try run.append(.claimed(0..<10, at: noon))
+        try run.append(.claimed(20..<30, at: noon))
+        #expect(try run.claims().claimed == ClaimSet([0..<10, 20..<30]))
+        try run.append(.claimed(10..<20, at: noon))
+        #expect(try run.claims().claimed == ClaimSet([0..<30]))
+        try run.append(.claimed(30..<100, at: noon))
+        try run.append(.claimed(5..<5, at: noon))
+        #expect(try run.claims().claimed == ClaimSet([0..<100]))
     }
 
     @Test("a claim that overlaps an earlier one is refused whole", arguments: [10..<20, 15..<16, 5..<11, 19..<40, 0..<100, 8..<25])
     func overlap(range: Range<Int>) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 100)
-        try run.claim(10..<20, at: noon)
-        try run.claim(50..<60, at: noon)
-        #expect(diagnostic { try run.claim(range, at: noon) }?.message.contains("claimed already") == true)
+        try run.append(.claimed(10..<20, at: noon))
+        try run.append(.claimed(50..<60, at: noon))
+        #expect(diagnostic { try run.append(.claimed(range, at: noon)) }?.message.contains("claimed already") == true)
         #expect(try run.claimedWithoutOutcome() == [10..<20, 50..<60])
     }
 
@@ -51,21 +52,22 @@ import Testing
     func claimBounds() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 30)
-        try run.claim(10..<20, at: noon)
-        try run.claim(0..<10, at: noon)
-        try run.claim(20..<30, at: noon)
-        #expect(diagnostic { try run.claim(30..<31, at: noon) } != nil)
-        #expect(diagnostic { try run.claim(-1..<0, at: noon) } != nil)
+        try run.append(.claimed(10..<20, at: noon))
+        try run.append(.claimed(0..<10, at: noon))
+        try run.append(.claimed(20..<30, at: noon))
+        #expect(diagnostic { try run.append(.claimed(30..<31, at: noon)) } != nil)
+        #expect(diagnostic { try run.append(.claimed(-1..<0, at: noon)) } != nil)
     }
 
     @Test("a recipient settles once, and the group that tries again is not recorded")
     func settlesOnce() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<10, at: noon)
-        try run.record([settled(0), settled(1)])
+        try run.append(.claimed(0..<10, at: noon))
+        try run.append(.settled([[settled(0), settled(1)]]))
         #expect(
-            diagnostic { try run.record([settled(2), settled(1, .failed, status: 503)]) }?.message.contains("recipient 1 was settled twice")
+            diagnostic { try run.append(.settled([[settled(2), settled(1, .failed, status: 503)]])) }?.message.contains(
+                "recipient 1 was settled twice")
                 == true)
         #expect(try run.claimedWithoutOutcome() == [2..<10])
         #expect(try run.figures().outcomes[.accepted] == 2)
@@ -75,9 +77,9 @@ import Testing
     func unsentIsReplaced() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
-        try run.claim(0..<3, at: noon)
-        try run.record((0..<3).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) })
-        try run.record([settled(0), settled(1, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0)])
+        try run.append(.claimed(0..<3, at: noon))
+        try run.append(.settled([(0..<3).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
+        try run.append(.settled([[settled(0), settled(1, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0)]]))
         let figures = try run.figures()
         #expect(figures.outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 0, .unsent: 2])
         #expect(figures.reasons == ["Expired": 1, "Stopped": 1])
@@ -87,10 +89,10 @@ import Testing
     func outcomeNeedsClaim() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<5, at: noon)
-        #expect(diagnostic { try run.record([settled(4), settled(5)]) }?.message.contains("never claimed") == true)
-        #expect(diagnostic { try run.record([settled(10)]) }?.message.contains("of 10") == true)
-        try run.record([settled(9, .unsent, status: 0, attempts: 0)])
+        try run.append(.claimed(0..<5, at: noon))
+        #expect(diagnostic { try run.append(.settled([[settled(4), settled(5)]])) }?.message.contains("never claimed") == true)
+        #expect(diagnostic { try run.append(.settled([[settled(10)]])) }?.message.contains("of 10") == true)
+        try run.append(.settled([[settled(9, .unsent, status: 0, attempts: 0)]]))
         #expect(try run.figures().outcomes[.unsent] == 5)
         #expect(try run.figures().outcomes[.unknown] == 5)
     }
@@ -99,8 +101,8 @@ import Testing
     func missingOutcomes() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<4, at: noon)
-        try run.record([settled(1)])
+        try run.append(.claimed(0..<4, at: noon))
+        try run.append(.settled([[settled(1)]]))
         #expect(try run.figures().outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 3, .unsent: 6])
         #expect(try run.claimedWithoutOutcome() == [0..<1, 2..<4])
         var seen: [String] = []
@@ -121,14 +123,14 @@ import Testing
         while at < 60 {
             let end = min(60, at + Int.random(in: 1...9, using: &random))
             if Bool.random(using: &random) {
-                try run.claim(at..<end, at: noon)
+                try run.append(.claimed(at..<end, at: noon))
                 claimed.formUnion(at..<end)
             }
             at = end
         }
         let answered = claimed.filter { _ in Int.random(in: 0..<3, using: &random) > 0 }
-        try run.record(answered.shuffled(using: &random).map { settled($0) })
-        try run.record(Set(0..<60).subtracting(claimed).prefix(4).map { settled($0, .unsent, status: 0, attempts: 0) })
+        try run.append(.settled([answered.shuffled(using: &random).map { settled($0) }]))
+        try run.append(.settled([Set(0..<60).subtracting(claimed).prefix(4).map { settled($0, .unsent, status: 0, attempts: 0) }]))
         let ranges = try run.claimedWithoutOutcome()
         #expect(Set(ranges.joined()) == claimed.subtracting(answered))
         #expect(ranges.allSatisfy { !$0.isEmpty })
@@ -137,23 +139,23 @@ import Testing
         #expect(figures.outcomes.values.reduce(0, +) == 60)
         #expect(figures.outcomes[.unknown] == claimed.count - answered.count)
         #expect(figures.outcomes[.unsent] == 60 - claimed.count)
-        #expect(try run.claims() == ClaimSet(claimed.map { $0..<$0 + 1 }))
+        #expect(try run.claims().claimed == ClaimSet(claimed.map { $0..<$0 + 1 }))
     }
 
     @Test("figures are kept at the end and counted anew after any change")
     func keptFigures() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<5, at: noon)
-        try run.record([settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)])
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<5, at: noon))
+        try run.append(.settled([[settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)]]))
         let counted = try run.figures(withGroups: true)
-        try run.setState(.stopped, cause: .described("x"), at: noon)
+        try run.append(.state(.stopped, cause: .described("x"), at: noon))
         #expect(try run.figures() == counted)
-        try run.claim(5..<10, at: noon)
+        try run.append(.claimed(5..<10, at: noon))
         #expect(try run.figures().outcomes[.unknown] == 8)
-        try run.setState(.stopped, cause: .described("x"), at: noon)
-        try run.record([settled(9)])
+        try run.append(.state(.stopped, cause: .described("x"), at: noon))
+        try run.append(.settled([[settled(9)]]))
         #expect(try run.figures().outcomes[.accepted] == 2)
     }
 
@@ -161,18 +163,21 @@ import Testing
     func percentilesAndPeak() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 205)
-        try run.claim(0..<205, at: noon)
+        try run.append(.claimed(0..<205, at: noon))
         // Latencies 1…100 in disorder; sent in two seconds, of which the second is busier.
         let latencies = (1...100).map { $0 * 37 % 101 }
-        try run.record(
-            latencies.enumerated().map { id, latency in
-                settled(
-                    id, latency: latency, at: Timestamp(epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000) + Int64(latency))
-                )
-            })
+        try run.append(
+            .settled([
+                latencies.enumerated().map { id, latency in
+                    settled(
+                        id, latency: latency,
+                        at: Timestamp(epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000) + Int64(latency))
+                    )
+                }
+            ]))
         // No answers: lost, or never sent.
-        try run.record((100..<200).map { settled($0, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0) })
-        try run.record((200..<205).map { settled($0, .unknown, status: 0, reason: "ConnectionLost", attempts: 2, latency: 0) })
+        try run.append(.settled([(100..<200).map { settled($0, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0) }]))
+        try run.append(.settled([(200..<205).map { settled($0, .unknown, status: 0, reason: "ConnectionLost", attempts: 2, latency: 0) }]))
         let figures = try run.figures()
         #expect(figures.latency == LatencyFigures(p50: 50, p90: 90, p99: 99, max: 100))
         #expect(figures.peakPerSecond == 70)
@@ -186,8 +191,8 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
         #expect(try run.figures().latency == nil)
-        try run.claim(0..<2, at: noon)
-        try run.record([settled(0, latency: 7)])
+        try run.append(.claimed(0..<2, at: noon))
+        try run.append(.settled([[settled(0, latency: 7)]]))
         #expect(try run.figures().latency == LatencyFigures(p50: 7, p90: 7, p99: 7, max: 7))
     }
 
@@ -195,8 +200,8 @@ import Testing
     func rankRoundsUp() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 7)
-        try run.claim(0..<7, at: noon)
-        try run.record((0..<7).map { settled($0, latency: 10 * ($0 + 1)) })
+        try run.append(.claimed(0..<7, at: noon))
+        try run.append(.settled([(0..<7).map { settled($0, latency: 10 * ($0 + 1)) }]))
         #expect(try run.figures().latency == LatencyFigures(p50: 40, p90: 70, p99: 70, max: 70))
     }
 
@@ -204,18 +209,18 @@ import Testing
     func concurrentReader() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 300)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<100, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<100, at: noon))
         let reader = try RunFile(path: run.path, readOnly: true)
         var seen = 0
         try reader.forEachResult { id, _, outcome, isClaimed in
-            if id % 50 == 0, id < 300 { try run.record((id / 5..<id / 5 + 10).map { settled($0) }) }
+            if id % 50 == 0, id < 300 { try run.append(.settled([(id / 5..<id / 5 + 10).map { settled($0) }])) }
             if outcome != nil { seen += 1 }
             #expect(isClaimed == (id < 100))
         }
         #expect(seen == 0)
         #expect(try reader.figures().outcomes[.accepted] == 60)
-        #expect(diagnostic { try reader.claim(100..<101, at: noon) }?.message.contains("reading only") == true)
+        #expect(diagnostic { try reader.append(.claimed(100..<101, at: noon)) }?.message.contains("reading only") == true)
     }
 
     @Test("one store may be used from several threads")
@@ -226,9 +231,9 @@ import Testing
             for part in 0..<4 {
                 group.addTask {
                     for start in stride(from: part * 100, to: part * 100 + 100, by: 20) {
-                        try run.claim(start..<start + 20, at: noon)
+                        try run.append(.claimed(start..<start + 20, at: noon))
                         #expect(try run.recipients(start..<start + 20).count == 20)
-                        try run.record((start..<start + 20).map { settled($0) })
+                        try run.append(.settled([(start..<start + 20).map { settled($0) }]))
                     }
                 }
             }
@@ -241,7 +246,7 @@ import Testing
     func opensNothingLater() async throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2000)
-        try run.setState(.running, at: noon)
+        try run.append(.state(.running, at: noon))
         let open = try openDescriptors(under: folder.path)
         #expect(open > 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -272,8 +277,8 @@ import Testing
     func settlesDown() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<10, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<10, at: noon))
         #expect(folder.names.contains("run.sqlite-wal"))
         try run.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
@@ -286,7 +291,7 @@ import Testing
         let folder = try TemporaryFolder()
         do {
             let run = try makeRun(folder, audience: 10)
-            try run.setState(.running, at: noon)
+            try run.append(.state(.running, at: noon))
         }
         #expect(folder.names == ["run.sqlite"])
         let status = try RunFile(path: folder.path + "/run.sqlite").status()
@@ -299,28 +304,29 @@ import Testing
     func crash() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.claim(0..<4, at: noon)
-        try run.record([settled(0)])
+        try run.append(.claimed(0..<4, at: noon))
+        try run.append(.settled([[settled(0)]]))
         // A copy of the files on the disk is what a crash leaves.
         let copy = try TemporaryFolder()
         _ = shell("cp '\(folder.path)'/run.sqlite* '\(copy.path)'/")
         let survivor = try RunFile(path: copy.path + "/run.sqlite")
         #expect(try survivor.figures().outcomes[.accepted] == 1)
         #expect(try survivor.claimedWithoutOutcome() == [1..<4])
-        #expect(try survivor.claims() == ClaimSet([0..<4]))
+        #expect(try survivor.claims().claimed == ClaimSet([0..<4]))
     }
 
     @Test("a run is sent by one store at a time")
     func oneSender() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, at: noon)
-        try run.setState(.running, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.state(.running, at: noon))
         let other = try RunFile(path: run.path)
         #expect(
-            diagnostic { try other.setState(.running, at: noon) }?.message.contains("another volley process is sending this run") == true)
+            diagnostic { try other.append(.state(.running, at: noon)) }?.message.contains("another volley process is sending this run")
+                == true)
         try run.closeIntoOneFile()
-        try other.setState(.running, at: noon)
+        try other.append(.state(.running, at: noon))
         try other.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
     }
@@ -329,7 +335,7 @@ import Testing
     func remove() throws {
         let folder = try TemporaryFolder()
         let wanted = try makeRun(folder, id: "wanted", audience: 1)
-        try wanted.setState(.running, at: noon)
+        try wanted.append(.state(.running, at: noon))
         #expect(diagnostic { try wanted.remove() } != nil)
         try wanted.closeIntoOneFile()
         try makeRun(folder, id: "unwanted", audience: 1).remove()
@@ -340,8 +346,8 @@ import Testing
     func readOnlyFolder() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<10, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<10, at: noon))
         try run.closeIntoOneFile()
         let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount here")
@@ -350,7 +356,7 @@ import Testing
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
         let writer = try RunFile(path: run.path)
-        #expect(diagnostic { try writer.setState(.cancelled, at: noon) }?.message == "you may not write the run file")
+        #expect(diagnostic { try writer.append(.state(.cancelled, at: noon)) }?.message == "you may not write the run file")
     }
 
     @Test("a disk that fills up while sending says so and loses nothing", .enabled(if: isRoot, "mounting a small disk needs root"))
@@ -363,15 +369,15 @@ import Testing
         let writer = try RunWriter(folder: disk, id: "run")
         for number in 0..<2000 { try writer.put(recipient(number), at: number) }
         let run = try writer.finish(plan("run", audience: 2000))
-        try run.claim(0..<2000, at: noon)
-        try run.record([settled(0)])
+        try run.append(.claimed(0..<2000, at: noon))
+        try run.append(.settled([[settled(0)]]))
         _ = shell("head -c 2000000 /dev/zero > '\(disk)/filler'")
         let long = String(repeating: "x", count: 500)
-        let problem = diagnostic { try run.record((1..<2000).map { settled($0, .failed, status: 503, reason: long) }) }
+        let problem = diagnostic { try run.append(.settled([(1..<2000).map { settled($0, .failed, status: 503, reason: long) }])) }
         #expect(problem?.message == "the disk is full under \(disk)")
         #expect(problem?.remedy?.contains("safe") == true)
         _ = shell("rm '\(disk)/filler'")
-        try run.record([settled(1)])
+        try run.append(.settled([[settled(1)]]))
         #expect(try run.figures().outcomes[.accepted] == 2)
         try run.closeIntoOneFile()
     }

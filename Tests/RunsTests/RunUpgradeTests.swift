@@ -17,8 +17,8 @@ import Testing
     /// A run as format 3 stored it: a row for each outcome.
     private func makeOlder(_ folder: TemporaryFolder, format: Int) throws -> String {
         let run = try makeRun(folder, audience: 600)
-        try run.claim(0..<600, at: noon)
-        try run.record(Self.settlements)
+        try run.append(.claimed(0..<600, at: noon))
+        try run.append(.settled([Self.settlements]))
         try run.closeIntoOneFile()
         var sql = """
             CREATE TABLE kept AS SELECT * FROM outcome; DROP VIEW result; DROP VIEW outcome; DROP TABLE outcome_block; DROP TABLE reason;
@@ -54,14 +54,14 @@ import Testing
         try run.checkUnchanged()
         #expect(try run.approval() == nil)
         let sender = try RunFile(path: path)
-        #expect(try sender.reopen(0..<600, resendsUnknown: true) == [2: 2])
+        #expect(try sender.append(.reopened(Array(0..<600), resendsUnknown: true, at: .now())).attempts == [2: 2])
         var open: [Int] = []
-        try sender.forEachUnsettledPush(in: 0..<600, resendsUnknown: true, withTraits: true) { push in
+        try sender.forEachPush(in: 0..<600, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) { push in
             #expect(push.variant.isEmpty && push.language.elementsEqual("en".utf8))
             open.append(push.id)
         }
         #expect(open == (0..<600).filter { ![0, 251, 599].contains($0) })
-        try sender.record([settled(1), settled(2)])
+        try sender.append(.settled([[settled(1), settled(2)]]))
         #expect(try sender.figures().outcomes[.accepted] == 3)
     }
 
@@ -74,8 +74,8 @@ import Testing
     func stopCause(reason: String, cause: StopCause?) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 6)
-        try run.setState(.running, at: noon)
-        try run.setState(.stopped, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.state(.stopped, at: noon))
         try run.closeIntoOneFile()
         _ = query(
             run.path,

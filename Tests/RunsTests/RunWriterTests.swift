@@ -157,13 +157,13 @@ import Testing
         let said = "all inodes of the file system are in use, so no more files can be made under \(disk)"
         let plan = diagnostic { _ = try RunWriter(folder: disk, id: "other") }
         #expect(plan?.description == "\(said). Remove files that are not needed (`df -i` counts them); nothing was sent.")
-        let claim = diagnostic { try run.claim(0..<2, at: noon) }
+        let claim = diagnostic { try run.append(.claimed(0..<2, at: noon)) }
         #expect(claim?.message == said && claim?.remedy?.contains("df -i") == true, "\(String(describing: claim))")
         let list = SuppressionList(app: "shop", environment: "sandbox", folder: disk)
         let added = diagnostic { _ = try list.add { _ in } }
         #expect(added?.message.hasPrefix("all inodes of the file system are in use") == true, "\(String(describing: added))")
         _ = shell("rm '\(disk)'/f*")
-        try run.claim(0..<2, at: noon)
+        try run.append(.claimed(0..<2, at: noon))
     }
 
     @Test("a full disk stops the plan with advice and leaves nothing", .enabled(if: isRoot, "mounting a small disk needs root"))

@@ -10,10 +10,10 @@ import Testing
 struct SendingHistoryTests {
     /// Begins a life of a run, as the gate does.
     private func begin(_ run: RunFile, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
-        let new = try NewLife(after: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        let new = try NewLife(after: former, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         #expect(try record.begin(run.plan, new, at: noon) == .noted)
-        let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
-        try run.begin(life: new.life, at: noon, from: [.planned, .stopped])
+        let marks = try ClaimCounter(run, life: new.life, claimed: run.claims().made)
+        try run.append(.epochBegan(new.life, at: noon, from: [.planned, .stopped]))
         #expect(try record.confirm(run.plan.id))
         return marks
     }
@@ -29,17 +29,17 @@ struct SendingHistoryTests {
         let run = try makeRun(folder, audience: 20)
         let record = run.catalog.history
         let marks = try begin(run, record)
-        try run.claim(0..<12, at: noon)
-        try marks.note(run.claimCount())
-        try run.record((0..<12).map { settled($0, .unsent, status: 0, attempts: 0) })
-        #expect(try run.claimCount() == 12)
+        try run.append(.claimed(0..<12, at: noon))
+        try marks.note(run.claims().made)
+        try run.append(.settled([(0..<12).map { settled($0, .unsent, status: 0, attempts: 0) }]))
+        #expect(try run.claims().made == 12)
         let before = copy(run)
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == nil)
         // All are already claimed; only this count shows that they may have been pushed.
-        _ = try run.reopen(0..<7, resendsUnknown: false)
-        try marks.note(run.claimCount())
-        _ = try run.reopen(7..<12, resendsUnknown: false)
-        #expect(try run.claimCount() == 24)
+        try run.append(.reopened(Array(0..<7), resendsUnknown: false, at: .now()))
+        try marks.note(run.claims().made)
+        try run.append(.reopened(Array(7..<12), resendsUnknown: false, at: .now()))
+        #expect(try run.claims().made == 24)
         let after = copy(run)
         run.close()
         writeBytes(before, run.path)
@@ -73,13 +73,13 @@ struct SendingHistoryTests {
         let run = try makeRun(folder, audience: 20)
         let record = run.catalog.history
         let marks = try begin(run, record)
-        try run.claim(0..<5, at: noon)
+        try run.append(.claimed(0..<5, at: noon))
         try marks.note(5)
         run.close()
         let (file, marked) = (readBytes(run.path), readBytes(ClaimCounter.file(of: run.path)))
-        try run.claim(5..<9, at: noon)
+        try run.append(.claimed(5..<9, at: noon))
         try marks.note(9)
-        try record.note(claimed: 9, of: run.plan.id, in: run.life())
+        try record.note(claimed: 9, of: run.plan.id, in: run.status().epoch)
         #expect(SendingHistory.gap(of: run) == nil)
         run.close()
         writeBytes(file, run.path)
@@ -93,19 +93,19 @@ struct SendingHistoryTests {
         let run = try makeRun(folder, audience: 20)
         let record = run.catalog.history
         _ = try begin(run, record)
-        try run.setState(.stopped, cause: .described("x"), at: noon)
-        try run.endLife()
+        try run.append(.state(.stopped, cause: .described("x"), at: noon))
+        try run.append(.epochEnded)
         let older = readBytes(record.path)
-        _ = try begin(run, record, after: run.life())
+        _ = try begin(run, record, after: run.status().epoch)
         let present = readBytes(record.path)
         writeBytes(older, record.path)
-        #expect(diagnostic { try run.endLife() }?.message.contains("that has just ended is no longer in it") == true)
+        #expect(diagnostic { try run.append(.epochEnded) }?.message.contains("that has just ended is no longer in it") == true)
         writeBytes(present, record.path)
-        try run.setState(.stopped, cause: .described("x"), at: noon)
-        try run.endLife()
+        try run.append(.state(.stopped, cause: .described("x"), at: noon))
+        try run.append(.epochEnded)
         let former = try RunFile(path: run.path)
         former.ownLife.withLock { $0 = "1-0" }
-        try former.endLife()
+        try former.append(.epochEnded)
         #expect(try record.entry(of: run.plan.id)?.claimed == 0)
     }
 }

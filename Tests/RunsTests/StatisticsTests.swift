@@ -40,9 +40,9 @@ import Testing
     func pruned() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
-        try run.setState(.running, at: noon)
+        try run.append(.state(.running, at: noon))
         try run.record(statistics: ["1": ["sent": 3]], ofService: 0, at: noon)
-        try run.setState(.cancelled, at: noon)
+        try run.append(.state(.cancelled, at: noon))
         try run.closeIntoOneFile()
         try run.prune(at: later)
         let statistics = try RunFile(path: run.path, readOnly: true).statistics()

@@ -276,19 +276,23 @@ extension SuppressionList {
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
     ) throws -> RunFile {
         let run = try makeRun(folder, audience: 40)
-        try run.setState(.running, at: noon)
-        try run.claim(0..<40, at: noon)
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<40, at: noon))
         var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered")
         gone.invalidSince = moment(123_456)
-        try run.record([
-            settled(0), gone, settled(2, .invalidToken, status: 410, reason: "ExpiredToken"),
-            settled(3, .invalidToken, status: 400, reason: "BadDeviceToken"),
-            settled(4, .invalidToken, status: 400, reason: "DeviceTokenNotForTopic"),
-            settled(5, .rejected, status: 413, reason: "PayloadTooLarge"),
-            settled(6, .failed, status: 503, reason: "ServiceUnavailable"), settled(8, .unsent, status: 0, reason: "Stopped", attempts: 0),
-        ])
-        try run.record((9..<9 + accepted - 1).map { settled($0) })
-        try run.setState(state, cause: reason.isEmpty ? nil : .described(reason), at: noon)
+        try run.append(
+            .settled([
+                [
+                    settled(0), gone, settled(2, .invalidToken, status: 410, reason: "ExpiredToken"),
+                    settled(3, .invalidToken, status: 400, reason: "BadDeviceToken"),
+                    settled(4, .invalidToken, status: 400, reason: "DeviceTokenNotForTopic"),
+                    settled(5, .rejected, status: 413, reason: "PayloadTooLarge"),
+                    settled(6, .failed, status: 503, reason: "ServiceUnavailable"),
+                    settled(8, .unsent, status: 0, reason: "Stopped", attempts: 0),
+                ]
+            ]))
+        try run.append(.settled([(9..<9 + accepted - 1).map { settled($0) }]))
+        try run.append(.state(state, cause: reason.isEmpty ? nil : .described(reason), at: noon))
         try run.closeIntoOneFile()
         return run
     }
@@ -322,7 +326,7 @@ extension SuppressionList {
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
         // Once it has been resumed to its end, it does.
-        try run.setState(.finished, at: noon)
+        try run.append(.state(.finished, at: noon))
         #expect(try list.suppressGone(of: run).added == 2)
         #expect(try list.summary == known + settingsEvidence)
     }
@@ -342,18 +346,21 @@ extension SuppressionList {
     func retry(accepted: (before: Int, itself: Int, suppressed: Int)) throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(folder, audience: 20)
-        try first.setState(.running, at: noon)
-        try first.claim(0..<20, at: noon)
-        try first.record(
-            (0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
-        try first.setState(.finished, at: noon)
+        try first.append(.state(.running, at: noon))
+        try first.append(.claimed(0..<20, at: noon))
+        try first.append(
+            .settled([(0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]
+            ))
+        try first.append(.state(.finished, at: noon))
         try first.closeIntoOneFile()
         let retry = try makeRun(folder, id: "retry", audience: accepted.itself + 1, retryOf: "run")
-        try retry.setState(.running, at: noon)
-        try retry.claim(0..<accepted.itself + 1, at: noon)
-        try retry.record(
-            (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
-        try retry.setState(.finished, at: noon)
+        try retry.append(.state(.running, at: noon))
+        try retry.append(.claimed(0..<accepted.itself + 1, at: noon))
+        try retry.append(
+            .settled([
+                (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")]
+            ]))
+        try retry.append(.state(.finished, at: noon))
         let list = retry.catalog.suppression(app: retry.plan.app, service: APNs(), environment: "production")
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
@@ -362,16 +369,16 @@ extension SuppressionList {
     func lives() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 50)
-        try run.begin(life: "1-a", at: noon, from: [.planned])
-        try run.claim(0..<50, at: noon)
-        try run.record((0..<45).map { settled($0) })
-        try run.setState(.stopped, cause: .interrupted, at: noon)
-        try run.begin(life: "2-b", at: noon, from: [.stopped])
-        try run.record((45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
-        try run.setState(.stopped, at: noon)
+        try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<50, at: noon))
+        try run.append(.settled([(0..<45).map { settled($0) }]))
+        try run.append(.state(.stopped, cause: .interrupted, at: noon))
+        try run.append(.epochBegan("2-b", at: noon, from: [.stopped]))
+        try run.append(.settled([(45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
+        try run.append(.state(.stopped, at: noon))
         // This life gets no answers.
-        try run.begin(life: "3-c", at: noon, from: [.stopped])
-        try run.setState(.finished, at: noon)
+        try run.append(.epochBegan("3-c", at: noon, from: [.stopped]))
+        try run.append(.state(.finished, at: noon))
         try run.closeIntoOneFile()
         let evidence = try RunFile(path: run.path, readOnly: true).evidence(ofService: 0)
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
@@ -386,22 +393,24 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         if isDamaged { writeBytes(Array("no run".utf8), folder.path + "/run.sqlite") }
         let retry = try makeRun(folder, id: "retry", audience: 9, retryOf: "run")
-        try retry.setState(.running, at: noon)
-        try retry.claim(0..<9, at: noon)
-        try retry.record((0..<7).map { settled($0) })
-        try retry.record([
-            settled(7, .invalidToken, status: 400, reason: "BadDeviceToken"),
-            settled(8, .invalidToken, status: 410, reason: "Unregistered"),
-        ])
-        let retried = retry.tokenEvidenceOfRetried(ofService: 0)
-        #expect(
-            try retry.finish(
-                at: noon,
+        try retry.append(.state(.running, at: noon))
+        try retry.append(.claimed(0..<9, at: noon))
+        try retry.append(.settled([(0..<7).map { settled($0) }]))
+        try retry.append(
+            .settled([
+                [
+                    settled(7, .invalidToken, status: 400, reason: "BadDeviceToken"),
+                    settled(8, .invalidToken, status: 410, reason: "Unregistered"),
+                ]
+            ]))
+        let retried = try retry.answers(ofService: 0).ofRetried
+        let end = try retry.append(
+            .finished(
                 unless: {
                     RunEvidence($0.tokenEvidence(of: PushServices.standard), retried: retried).settingsEvidence == nil
                         ? nil : .described("settings")
-                }
-            ) == nil)
+                }, at: noon))
+        #expect(end.objection == nil)
         let list = retry.catalog.suppression(app: retry.plan.app, service: APNs(), environment: "production")
         let change = try list.suppressGone(of: retry)
         #expect(change.added == 1 && change.notSuppressed == 1)

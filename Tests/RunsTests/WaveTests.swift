@@ -1,4 +1,5 @@
 import Base
+import LedgerConformance
 import Runs
 import Testing
 
@@ -44,15 +45,15 @@ struct WaveTests {
     func pruned() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [1, 0, 2])
-        try run.begin(life: "a1", at: noon, from: [.planned])
-        try run.claim(0..<3, at: noon)
-        try run.record((0..<3).map { settled($0, .accepted, status: 200) })
-        try run.setState(.finished, at: noon)
+        try run.append(.epochBegan("a1", at: noon, from: [.planned]))
+        try run.append(.claimed(0..<3, at: noon))
+        try run.append(.settled([(0..<3).map { settled($0, .accepted, status: 200) }]))
+        try run.append(.state(.finished, at: noon))
         try run.closeIntoOneFile()
         try run.prune(at: noon)
         let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(pruned.plan.waves == run.plan.waves && pruned.prunedAt == noon)
-        #expect(try pruned.life() == "a1")
+        #expect(try pruned.status().epoch == "a1")
         #expect(try pruned.status().state == .finished)
     }
 
@@ -88,39 +89,39 @@ struct WaveTests {
     func closed() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [0, 0, 0])
-        try run.setState(.running, at: noon)
-        try run.claim(0..<3, unsent: [settled(1, .unsent, reason: "FrequencyCap")], at: noon)
-        try run.record([settled(0), settled(2)])
-        #expect(try run.isSettled(0..<3, resendsUnknown: true, closing: [.frequencyCap, .other]))
-        #expect(try !run.isSettled(0..<3, resendsUnknown: true))
-        #expect(try !run.isSettled(0..<3, resendsUnknown: true, closing: [.other]))
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<3, unsent: [settled(1, .unsent, reason: "FrequencyCap")], at: noon))
+        try run.append(.settled([[settled(0), settled(2)]]))
+        #expect(try run.isSettled(0..<3, OpenOutcomes(resendsUnknown: true, closing: [.frequencyCap, .other])))
+        #expect(try !run.isSettled(0..<3, OpenOutcomes(resendsUnknown: true)))
+        #expect(try !run.isSettled(0..<3, OpenOutcomes(resendsUnknown: true, closing: [.other])))
     }
 
     @Test("whoever is put off is unsent and can be claimed later, and nobody knows more from then on; too late is too late for good")
     func puttingOff() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [0, 0, 0, 1, 1, 2])
-        try run.setState(.running, at: noon)
-        try run.claim(0..<2, at: noon)
-        try run.record([settled(0)])
+        try run.append(.state(.running, at: noon))
+        try run.append(.claimed(0..<2, at: noon))
+        try run.append(.settled([[settled(0)]]))
         // Recipient 1 is under way, so its result is unknown; 2 was never claimed.
-        #expect(try run.defer(0..<3, reason: .quietHours, isTooLate: false, at: noon.adding(seconds: 60)) == 1)
-        #expect(try run.claims() == ClaimSet([0..<2]) && run.lastClaim() == noon)
+        #expect(try run.append(.deferred(0..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 60))).count == 1)
+        #expect(try run.claims().claimed == ClaimSet([0..<2]) && run.claims().last == noon)
         #expect(try run.figures().reasons == ["QuietHours": 1])
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 1, .unknown: 1, .unsent: 4])
-        #expect(try !run.isSettled(0..<3, resendsUnknown: false))
-        #expect(try run.defer(2..<3, reason: .quietHours, isTooLate: false, at: noon.adding(seconds: 65)) == 1)
+        #expect(try !run.isSettled(0..<3, OpenOutcomes(resendsUnknown: false)))
+        #expect(try run.append(.deferred(2..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 65))).count == 1)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 1, .unknown: 1, .unsent: 4])
-        try run.claim(2..<3, at: noon.adding(seconds: 70))
+        try run.append(.claimed(2..<3, at: noon.adding(seconds: 70)))
         #expect(try run.claimedWithoutOutcome() == [1..<3])
         #expect(try run.figures().reasons.isEmpty)
-        try run.record([settled(1), settled(2)])
-        #expect(try run.isSettled(0..<3, resendsUnknown: true))
-        #expect(try run.defer(3..<5, reason: .tooLate, isTooLate: true, at: noon.adding(seconds: 90)) == 2)
-        #expect(try run.skippedWaves() == [3])
-        #expect(try run.firstClaim(of: 3..<5) == noon.adding(seconds: 90))
-        try run.claim(5..<6, at: noon)
-        try run.record([settled(5)])
+        try run.append(.settled([[settled(1), settled(2)]]))
+        #expect(try run.isSettled(0..<3, OpenOutcomes(resendsUnknown: true)))
+        #expect(try run.append(.deferred(3..<5, .tooLate, isTooLate: true, at: noon.adding(seconds: 90))).count == 2)
+        #expect(try run.claims().skippedWaves == [3])
+        #expect(try run.claims().first(of: 3..<5) == noon.adding(seconds: 90))
+        try run.append(.claimed(5..<6, at: noon))
+        try run.append(.settled([[settled(5)]]))
         try run.checkIntegrity()
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 4, .unsent: 2])
     }

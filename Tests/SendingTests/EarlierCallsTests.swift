@@ -56,9 +56,9 @@ struct EarlierCallsTests {
 
     @Test("a call goes again as it was, alone and first; who was in none is sent to as if for the first time, and nobody is lost")
     func repeated() throws {
-        try run.claim(0..<8, at: .now())
-        try run.record([settled(0, .accepted)])
-        try run.name([call("x", [0, 1]), call("y", [6, 2, 4])])
+        try run.append(.claimed(0..<8, at: .now()))
+        try run.append(.settled([[settled(0, .accepted)]]))
+        try run.append(.callsNamed([call("x", [0, 1]), call("y", [6, 2, 4])]))
         // The answer of the first came, and was recorded for one of two.
         let calls = try review(.fetched(Self.names))
         #expect(calls.inDoubt(atService: 0) == 3)
@@ -66,14 +66,14 @@ struct EarlierCallsTests {
         let batches = try read(calls)
         #expect(batches.map { $0.pushes.map(\.recipient) } == [[2, 4, 6], [3, 5, 7], [8, 9]])
         #expect(batches.map { $0.call?.name } == ["y", nil, nil])
-        #expect(try run.claims().contains(all: 0..<10))
+        #expect(try run.claims().claimed.contains(all: 0..<10))
     }
 
     @Test("of a call that was refused because of ids that are none, the others are sent to as if for the first time; unknown is told why")
     func refusedInPart() throws {
-        try run.claim(0..<10, at: .now())
-        try run.name([call("x", [0, 1, 2]), call("y", [3, 4, 5])])
-        try run.record([settled(1, .invalidToken), settled(3, .accepted)])
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.callsNamed([call("x", [0, 1, 2]), call("y", [3, 4, 5])]))
+        try run.append(.settled([[settled(1, .invalidToken), settled(3, .accepted)]]))
         let calls = try review(.fetched(Self.names))
         #expect(calls.inDoubt(atService: 0) == 0)
         #expect(try outcomes() == [.accepted: 1, .invalidToken: 1, .unknown: 2, .unsent: 6])
@@ -82,8 +82,8 @@ struct EarlierCallsTests {
 
     @Test("another kill while a call goes again leaves it for the next process")
     func killedAgain() throws {
-        try run.claim(0..<10, at: .now())
-        try run.name([call("x", [1, 2])])
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.callsNamed([call("x", [1, 2])]))
         _ = try read(try review(.fetched(Self.names)))
         let again = try review(.fetched(Self.names))
         #expect(again.repeats(in: RunLeg(ids: 0..<10, service: 0)).map(\.name) == ["x"])
@@ -92,8 +92,8 @@ struct EarlierCallsTests {
 
     @Test("a call whose name is too old leaves its devices unknown")
     func old() throws {
-        try run.claim(0..<10, at: .now())
-        try run.name([call("x", [1, 2])])
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.callsNamed([call("x", [1, 2])]))
         let calls = try review(.fetched(Self.names), at: .now().adding(seconds: 86_400))
         #expect(calls.repeats(in: RunLeg(ids: 0..<10, service: 0)).isEmpty)
         #expect(try outcomes() == [.unknown: 2, .unsent: 8])
@@ -102,9 +102,10 @@ struct EarlierCallsTests {
 
     @Test("with derived names what is in doubt goes again under its generation, and what was refused under the next one, on record before")
     func derived() throws {
-        try run.claim(0..<4, at: .now())
-        try run.name([call("2", [1]), call("1", [2])])
-        try run.record([settled(0, .accepted), Settlement(recipient: 2, outcome: .unsent, own: .interrupted, settledAt: .now())])
+        try run.append(.claimed(0..<4, at: .now()))
+        try run.append(.callsNamed([call("2", [1]), call("1", [2])]))
+        try run.append(
+            .settled([[settled(0, .accepted), Settlement(recipient: 2, outcome: .unsent, own: .interrupted, settledAt: .now())]]))
         let calls = try review(.derived(windowSeconds: 3600))
         #expect(calls.inDoubt(atService: 0) == 2)
         let batches = try read(calls)
@@ -116,8 +117,8 @@ struct EarlierCallsTests {
 
     @Test("with derived names what was claimed before the service's window is unknown")
     func derivedOld() throws {
-        try run.claim(0..<4, at: .now().adding(seconds: -7200))
-        try run.claim(4..<6, at: .now())
+        try run.append(.claimed(0..<4, at: .now().adding(seconds: -7200)))
+        try run.append(.claimed(4..<6, at: .now()))
         let calls = try review(.derived(windowSeconds: 3600))
         #expect(calls.inDoubt(atService: 0) == 2)
         #expect(try read(calls).flatMap { $0.pushes.map(\.recipient) } == Array(4..<10))

@@ -23,12 +23,12 @@ struct FrequencyHistoryTests {
         try folder.begin(second)
         #expect(try folder.capped(first) == [])
         #expect(try folder.capped(second) == Array(0..<10))
-        try first.claim(0..<2, at: .now())
-        try first.record([settled(0, .accepted)])
-        try second.claim(0..<10, unsent: (0..<8).map { settled($0, .unsent, reason: "FrequencyCap") }, at: .now())
-        try second.record([settled(8, .accepted), settled(9, .accepted)])
+        try first.append(.claimed(0..<2, at: .now()))
+        try first.append(.settled([[settled(0, .accepted)]]))
+        try second.append(.claimed(0..<10, unsent: (0..<8).map { settled($0, .unsent, reason: "FrequencyCap") }, at: .now()))
+        try second.append(.settled([[settled(8, .accepted), settled(9, .accepted)]]))
         #expect(try folder.capped(first) == [8, 9])
-        try first.setState(.stopped, at: .now())
+        try first.append(.state(.stopped, at: .now()))
         first.close()
         // Pushes that it accepted, and those that it may have sent.
         #expect(try folder.capped(second) == [0, 1])
@@ -44,14 +44,18 @@ struct FrequencyHistoryTests {
         let folder = try PlannedFolder()
         let (first, second) = (try folder.plan("a"), try folder.plan("b"))
         try folder.begin(first)
-        try first.claim(0..<4, at: .now())
-        try first.record([
-            settled(0, .unsent, reason: "FrequencyCap"), settled(1, .unsent, reason: "TooLate"), settled(2, .unsent, reason: "Paused"),
-            settled(3, .invalidToken, reason: "Unregistered"),
-        ])
+        try first.append(.claimed(0..<4, at: .now()))
+        try first.append(
+            .settled([
+                [
+                    settled(0, .unsent, reason: "FrequencyCap"), settled(1, .unsent, reason: "TooLate"),
+                    settled(2, .unsent, reason: "Paused"),
+                    settled(3, .invalidToken, reason: "Unregistered"),
+                ]
+            ]))
         try folder.begin(second)
         #expect(try folder.capped(second) == [2] + Array(4..<10))
-        try first.setState(.paused, at: .now())
+        try first.append(.state(.paused, at: .now()))
         first.close()
         #expect(try folder.capped(second) == [2] + Array(4..<10))
         second.close()
@@ -62,9 +66,9 @@ struct FrequencyHistoryTests {
         let folder = try PlannedFolder()
         let first = try folder.plan("a", at: .now().adding(seconds: -3000))
         try folder.begin(first)
-        try first.claim(0..<10, at: .now().adding(seconds: -2000))
+        try first.append(.claimed(0..<10, at: .now().adding(seconds: -2000)))
         let second = try folder.plan("b", at: .now().adding(seconds: -100))
-        try first.record([settled(3, .accepted)])
+        try first.append(.settled([[settled(3, .accepted)]]))
         first.close()
         #expect(try folder.capped(second)?.contains(3) == true)
         second.close()
@@ -84,9 +88,9 @@ struct FrequencyHistoryTests {
         let folder = try PlannedFolder()
         let first = try folder.plan("a", at: .now().adding(seconds: -100))
         try folder.begin(first)
-        try first.claim(0..<10, at: .now())
-        try first.record((0..<10).map { settled($0, .accepted) })
-        try first.setState(.finished, at: .now().adding(seconds: -50))
+        try first.append(.claimed(0..<10, at: .now()))
+        try first.append(.settled([(0..<10).map { settled($0, .accepted) }]))
+        try first.append(.state(.finished, at: .now().adding(seconds: -50)))
         first.close()
         let (later, earlier) = (try folder.plan("b"), try folder.plan("c", at: .now().adding(seconds: -80)))
         #expect(try folder.capped(later) == nil)

@@ -48,7 +48,7 @@ struct HalfRecordedCallsTests {
                     seed: RunSeed(high: 1, low: 2), fields: ["text"], plannedAt: .now(), planHash: "", rows: ids.count, audience: ids.count,
                     skipped: [:], settings: .success(settings), preview: .object([])))
             messages = try MessageCatalog(frozenIn: run.plan)
-            try run.setState(.running, at: .now())
+            try run.append(.state(.running, at: .now()))
         }
 
         deinit { try? FileManager.default.removeItem(at: folder) }
@@ -70,11 +70,11 @@ struct HalfRecordedCallsTests {
                 credentials: .fixed(FixedTokenSource(basic: AppSecret(topic: app, secret: secret))),
                 options: PushOptions(topic: app, pushType: .alert, priority: .high), runSeed: run.plan.seed)
             settings.wire = .calls(inFlight: 1)
-            settings.commitCalls = { [run] calls in (try? run.name(calls)) != nil }
+            settings.commitCalls = { [run] calls in (try? run.append(.callsNamed(calls))) != nil }
             #expect(try Sender(settings).run(source: batches, results: results, control: SendControl()) == .finished)
             var groups: [[Settlement]] = []
             while let group = results.take() { groups.append(group) }
-            for group in groups.prefix(most) { try run.record(group) }
+            for group in groups.prefix(most) { try run.append(.settled([group])) }
             return groups.count
         }
 

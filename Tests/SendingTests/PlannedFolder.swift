@@ -64,25 +64,27 @@ final class PlannedFolder {
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
         try run.lockForSending()
-        let first = try run.claims().count
-        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment)
-        let begun = try run.note(new, at: start)
+        let first = try run.claims().claimed.count
+        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: environment)
+        let begun = try run.append(.epochNoted(new, at: start)).beginning
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
-        try run.begin(life: new.life, at: start, from: [.planned, .stopped])
-        _ = try run.confirm(givenUp: [])
-        try run.claim(first..<count, at: start)
-        try run.note(claimed: run.claimCount())
-        try run.record(
-            (first..<count).map {
-                Settlement(
-                    recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
-            })
+        try run.append(.epochBegan(new.life, at: start, from: [.planned, .stopped]))
+        try run.append(.epochConfirmed(givenUp: []))
+        try run.append(.claimed(first..<count, at: start))
+        try run.append(.claimsNoted(run.claims().made))
+        try run.append(
+            .settled([
+                (first..<count).map {
+                    Settlement(
+                        recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
+                }
+            ]))
         if !isCutOff {
-            try run.setState(count == run.plan.audience ? .finished : .stopped, at: end)
-            try run.endLife()
+            try run.append(.state(count == run.plan.audience ? .finished : .stopped, at: end))
+            try run.append(.epochEnded)
         }
         run.unlock()
     }
 
-    func begin(_ run: RunFile) throws { try run.setState(.running, at: .now()) }
+    func begin(_ run: RunFile) throws { try run.append(.state(.running, at: .now())) }
 }

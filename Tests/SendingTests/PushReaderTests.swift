@@ -117,7 +117,7 @@ struct PushReaderTests {
         let expected = ["1,234.5", "1.234,5", "1\u{202F}234,5"]
         for isClaimed in [false, true] {
             let run = try PlannedRun(audience: 6, languages: ["en", "de-AT", "fr"]) { _ in "1234.5" }
-            if isClaimed { try run.store.claim(0..<6, at: .now()) }
+            if isClaimed { try run.store.append(.claimed(0..<6, at: .now())) }
             let batches = BoundedQueue<PushBatch>(capacity: 20)
             #expect(try reader(run, body: "{{ name | number }}").read(into: batches).isEmpty)
             let batch = try #require(batches.takeIfReady())
@@ -144,7 +144,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         #expect(try reader(run).read(into: batches).isEmpty)
-        #expect(try run.store.claims() == ClaimSet([0..<9500]))
+        #expect(try run.store.claims().claimed == ClaimSet([0..<9500]))
         var next = 0
         var sizes: [Int] = []
         while let batch = batches.takeIfReady() {
@@ -176,7 +176,7 @@ struct PushReaderTests {
         for _ in 0..<10 {
             let batch = try #require(batches.take())
             let last = try #require(batch.pushes.last).recipient
-            let claimed = try run.store.claims().count
+            let claimed = try run.store.claims().claimed.count
             #expect(claimed > last)
             // One batch waits in the queue, the reader may have claimed for the one after it.
             #expect(claimed <= last + 1 + 2000 + 4000)
@@ -194,7 +194,7 @@ struct PushReaderTests {
         batches.close()
         let leftover = try #require(thread.join())
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.count }
-        let claimed = try run.store.claims().count
+        let claimed = try run.store.claims().claimed.count
         #expect(leftover == Array(handedOver..<claimed))
         #expect(claimed <= handedOver + 4000)
     }
@@ -212,11 +212,13 @@ struct PushReaderTests {
     @Test("goes on with who was claimed and is not settled, then behind what is claimed", arguments: [true, false])
     func resumed(resendsUnknown: Bool) throws {
         let run = try PlannedRun(audience: 20)
-        try run.store.claim(0..<7, at: .now())
-        try run.store.record(
-            [(0, Outcome.accepted), (1, .unsent), (2, .unknown), (3, .invalidToken), (4, .failed)].map { id, outcome in
-                Settlement(recipient: id, outcome: outcome, attempts: 2, settledAt: .now())
-            })
+        try run.store.append(.claimed(0..<7, at: .now()))
+        try run.store.append(
+            .settled([
+                [(0, Outcome.accepted), (1, .unsent), (2, .unknown), (3, .invalidToken), (4, .failed)].map { id, outcome in
+                    Settlement(recipient: id, outcome: outcome, attempts: 2, settledAt: .now())
+                }
+            ]))
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         let noted = Mutex<[Int: Int]>([:]), inDoubt = Mutex<[Int]>([])
         let reader = PushReader(
@@ -235,12 +237,12 @@ struct PushReaderTests {
     @Test("claims, those of recipients who are sent to again as well, are counted on as the run file counts them")
     func countedOn() throws {
         let run = try PlannedRun(audience: 9500)
-        try run.store.claim(0..<1500, at: .now())
-        try run.store.record((0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) })
+        try run.store.append(.claimed(0..<1500, at: .now()))
+        try run.store.append(.settled([(0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) }]))
         let counts = Mutex<[[Int]]>([])
         var reader = try reader(run)
         reader.onClaimed = { [store = run.store] count in
-            counts.withLock { $0.append([count, (try? store.claimCount()) ?? 0]) }
+            counts.withLock { $0.append([count, (try? store.claims().made) ?? 0]) }
             return true
         }
         #expect(try reader.read(into: BoundedQueue<PushBatch>(capacity: 20)).isEmpty)
@@ -252,7 +254,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 20)
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         #expect(throws: Diagnostic.self) { _ = try reader(run, body: body).read(into: batches) }
-        #expect(try run.store.claims().isEmpty)
+        #expect(try run.store.claims().claimed.isEmpty)
         #expect(batches.takeIfReady() == nil)
     }
 
@@ -295,17 +297,19 @@ struct PushReaderTests {
         batches.close()
         let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<9500))
         #expect(try reader.read(into: batches).isEmpty)
-        #expect(try run.store.claims().isEmpty)
+        #expect(try run.store.claims().claimed.isEmpty)
     }
 
     @Test("of those who were claimed before, who was never sent to is left out, with the attempts that are on record")
     func leftOutWhenResumed() throws {
         let run = try PlannedRun(audience: 6)
-        try run.store.claim(0..<6, at: .now())
-        try run.store.record(
-            [(0, Outcome.unsent), (1, .unknown), (2, .accepted), (4, .unsent)].map { id, outcome in
-                Settlement(recipient: id, outcome: outcome, reason: "Stopped", attempts: 2, settledAt: .now())
-            })
+        try run.store.append(.claimed(0..<6, at: .now()))
+        try run.store.append(
+            .settled([
+                [(0, Outcome.unsent), (1, .unknown), (2, .accepted), (4, .unsent)].map { id, outcome in
+                    Settlement(recipient: id, outcome: outcome, reason: "Stopped", attempts: 2, settledAt: .now())
+                }
+            ]))
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<5))
         #expect(try reader.read(into: batches).isEmpty)
@@ -324,17 +328,18 @@ struct PushReaderTests {
     @Test("what lies between claims is claimed in its turn, also of those who were passed over; who is settled stays so")
     func gaps() throws {
         let run = try PlannedRun(audience: 9500)
-        try run.store.claim(100..<200, at: .now())
-        try run.store.claim(5000..<9000, at: .now())
-        try run.store.record((5000..<8990).map { Settlement(recipient: $0, outcome: .accepted, status: 200, settledAt: .now()) })
-        #expect(try run.store.defer(0..<100, reason: .quietHours, isTooLate: false, at: .now()) == 100)
+        try run.store.append(.claimed(100..<200, at: .now()))
+        try run.store.append(.claimed(5000..<9000, at: .now()))
+        try run.store.append(
+            .settled([(5000..<8990).map { Settlement(recipient: $0, outcome: .accepted, status: 200, settledAt: .now()) }]))
+        #expect(try run.store.append(.deferred(0..<100, .quietHours, isTooLate: false, at: .now())).count == 100)
         let batches = BoundedQueue<PushBatch>(capacity: 30)
         #expect(try reader(run).read(50..<9500, into: batches).isEmpty)
         var handedOver: [Int] = []
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
         // Those that were claimed before come first.
         #expect(handedOver == Array(100..<200) + Array(8990..<9000) + Array(50..<100) + Array(200..<5000) + Array(9000..<9500))
-        #expect(try run.store.claims() == ClaimSet([50..<9500]))
+        #expect(try run.store.claims().claimed == ClaimSet([50..<9500]))
         #expect(try run.store.figures().reasons == ["QuietHours": 50])
         #expect(try run.store.claimedWithoutOutcome() == [50..<5000, 8990..<9500])
         try run.store.checkIntegrity()
@@ -370,7 +375,7 @@ struct PushReaderTests {
         var reader = try reader(run)
         reader.furtherMessages = try [template("Hi {{ name }} {{ other }}")]
         #expect(throws: Diagnostic.self) { _ = try reader.read(into: batches) }
-        #expect(try run.store.claims().isEmpty)
+        #expect(try run.store.claims().claimed.isEmpty)
         #expect(batches.takeIfReady() == nil)
     }
 }

@@ -24,7 +24,7 @@ struct RefusalWordsTests {
         let plan = try folder.plan(first), other = try folder.plan(second), paused = try folder.plan(third)
         try folder.send(other, to: 3)
         try folder.begin(paused)
-        try paused.setState(.paused, at: .now())
+        try paused.append(.state(.paused, at: .now()))
         let settings = folder.settings, retry = retry(of: plan)
         let others = try #require(try SupersedingRuns(of: plan, settings))
         let states: [RunState] = [.planned, .running, .paused, .stopped, .finished, .cancelled]
@@ -67,7 +67,7 @@ struct RefusalWordsTests {
         for state in [RunState.planned, .running, .paused, .stopped] {
             let folder = try PlannedFolder(), run = try folder.plan(Self.first)
             if state != .planned { try folder.begin(run) }
-            if state == .paused || state == .stopped { try run.setState(state, at: .now()) }
+            if state == .paused || state == .stopped { try run.append(.state(state, at: .now())) }
             run.close()
             _ = try RestoredRuns(
                 in: folder.path, .init(backupAt: .now(), restoredAt: .now(), sending: [], nothingSentSince: false))
@@ -100,7 +100,7 @@ struct RefusalWordsTests {
         defer { run.close() }
         let time = try #require(ScheduledTime(run, settings, isScheduler: false))
         let cancelled = try folder.plan("20261101-090000-c-0010", devices: 0..<2)
-        try cancelled.setState(.cancelled, at: .now())
+        try cancelled.append(.state(.cancelled, at: .now()))
         let finished = try folder.plan("20261101-090000-c-0011", devices: 2..<4)
         try folder.send(finished, to: 2, last: .failed)
         var planning = time.scheduledRun

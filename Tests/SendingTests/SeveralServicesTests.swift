@@ -29,9 +29,9 @@ struct SeveralServicesTests {
         let folder = try PlannedFolder()
         let run = try folder.plan("a", source: Self.campaign, fcm: 4)
         try folder.begin(run)
-        try run.claim(0..<10, at: .now())
-        try run.record((0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) })
-        try run.setState(.finished, at: .now())
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.settled([(0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) }]))
+        try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
         #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 0), RunLeg(ids: 2..<4, service: 1)])
         #expect(try tokens(retry) == [1, 4].map(PlannedFolder.token) + [6, 9].map(PlannedFolder.fcmToken))
@@ -44,9 +44,9 @@ struct SeveralServicesTests {
         let folder = try PlannedFolder()
         let run = try folder.plan("a", source: Self.campaign, fcm: 4)
         try folder.begin(run)
-        try run.claim(0..<10, at: .now())
-        try run.record((0..<10).map { settled($0, $0 > 7 ? .failed : .accepted, status: 503) })
-        try run.setState(.finished, at: .now())
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.settled([(0..<10).map { settled($0, $0 > 7 ? .failed : .accepted, status: 503) }]))
+        try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
         #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 1)] && retry.plan.serviceCount == 2)
     }
@@ -56,9 +56,9 @@ struct SeveralServicesTests {
         let folder = try PlannedFolder()
         let run = try folder.plan("a", at: Timestamp(epochSeconds: 1_790_000_000), source: Self.campaign, fcm: 4)
         try folder.begin(run)
-        try run.claim(0..<10, at: .now())
-        try run.record((0..<10).map { settled($0, .failed, status: 503) })
-        try run.setState(.finished, at: .now())
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(.settled([(0..<10).map { settled($0, .failed, status: 503) }]))
+        try run.append(.state(.finished, at: .now()))
         let lists = try run.plan.settings.get().services.map {
             run.catalog.suppression(app: "shop", service: $0.service, environment: $0.listName)
         }
@@ -85,11 +85,15 @@ struct SeveralServicesTests {
         func finished(_ id: String, _ outcome: Outcome) throws -> RunFile {
             let run = try folder.plan(id, source: Self.campaign)
             try folder.begin(run)
-            try run.claim(0..<10, at: .now())
+            try run.append(.claimed(0..<10, at: .now()))
             let gone = outcome == .invalidToken
-            try run.record(
-                (0..<10).map { settled($0, $0 == 3 ? outcome : .accepted, status: gone ? 410 : 503, reason: gone ? "Unregistered" : "") })
-            try run.setState(.finished, at: .now())
+            try run.append(
+                .settled([
+                    (0..<10).map {
+                        settled($0, $0 == 3 ? outcome : .accepted, status: gone ? 410 : 503, reason: gone ? "Unregistered" : "")
+                    }
+                ]))
+            try run.append(.state(.finished, at: .now()))
             return run
         }
         func retry(_ run: RunFile) throws -> RunFile? { try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan() }
@@ -129,9 +133,10 @@ struct SeveralServicesTests {
         let folder = try PlannedFolder()
         let run = try folder.plan("a", fcm: 4)
         try folder.begin(run)
-        try run.claim(0..<10, at: .now())
-        try run.record((0..<10).map { settled($0, $0 % 5 == 0 ? .accepted : .invalidToken, status: 410, reason: "Unregistered") })
-        try run.setState(.finished, at: .now())
+        try run.append(.claimed(0..<10, at: .now()))
+        try run.append(
+            .settled([(0..<10).map { settled($0, $0 % 5 == 0 ? .accepted : .invalidToken, status: 410, reason: "Unregistered") }]))
+        try run.append(.state(.finished, at: .now()))
         let added = Mutex<[Int]>([])
         SuppressionList.suppressGone(
             of: run, RunObserver { event in if case .suppressed(let count, _) = event { added.withLock { $0.append(count) } } })

@@ -41,13 +41,15 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let stopped = try folder.plan(Self.first)
         try folder.begin(stopped)
-        try stopped.claim(0..<10, at: .now())
-        try stopped.record(
-            (0..<10).map {
-                Settlement(
-                    recipient: $0, outcome: $0 < 4 ? .unsent : .unknown, status: 0, reason: "Stopped", attempts: 0, settledAt: .now())
-            })
-        try stopped.setState(.stopped, at: .now())
+        try stopped.append(.claimed(0..<10, at: .now()))
+        try stopped.append(
+            .settled([
+                (0..<10).map {
+                    Settlement(
+                        recipient: $0, outcome: $0 < 4 ? .unsent : .unknown, status: 0, reason: "Stopped", attempts: 0, settledAt: .now())
+                }
+            ]))
+        try stopped.append(.state(.stopped, at: .now()))
         stopped.close()
         let other = try folder.plan(Self.second)
         try folder.send(other, to: 10)
@@ -75,7 +77,7 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let paused = try folder.plan(Self.first), plan = try folder.plan(Self.second)
         if count > 0 { try folder.send(paused, to: count) }
-        try paused.setState(.paused, at: .now())
+        try paused.append(.state(.paused, at: .now()))
         #expect(try found(plan, folder) == (count > 0 ? Found(runs: [Self.first], reached: count) : Found()))
         for run in [paused, plan] { run.close() }
     }
@@ -181,7 +183,7 @@ struct SupersedingRunsTests {
         let plan = try folder.plan(Self.second, at: ahead)
         let settings = try plan.plan.settings.get()
         #expect(try found(plan, folder, settings) == Found())
-        try cut.setState(.stopped, at: .now())
+        try cut.append(.state(.stopped, at: .now()))
         try folder.send(cut, to: 10, from: ahead.adding(seconds: 1))
         #expect(try found(plan, folder, settings) == Found(runs: [Self.first], reached: 10))
         for run in [cut, plan] { run.close() }

@@ -109,7 +109,7 @@ struct WaveSendingTests {
             stage.clock = clock
             stage.refusal = { refusal }
             try stage.prepare()
-            try run.setState(.running, at: .now(), from: states)
+            try run.append(.state(.running, at: .now(), from: states))
             return stage.send()
         }
 
@@ -129,7 +129,7 @@ struct WaveSendingTests {
         let bench = try Bench(waves)
         #expect(try bench.send(TestClock("2026-11-30 10:00").clock()) == .finished)
         for wave in bench.run.plan.waves {
-            let claim = try #require(try bench.run.firstClaim(of: wave.ids))
+            let claim = try #require(try bench.run.claims().first(of: wave.ids))
             #expect(claim >= wave.due && claim <= wave.due.adding(seconds: 300))
         }
         #expect(try bench.run.figures().outcomes[.accepted] == 100)
@@ -140,7 +140,7 @@ struct WaveSendingTests {
     func held() throws {
         let bench = try Bench([(devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00")])
         let end = Timestamp.now().adding(seconds: 2)
-        try bench.run.setState(LegState(heldUntil: end), of: bench.run.plan.legs[0])
+        try bench.run.append(.segment(bench.run.plan.legs[0], LegState(heldUntil: end)))
         #expect(try bench.send(TestClock("2026-11-30 10:00").clock()) == .finished)
         var settled: [Timestamp] = []
         try bench.run.forEachResult { _, _, result, _ in settled.append(try #require(result?.settledAt)) }
@@ -157,7 +157,7 @@ struct WaveSendingTests {
         #expect(try bench.send(TestClock("2026-12-01 09:00").clock()) == .finished)
         #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 50, .unsent: 30])
         #expect(try bench.run.figures().reasons["TooLate"] == 30)
-        #expect(try bench.run.skippedWaves() == [0])
+        #expect(try bench.run.claims().skippedWaves == [0])
         try bench.run.checkIntegrity()
         #expect(try bench.send(TestClock("2026-12-01 09:30").clock(), from: [.finished]) == .finished)
         #expect(try bench.run.figures().reasons["TooLate"] == 30)
@@ -186,7 +186,7 @@ struct WaveSendingTests {
         #expect(try bench.send(TestClock("2026-12-01 19:54", step: 60).clock()) == .finished)
         #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 420])
         // The second wave was claimed long before the rest of the first was sent.
-        let second = try #require(try bench.run.firstClaim(of: 400..<420))
+        let second = try #require(try bench.run.claims().first(of: 400..<420))
         #expect(second >= (try #require(Timestamp("2026-12-01 20:00"))))
         #expect(second < (try #require(Timestamp("2026-12-02 06:00"))))
         try bench.run.checkIntegrity()
@@ -205,7 +205,7 @@ struct WaveSendingTests {
         let isAsked = Atomic(false)
         let clock = try TestClock("2026-11-30 23:00").clock { now in
             guard now >= noon, !isAsked.exchange(true, ordering: .relaxed) else { return }
-            try? run.give(.cancel, at: .now())
+            _ = try? run.append(.ordered(.cancel, at: .now()))
         }
         #expect(try bench.send(clock) == .cancelled)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])

@@ -18,7 +18,7 @@ struct PipelineBenchmark {
     func run() throws {
         defer { Workbench.remove(folder) }
         let (run, template) = try PlannedRun.make(recipients: recipients, folder: folder)
-        try run.setState(.running, at: .now())
+        try run.append(.state(.running, at: .now()))
         print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
         try measure("read") {
@@ -40,7 +40,7 @@ struct PipelineBenchmark {
         }
         guard bytes > 64 * recipients else { throw Diagnostic("the pushes have no payloads") }
         try measure("claim, 4,000 at a time") {
-            for range in ranges(of: 4000) { try run.claim(range, at: .now()) }
+            for range in ranges(of: 4000) { try run.append(.claimed(range, at: .now())) }
         }
         var order = Array(0..<recipients)
         // As in a real run, answers arrive slightly out of order.
@@ -53,7 +53,7 @@ struct PipelineBenchmark {
         for (group, part) in [(1000, 0..<half), (10000, half..<recipients)] {
             try measure("record, \(TextFormat.count(group)) at a time", of: part.count) {
                 for start in stride(from: part.lowerBound, to: part.upperBound, by: group) {
-                    try run.record(Array(settlements[start..<min(start + group, part.upperBound)]))
+                    try run.append(.settled([Array(settlements[start..<min(start + group, part.upperBound)])]))
                 }
             }
         }

@@ -65,7 +65,7 @@ struct RecordingProcess {
         let folder = try Workbench.temporaryFolder()
         defer { Workbench.remove(folder) }
         let (run, template) = try PlannedRun.make(recipients: pushes, folder: folder)
-        try run.setState(.running, at: .now())
+        try run.append(.state(.running, at: .now()))
         let tokens = SignedTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         let sender = try Sender(
             SenderSettings(
@@ -97,7 +97,7 @@ struct RecordingProcess {
                     if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
                 }
             }
-            if records { try run.claim(claim, at: .now()) }
+            if records { try run.append(.claimed(claim, at: .now())) }
             for batch in batches { source.put(batch) }
         }
     }
@@ -107,7 +107,7 @@ struct RecordingProcess {
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
             for part in group { accepted += part.count { $0.outcome == .accepted } }
-            if records { try run.record(group) }
+            if records { try run.append(.settled(group)) }
         }
         return accepted
     }

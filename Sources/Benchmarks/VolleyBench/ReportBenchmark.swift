@@ -31,8 +31,8 @@ struct ReportBenchmark {
         try line("csv", "csv", folder, [])
         try line("csv, invalid_token only", "csv", folder, ["--outcome", "invalid_token"])
         // The state that a killed process leaves: no figures are kept, and the last claim is still open.
-        try run.setState(.running, at: .now())
-        try run.record([Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())])
+        try run.append(.state(.running, at: .now()))
+        try run.append(.settled([[Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())]]))
         try run.closeIntoOneFile()
         for form in ["text", "json", "html"] { try line("\(form), recounted", form, folder, []) }
         try prune(folder)
@@ -77,12 +77,12 @@ struct ReportBenchmark {
         made.close()
         let beginning = try seconds { try run.checkUnchanged() }
         let start = Timestamp.now()
-        try run.setState(.running, at: start)
-        try run.claim(0..<recipients, at: start)
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<recipients, at: start))
         for first in stride(from: 0, to: recipients - 1, by: 4000) {
-            try run.record((first..<min(first + 4000, recipients - 1)).map { settlement($0, start) })
+            try run.append(.settled([(first..<min(first + 4000, recipients - 1)).map { settlement($0, start) }]))
         }
-        let ending = try seconds { try run.setState(.stopped, at: start.adding(seconds: Double(recipients) / 50_000)) }
+        let ending = try seconds { try run.append(.state(.stopped, at: start.adding(seconds: Double(recipients) / 50_000))) }
         try run.closeIntoOneFile()
         return (run, beginning, ending)
     }

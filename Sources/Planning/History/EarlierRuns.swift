@@ -92,7 +92,7 @@ public struct EarlierRuns: Sendable {
 
     private func unfinishedWarning(_ run: RunFile, _ context: CampaignContext) -> Diagnostic? {
         guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
-        guard LedgerGap(of: run) == nil, let claims = try? run.claims(), !claims.isEmpty,
+        guard LedgerGap(of: run) == nil, let claims = try? run.claims().claimed, !claims.isEmpty,
             run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
         let id = run.plan.id

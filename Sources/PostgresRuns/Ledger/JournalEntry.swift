@@ -3,9 +3,9 @@ import Runs
 
 /// An entry of the journal as it stands in the store.
 struct JournalEntry {
-    /// What it is about; the numbers are those of `volley_journal.kind`.
+    /// What it is about: the entries that several machines tell one another. The numbers are those of `volley_journal.kind`.
     enum Kind: Int {
-        case claim = 1, outcomes, reopened, deferred, calls, forgotten, receipts, life, rest
+        case claimed = 1, settled, reopened, deferred, callsNamed, callsForgotten, receipts, epochBegan, rested
     }
 
     var kind: Kind
@@ -17,19 +17,18 @@ struct JournalEntry {
 }
 
 extension JournalEntry {
-    /// Packs what happened.
+    /// Packs what happened. Only entries of a `Kind` are in the journal.
     /// - Parameter now: for what has no moment of its own.
-    init(_ entry: FetchedEntry, at now: Timestamp) {
+    init(_ entry: RunEntry, at now: Timestamp) {
         var writer = ByteWriter()
         var at = now, ids = 0..<0
         switch entry {
-        case .life: kind = .life
-        case .rest: kind = .rest
-        case .claim(let range, let unsent, let moment):
-            (kind, ids, at) = (.claim, range, moment)
+        case .claimed(let range, let unsent, let moment):
+            (kind, ids, at) = (.claimed, range, moment)
             writer.put(unsent, from: range.lowerBound, since: moment)
-        case .outcomes(let settlements):
-            kind = .outcomes
+        case .settled(let parts):
+            let settlements = parts.count == 1 ? parts[0] : parts.flatMap(\.self)
+            kind = .settled
             ids = Self.bounds(of: settlements.lazy.map(\.recipient))
             at = settlements.last?.settledAt ?? now
             writer.put(settlements, from: ids.lowerBound, since: at)
@@ -41,12 +40,12 @@ extension JournalEntry {
             (kind, ids, at) = (.deferred, range, moment)
             writer.put(isTooLate ? 1 : 0)
             writer.put(reason.rawValue)
-        case .calls(let calls):
-            kind = .calls
+        case .callsNamed(let calls):
+            kind = .callsNamed
             ids = Self.bounds(of: calls.lazy.flatMap(\.recipients))
             writer.put(calls)
-        case .forgotten(let numbers):
-            kind = .forgotten
+        case .callsForgotten(let numbers):
+            kind = .callsForgotten
             writer.put(numbers.count)
             for number in numbers { writer.put(number) }
         case .receipts(let receipts, let service):
@@ -54,6 +53,10 @@ extension JournalEntry {
             writer.put(service)
             writer.put(receipts.count)
             for receipt in receipts { writer.put(receipt) }
+        case .epochBegan(_, let moment, _): (kind, at) = (.epochBegan, moment)
+        case .rested: kind = .rested
+        case .lost, .segment, .state, .finished, .ordered, .epochNoted, .epochConfirmed, .epochEnded, .claimsNoted:
+            preconditionFailure("the journal has no such entry")
         }
         (self.ids, self.at, data) = (ids, at, writer.bytes)
     }
@@ -67,7 +70,7 @@ extension JournalEntry {
     /// Unpacks it.
     /// - Parameter sequence: its place in the journal, by which the calls in it are numbered.
     /// - Returns: nil if it is not what `init` makes.
-    func fetched(sequence: Int) -> FetchedEntry? {
+    func fetched(sequence: Int) -> RunEntry? {
         data.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             let entry = fetched(&reader, sequence)
@@ -76,37 +79,37 @@ extension JournalEntry {
     }
 
     /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as less or as about other recipients.
-    private func isAbout(_ entry: FetchedEntry) -> Bool {
+    private func isAbout(_ entry: RunEntry) -> Bool {
         switch entry {
-        case .outcomes(let settlements): Self.bounds(of: settlements.lazy.map(\.recipient)) == ids
-        case .claim(_, let unsent, _): unsent.allSatisfy { ids.contains($0.recipient) }
+        case .settled(let parts): Self.bounds(of: parts.lazy.joined().map(\.recipient)) == ids
+        case .claimed(_, let unsent, _): unsent.allSatisfy { ids.contains($0.recipient) }
         case .reopened(let recipients, _, _): Self.bounds(of: recipients) == ids
-        case .calls(let calls): Self.bounds(of: calls.lazy.flatMap(\.recipients)) == ids
-        case .life, .rest, .deferred, .forgotten, .receipts: true
+        case .callsNamed(let calls): Self.bounds(of: calls.lazy.flatMap(\.recipients)) == ids
+        default: true
         }
     }
 
-    private func fetched(_ reader: inout ByteReader, _ sequence: Int) -> FetchedEntry? {
+    private func fetched(_ reader: inout ByteReader, _ sequence: Int) -> RunEntry? {
         switch kind {
-        case .life: return .life
-        case .rest: return .rest
-        case .claim: return reader.settlements(from: ids.lowerBound, since: at).map { .claim(ids, unsent: $0, at: at) }
-        case .outcomes: return reader.settlements(from: ids.lowerBound, since: at).map { .outcomes($0) }
+        case .claimed: return reader.settlements(from: ids.lowerBound, since: at).map { .claimed(ids, unsent: $0, at: at) }
+        case .settled: return reader.settlements(from: ids.lowerBound, since: at).map { .settled([$0]) }
         case .reopened:
             let resendsUnknown = reader.number() == 1
             return reader.recipients().map { .reopened($0, resendsUnknown: resendsUnknown, at: at) }
         case .deferred:
             let isTooLate = reader.number() == 1
             return OwnReason(rawValue: reader.string()).map { .deferred(ids, $0, isTooLate: isTooLate, at: at) }
-        case .calls: return reader.calls(sequence: sequence, at: at).map { .calls($0) }
-        case .forgotten:
+        case .callsNamed: return reader.calls(sequence: sequence, at: at).map { .callsNamed($0) }
+        case .callsForgotten:
             let count = reader.number()
             guard count <= data.count else { return nil }
-            return .forgotten((0..<max(0, count)).map { _ in reader.number() })
+            return .callsForgotten((0..<max(0, count)).map { _ in reader.number() })
         case .receipts:
             let service = reader.number(), count = reader.number()
             guard count <= data.count else { return nil }
             return .receipts((0..<max(0, count)).map { _ in reader.string() }, service: service)
+        case .epochBegan: return .epochBegan("", at: at, from: [])
+        case .rested: return .rested
         }
     }
 }

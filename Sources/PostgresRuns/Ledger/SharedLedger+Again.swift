@@ -1,29 +1,29 @@
 package import Base
 import Postgres
-import Runs
+package import Runs
 import Synchronization
 
-/// Sending again: what the conductor finds open among those who were claimed, and what members take of it.
+/// Sending again: what the conductor finds open among the claimed recipients, and what workers take of it.
 extension SharedLedger {
     /// Recipients that one member takes at a time to be sent to again.
     private static let largestPart = 2000
 
     /// Finds recipients that were claimed and are to be sent to again, and lets members lease them. For the conductor alone.
     /// - Parameters:
-    ///   - resendsUnknown: by the numbers of services, whether those who may have got the push are sent to again.
-    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push are sent to again.
+    ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose legs are looked at; nil for all.
     /// - Returns: how many they are.
     package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Int {
         let offers = try ask { try self.offers($0) }
-        // Looked at twice, with the question who has them in between, as in `lost`.
+        // Looked at twice, with the question which worker has them in between, as in `unsettled`.
         try refresh()
         let before = ClaimSet(try open(resendsUnknown, closing, of: ids).map { $0.id..<$0.id + 1 })
         guard !before.isEmpty else { return 0 }
         let held = try heldByMembers()
         try refresh()
         let again = try open(resendsUnknown, closing, of: ids).filter { push in
-            // Who may have got the push is not sent to again while a member has it in hand.
+            // A recipient that may have got the push is not sent to again while a member has it in hand.
             before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
         }
         try offer(again, after: offers)
@@ -38,13 +38,14 @@ extension SharedLedger {
         return offers
     }
 
-    /// Recipients of the legs that go on who were claimed and are to be sent to again, as the replica knows them.
+    /// Recipients of the segments that go on that were claimed and are to be sent to again, as the replica has them.
     private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [SentAgain] {
-        let skipped = try skipped(), claims = try replica.claims()
+        let skipped = try skipped(), claims = try replica.claims().claimed
         return try goingLegs(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
             let resends = resendsUnknown[leg.service]
             return try claims.ranges(in: leg.ids).flatMap { range in
-                try replica.unsettled(in: range, resendsUnknown: resends, closing: closing).compactMap { id, attempts, mayHaveArrived in
+                try replica.unsettledPushes(in: range, OpenOutcomes(resendsUnknown: resends, closing: closing)).compactMap {
+                    id, attempts, mayHaveArrived in
                     // Without an outcome it is unknown.
                     resends || !mayHaveArrived ? SentAgain(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
                 }
@@ -53,25 +54,25 @@ extension SharedLedger {
     }
 
     private func goingLegs(of ids: Range<Int>?) throws -> [RunLeg] {
-        let states = try legStates()
+        let states = try ask { try segmentStates($0) }
         return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
-    /// Whether nobody of the legs that go on is left: all are claimed, have an outcome, and none of those who were given back waits for another try.
+    /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given back waits for another try.
     /// - Parameters:
-    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose legs are looked at; nil for all.
     package func isSettled(closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Bool {
         try refresh()
-        let claims = try replica.claims(), going = try goingLegs(of: ids)
+        let claims = try replica.claims().claimed, going = try goingLegs(of: ids)
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
         guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
-        // Who was given back since it was last looked for.
+        // Recipients that were given back since the last look.
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether anybody of a range, in the legs that go on, waits for a member: given back, or to be sent to again.
+    /// Whether any recipient of a range, in the segments that go on, waits for a member: given back, or to be sent to again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -87,7 +88,7 @@ extension SharedLedger {
         return isWaiting
     }
 
-    /// Stretches of the legs that go on that are to be sent to again, and that nobody has finished.
+    /// Ranges of the segments that go on that are to be sent to again, and are not finished.
     private func offeredCount(of ids: Range<Int>?) throws -> Int {
         let ids = ids ?? 0..<plan.audience
         var count = 0
@@ -106,9 +107,9 @@ extension SharedLedger {
         return count
     }
 
-    private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.skippedWaves() }
+    private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
-    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: who was offered may
+    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
     ///   have been sent to by then.
     /// - Throws: `NotSending` if another member conducts by now: what this one knows may be outdated.
     private func offer(_ open: [SentAgain], after offers: Int) throws {
@@ -138,22 +139,24 @@ extension SharedLedger {
         if !isConducting { throw NotSending(isCancelled: false) }
     }
 
-    /// Parts of those who are sent to again that a member takes before others get a turn.
+    /// Parts to be sent to again that a member takes before others get a turn.
     private static let mostParts = 5
 
-    package func claimedBefore(of leg: Range<Int>) throws -> [Range<Int>] {
+    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to again; it has them from now on.
+    /// Ascending.
+    package func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
-            let next = try leaseAgain(of: leg)
+            let next = try leasePartAgain(of: leg)
             if next.isEmpty { break }
             ranges += next
         }
         return ranges.sorted { $0.lowerBound < $1.lowerBound }
     }
 
-    /// Leases recipients of a leg who are sent to again.
+    /// Leases recipients of a segment that are sent to again.
     /// - Returns: ranges that they are in, ascending; none when there are none.
-    private func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
+    private func leasePartAgain(of leg: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in
             let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again != nil }
@@ -180,5 +183,114 @@ extension SharedLedger {
             [.int(run), .int(me), .int(row.ids.lowerBound), .int(row.ids.upperBound), .bytes(SentAgain.bytes(of: row.again ?? []))],
             within: seconds)
         return row
+    }
+}
+
+/// What workers that are gone left behind.
+extension SharedLedger {
+    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has in hand.
+    ///
+    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the first look, and what a
+    /// worker recorded before it left is in the second.
+    package func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
+        try refresh()
+        let before = try replica.unsettled(in: ids, open)
+        guard !before.inDoubt.isEmpty else { return before }
+        let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
+        try refresh()
+        var now = try replica.unsettled(in: ids, open)
+        now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap { inHands.gaps(in: $0) }
+        return now
+    }
+
+    /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
+    /// They count as unknown. For the conductor alone.
+    package func claimDoubtful(at now: Timestamp) throws {
+        var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
+        try ask { connection in
+            doubtful = []
+            try connection.run(
+                """
+                SELECT l.sender, l.first, l.last, l.redo FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+                WHERE l.run = $1 AND s.dead_at IS NOT NULL ORDER BY l.first
+                """, [.int(run)], within: asking.answerSeconds
+            ) { doubtful.append(($0.int(0), try $0.ids(1, 2), try read($0.bytes(3)).map(\.id))) }
+        }
+        for (sender, ids, again) in doubtful {
+            try settleDoubtful(again, at: now)
+            for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
+                // With their outcome in the same entry: no member has them in hand.
+                try claim(
+                    gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
+            }
+            try ask { connection in
+                try connection.run(
+                    "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = $3",
+                    [.int(run), .int(sender), .int(ids.lowerBound)],
+                    within: asking.answerSeconds)
+            }
+        }
+    }
+
+    /// Records recipients as unknown that are still unsent, of some that were to be sent to again.
+    private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
+        guard let first = ids.first, let last = ids.last else { return }
+        try refresh()
+        let known = try replica.settlements(of: first..<last + 1)
+        let unsent = ids.filter { known[$0]?.outcome == .unsent }
+        guard !unsent.isEmpty else { return }
+        try write(
+            .settled([unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]), at: now)
+    }
+
+    func recordLost(at now: Timestamp) throws -> Int {
+        var count = 0
+        for range in try unsettled(in: 0..<plan.audience, OpenOutcomes()).leftBehind {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
+                let ids = start..<min(start + 10_000, range.upperBound)
+                let settlements = ids.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }
+                try write(.settled([settlements]), at: now)
+                count += ids.count
+            }
+        }
+        try refresh()
+        return count
+    }
+
+    /// What members that are there have claimed or reopened; and what is offered or leased to be sent to again.
+    func heldByMembers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
+        try ask { connection in (try claimedByMembers(connection), try offered(connection)) }
+    }
+
+    private func claimedByMembers(_ connection: PostgresConnection) throws -> ClaimSet {
+        var held: [Range<Int>] = []
+        try connection.run(
+            """
+            SELECT j.kind, j.first, j.last, j.data FROM volley_sender s
+            JOIN volley_journal j ON j.run = s.run AND j.sender = s.number AND j.kind IN (1, 3)
+            WHERE s.run = $1 AND s.dead_at IS NULL ORDER BY j.first
+            """, [.int(run)], within: 60
+        ) { cells in
+            let ids = try cells.ids(1, 2)
+            guard cells.int(0) == JournalEntry.Kind.reopened.rawValue else { return held.append(ids) }
+            let entry = JournalEntry(kind: .reopened, ids: ids, at: Timestamp(epochMilliseconds: 0), data: Array(cells.bytes(3)))
+            guard case .reopened(let recipients, _, _)? = entry.fetched(sequence: 0) else { throw broken("an entry cannot be read") }
+            held += recipients.map { $0..<$0 + 1 }
+        }
+        return ClaimSet(held)
+    }
+
+    private func offered(_ connection: PostgresConnection) throws -> ClaimSet {
+        var offered = ClaimSet()
+        for statement in [
+            "SELECT first, last FROM volley_returned WHERE run = $1 AND redo IS NOT NULL",
+            """
+            SELECT first, last FROM volley_lease l JOIN volley_sender s ON s.number = l.sender
+            WHERE l.run = $1 AND s.dead_at IS NULL AND redo IS NOT NULL
+            """,
+        ] {
+            try connection.run(statement, [.int(run)], within: 60) { offered.insert(try $0.ids(0, 1)) }
+        }
+        return offered
     }
 }

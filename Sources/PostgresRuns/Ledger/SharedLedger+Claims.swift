@@ -1,33 +1,19 @@
-package import Base
+import Base
 import Postgres
 package import Runs
 import Synchronization
 
-/// Who is claimed: leases of stretches, and claims of what was leased.
+/// What is claimed: leases of ranges, and claims of what was leased.
 extension SharedLedger {
-    package func claims() throws -> ClaimSet {
+    package func claims() throws -> RunClaims {
         try refresh()
         return try replica.claims()
     }
 
-    package func claimCount() throws -> Int {
+    /// As the replica knows it.
+    func reached() throws -> Int {
         try refresh()
-        return try replica.claimCount()
-    }
-
-    package func claimedWithoutOutcome() throws -> [Range<Int>] {
-        try refresh()
-        return try replica.claimedWithoutOutcome()
-    }
-
-    package func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
-        try refresh()
-        return try replica.firstClaim(of: ids)
-    }
-
-    package func lastClaim() throws -> Timestamp? {
-        try refresh()
-        return try replica.lastClaim()
+        return try replica.reached()
     }
 
     // MARK: - Claiming
@@ -35,16 +21,17 @@ extension SharedLedger {
     /// Recipients that are worth a lease of their own, also where members are to end at the same time.
     private static let leastStretch = 4000
 
-    /// Each claim goes to the database and back, and so do the recipients of each.
-    package var worthwhileClaim: Int { 16_000 }
+    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database and back, and so do its
+    /// recipients.
+    package static let worthwhileClaim = 16_000
 
-    package func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+    func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         let isLeased = state.withLock { $0.stretches.contain(range) }
-        try append(JournalEntry(.claim(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
+        try write(JournalEntry(.claimed(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
         state.withLock { state in
             state.stretches.remove(range)
             state.claimedSinceLease += range.count
@@ -147,7 +134,7 @@ extension SharedLedger {
         return isAlive
     }
 
-    /// Removes leases of which everybody is claimed. They are forgotten once this is committed.
+    /// Removes leases of which all recipients are claimed. They are forgotten once this is committed.
     private func remove(leases firsts: [Int], of me: Int, _ connection: PostgresConnection) throws {
         guard !firsts.isEmpty else { return }
         try connection.run(
@@ -224,7 +211,7 @@ extension SharedLedger {
         return LeasedRow(ids: ids)
     }
 
-    /// Notes that these may be leased by anybody.
+    /// Notes that any member may lease these.
     func giveBack(_ ranges: [Range<Int>], _ connection: PostgresConnection) throws {
         for ids in ranges where !ids.isEmpty {
             try connection.run(
@@ -233,14 +220,14 @@ extension SharedLedger {
         }
     }
 
-    /// Adds who of a stretch is claimed already: whole waves are, for which it became too late.
+    /// Adds what of a leased range is claimed already: whole waves are, for which it became too late.
     private func withClaims(_ row: LeasedRow, _ connection: PostgresConnection) throws -> LeasedRow {
         var row = row
         row.claimed = try claimed(of: row.ids, connection)
         return row
     }
 
-    /// Who of a range is claimed, by whomever.
+    /// What of a range is claimed, by any member.
     func claimed(of ids: Range<Int>, _ connection: PostgresConnection) throws -> ClaimSet {
         var claimed = ClaimSet()
         try connection.run(

@@ -39,12 +39,12 @@ extension SharedLedger {
     /// How long a member waits before it tries again while the roll is called; milliseconds.
     static let rollCallMilliseconds = 300
 
-    /// Appends an entry, and takes it over into the replica.
-    func append(_ entry: FetchedEntry, at now: Timestamp) throws { try append(JournalEntry(entry, at: now), through: recording, .isAlive) }
+    /// Writes an entry that allows no pushes into the journal.
+    func write(_ entry: RunEntry, at now: Timestamp) throws { try write(JournalEntry(entry, at: now), through: recording, .isAlive) }
 
-    /// Appends an entry. It is in the database when this returns.
+    /// Writes an entry into the journal. It is in the database when this returns.
     /// - Throws: `NotSending` when this member may not; `Diagnostic`.
-    func append(_ entry: JournalEntry, through lane: JournalLane, _ fence: Fence) throws {
+    func write(_ entry: JournalEntry, through lane: JournalLane, _ fence: Fence) throws {
         let (sender, life) = state.withLock { ($0.sender, $0.life) }
         guard let me = sender else { throw NotSending(isCancelled: false) }
         let writing = Writing(entry: entry, sender: me, lane: lane.place, life: life ?? "", fence: fence)
@@ -58,7 +58,7 @@ extension SharedLedger {
             if isThere { return }
             if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
             if store.patience.isSpent(since: start) { throw NotSending(isCancelled: false) }
-            // A process that is about to take part has nobody yet who beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
+            // A process that is about to take part has no thread yet that beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
             // for itself until the others declare it dead.
             if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }
             store.patience.pause(milliseconds: Self.rollCallMilliseconds)
@@ -74,7 +74,7 @@ extension SharedLedger {
         var fence: Fence
     }
 
-    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from whoever compares last numbers, as
+    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from a comparison of last numbers, as
     /// the answer about the former may come after the member has compared. Of a run that says so already, what can be recorded is.
     private static let followsFormer = """
         (r.state IN ('stopped', 'cancelled') AND \(StoredCause.isForgotten) OR $2 = 1 OR EXISTS (
@@ -195,7 +195,7 @@ extension SharedLedger {
     private struct Fetched {
         var lane: FetchMark.Key
         var number: Int, sequence: Int
-        var entry: FetchedEntry
+        var entry: RunEntry
     }
 
     /// - Returns: whether there is more.
@@ -210,7 +210,7 @@ extension SharedLedger {
         guard !page.isEmpty else { return false }
         let taken = try lastNumbers(page, after: marks)
         try apply(page.map(\.entry), taken.map { FetchMark(sender: $0.key.sender, lane: $0.key.lane, number: $0.value) })
-        for case .outcomes(let settlements) in page.map(\.entry) { outcomes += settlements.count }
+        for case .settled(let parts) in page.map(\.entry) { outcomes += parts.reduce(0) { $0 + $1.count } }
         return end != nil
     }
 
@@ -247,7 +247,7 @@ extension SharedLedger {
         if let stray { throw StoreError.damaged("the member of entry \(stray) in the run's journal") }
     }
 
-    private func apply(_ entries: [FetchedEntry], _ marks: [FetchMark]) throws {
+    private func apply(_ entries: [RunEntry], _ marks: [FetchMark]) throws {
         do { try replica.apply(entries, marks: marks) } catch {
             guard try ask({ try hasForgotten($0) }) else { throw error }
             try replica.apply(entries, marks: marks, hasForgotten: true)

@@ -57,7 +57,7 @@ extension SharedLedger {
         guard isThere else { throw isGone }
     }
 
-    /// The run's file is a witness of a run that nobody sends: it knows each life that began, and nobody claims between two lives.
+    /// The run's file is a survivor for a run that is not being sent: it has each epoch that began, and nothing is claimed between two epochs.
     private func witness(after former: String, life: Int, _ connection: PostgresConnection) throws {
         try connection.run(
             """
@@ -66,7 +66,7 @@ extension SharedLedger {
             """, [.int(run), .int(life), .text(former)], within: asking.answerSeconds)
     }
 
-    /// Whoever joins in a life of the database that a witness has confirmed is one from then on.
+    /// A member that joins in an epoch of the database that a survivor has confirmed is one from then on.
     private func becomeWitness(_ me: Int, life: Int, _ connection: PostgresConnection) throws -> Bool {
         try connection.run(
             """
@@ -133,7 +133,7 @@ extension SharedLedger {
         // A member that has not confirmed this life of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
         guard try hasConfirmed(member, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
-        // Who was to be sent to again is found again by the conductor, who knows whom this member reopened.
+        // The conductor finds again what was to be sent to again: it knows what this member reopened.
         try connection.run("DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(member)], within: seconds)
     }
 
@@ -145,7 +145,7 @@ extension SharedLedger {
         return hasConfirmed
     }
 
-    /// Takes over what is done once for all, if nobody does it.
+    /// Takes over what is done once for all, if no member does it.
     /// - Returns: whether this member does it from now on.
     package func becomeConductor() throws -> Bool {
         guard let me = state.withLock({ $0.sender }) else { return false }
@@ -261,7 +261,7 @@ extension SharedLedger {
         if missing > 0 { try stop(missing: missing, connection) }
     }
 
-    /// Stops the run if nobody is left who could say whether the database has forgotten something.
+    /// Stops the run if no member is left that could say whether the database has forgotten something.
     private func stopUnlessWitnessed(_ connection: PostgresConnection) throws {
         try stop(.unwitnessed, where: "state IN ('running', 'paused') AND \(DatabaseLife.lacksWitnesses)", connection)
     }

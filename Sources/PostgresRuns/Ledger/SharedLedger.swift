@@ -6,7 +6,7 @@ import Synchronization
 /// The account of a run that several machines send, as one of its members uses it: claims, outcomes and orders are in the store; what is read of many
 /// recipients at once comes from a run file that follows the journal (`replica`).
 ///
-/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Who declares it dead changes
+/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
 ///
 /// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
@@ -98,12 +98,12 @@ package final class SharedLedger: RunLedger {
         var conductorSince: Int64?
         /// Members that are there.
         var members: Int
-        /// Whether it is known who gets nothing because of frequency caps.
+        /// Whether it is known which recipients get nothing because of frequency caps.
         var knowsCapped: Bool
         /// The machine that goes on alone, from the run's file; blank while there is none.
         var takenHome: String
 
-        /// What the store has forgotten, or may have, so that nobody may go on through it; nil if nothing.
+        /// What the store has forgotten, or may have, so that no machine may continue through it; nil if nothing.
         var forgetting: LedgerStop? {
             if case .ledger(let stop)? = cause, stop.isForgetting { return stop }
             return takenHome.isEmpty ? nil : .unwitnessed
@@ -155,33 +155,55 @@ package final class SharedLedger: RunLedger {
     // MARK: - Status
 
     package func status() throws -> RunStatus {
-        let row = try ask { try self.row($0) }
+        let (row, segments) = try ask { (try self.row($0), try segmentStates($0)) }
         var status = RunStatus(state: row.state, cause: row.cause, startedAt: row.startedAt, finishedAt: row.endedAt)
+        (status.epoch, status.segments) = (row.life, segments)
+        status.isBeingSent = row.conductor != nil
+        status.sendingSince = row.conductsSending ? row.conductorSince : nil
         if row.state == .running, row.members == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
         return status
     }
 
-    package var isBeingSent: Bool { (try? ask { try row($0) }.conductor != nil) ?? true }
-
-    package var sendingSince: Int64? {
-        guard let row = try? ask({ try row($0) }), row.conductsSending else { return nil }
-        return row.conductorSince
-    }
-
-    package func life() throws -> String { try ask { try row($0).life } }
-
-    /// As the last beat showed it, where this process beats: it looks several times a second.
-    package func order() throws -> RunOrder? {
-        let news = state.withLock { $0.news }
-        return RunOrder(try news?.state ?? status().state)
-    }
+    /// What people want of the processes that send the run: as the last beat showed it, where this process beats, which it does several times a
+    /// second.
+    package func order() throws -> RunOrder? { try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order }
 
     package func loss(during activity: RunActivity) -> LedgerStop? {
         if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }
         return state.withLock { $0.isFenced || $0.sender == nil } ? .takenOver : nil
     }
+}
 
-    package func expectReaders(_ count: Int) {}
+/// The shared run as a journal: which entries are written into the store's journal, and which change rows there.
+extension SharedLedger {
+    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are several rows of the journal: what was written
+    /// before an error stays, and the next try continues.
+    @discardableResult
+    package func append(_ entry: RunEntry) throws -> EntryYield {
+        switch entry {
+        case .claimed(let ids, let unsent, let at): try claim(ids, unsent: unsent, at: at)
+        case .settled(let parts): try record(parts)
+        case .reopened(let ids, let resendsUnknown, let at):
+            return EntryYield(attempts: try reopen(ids, resendsUnknown: resendsUnknown, at: at))
+        case .deferred(let ids, let reason, let isTooLate, let at):
+            return EntryYield(count: try `defer`(ids, reason: reason, isTooLate: isTooLate, at: at))
+        case .callsNamed(let calls): try name(calls)
+        case .callsForgotten(let numbers): try forgetCalls(numbers)
+        case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service)
+        case .epochBegan(let epoch, let at, let expected): try begin(life: epoch, at: at, from: expected)
+        case .rested: try write(.rested, at: .now())
+        case .lost(let at): return EntryYield(count: try recordLost(at: at))
+        case .segment(let segment, let state): try setState(state, of: segment)
+        case .state(let state, let cause, let at, let expected): try setState(state, cause: cause, at: at, from: expected)
+        case .finished(let objection, let at): return EntryYield(objection: try finish(at: at, unless: objection))
+        case .ordered(let order, let at): try give(order, at: at)
+        case .epochNoted(let epoch, let at): return EntryYield(beginning: try note(epoch, at: at))
+        case .epochConfirmed(let givenUp): return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
+        // The journal itself says how far the run is.
+        case .epochEnded, .claimsNoted: break
+        }
+        return EntryYield()
+    }
 }
 
 /// How causes of stops stand in the store.

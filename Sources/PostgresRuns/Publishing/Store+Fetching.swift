@@ -54,7 +54,7 @@ extension Store {
 
     private func fetched(_ run: RunFile, at place: String, isNew: Bool) throws -> FetchedRun {
         let result = FetchedRun(
-            place: place, isNew: isNew, audience: run.plan.audience, claimed: try run.claims().count, status: try run.status())
+            place: place, isNew: isNew, audience: run.plan.audience, claimed: try run.claims().claimed.count, status: try run.status())
         try run.closeIntoOneFile()
         return result
     }
@@ -156,13 +156,14 @@ extension Store {
         let ledger = SharedLedger(self, run: row.number, replica: file, scratch: nil)
         try ledger.checkMembersOfJournal()
         try ledger.refresh { progress(.outcomes($0)) }
-        let legs = try ledger.legStates(), state = try ledger.ask { try ledger.row($0) }
+        let segments = try ledger.ask { try ledger.segmentStates($0) }, state = try ledger.ask { try ledger.row($0) }
         guard state.members == 0 else {
             throw Diagnostic(
                 "another process has begun to send the run meanwhile", file: ledger.place, remedy: "Fetch it again once it has ended.")
         }
-        let status = RunStatus(state: state.state, cause: state.cause, startedAt: state.startedAt, finishedAt: state.endedAt)
-        try file.takeOver(status, legs: legs)
+        var status = RunStatus(state: state.state, cause: state.cause, startedAt: state.startedAt, finishedAt: state.endedAt)
+        status.segments = segments
+        try file.takeOver(status)
     }
 
     // MARK: - Recipients

@@ -73,7 +73,7 @@ extension Store {
         let plan = file.plan
         // The store would hand out again who was claimed before.
         if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
-        guard try file.claimCount() == 0, try file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
+        guard try file.claims().made == 0, try file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
         let bare = try file.bareFile()
         try connection.transaction(within: Self.answerSeconds) {
             var number: Int?

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Synchronization
 
-/// How many claims of a run were made (`RunLedger.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// How many claims of a run were made (`RunClaims.made`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
 /// has lost its newest part, because SQLite's files beside it were removed or an older copy was restored. Where it is missing after a kill, no one
 /// knows how far the run was, and it cannot be resumed (`SendingHistory.Entry.claimed`).
 ///

@@ -1,11 +1,12 @@
 public import Base
 import GRDB
 
+/// Figures: counted when they are asked for, and kept once the run has ended.
 extension RunFile {
     /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
-    public func figures(withGroups: Bool) throws -> RunFigures {
+    public func figures(withGroups: Bool = false) throws -> RunFigures {
         // Kept figures that cannot be read do not matter: the outcomes are the truth.
         if let figures = try read(keptFigures), figures.groups != nil || !withGroups { return figures }
         return try read(in: parts) { try countFigures($0, withGroups: withGroups) }
@@ -31,84 +32,6 @@ extension RunFile {
         try db.execute(sql: "DELETE FROM figures")
         try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
         return figures
-    }
-
-    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
-    /// the settings of the first, and usually too few devices to tell.
-    public func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
-        guard let retried = plan.retryOf else { return TokenEvidence() }
-        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
-        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
-            defer { run.close() }
-            guard let number = run.plan.number(ofService: service, of: plan) else { return sum }
-            return sum + ((try? run.figures().tokenEvidence(ofService: number, in: run.plan)) ?? .ofUnreadableRun)
-        }
-    }
-
-    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
-    /// alone: good answers of one say nothing about the settings of another.
-    /// - Parameter service: its number.
-    public func evidence(ofService service: Int) throws -> RunEvidence {
-        try RunEvidence(
-            figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),
-            before: evidenceBeforeLives(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
-    }
-
-    private static let lifeTable = "life_answers", restTable = "rest_answers"
-
-    /// What a service had answered as each life but the first began, in order.
-    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
-        try read { try evidence($0, in: Self.lifeTable, of: service) }
-    }
-
-    /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of every version.
-    private var namesServices: Bool { plan.serviceCount > 1 }
-
-    private func evidence(_ db: Database, in table: String, of service: Int) throws -> [TokenEvidence] {
-        guard try db.tableExists(table) else { return [] }
-        let condition = namesServices ? "WHERE service = \(service)" : ""
-        let sql = "SELECT accepted, doubtful, gone, answers FROM \(table) \(condition) ORDER BY rowid"
-        return try db.all(sql) { row in
-            var evidence = TokenEvidence()
-            (evidence.accepted, evidence.ambiguous) = (try row.count(0), try row.count(1))
-            (evidence.gone, evidence.answers) = (try row.count(2), try row.count(3))
-            return evidence
-        }
-    }
-
-    /// Notes what was answered in the lives before the one that begins now; nothing when there were no answers.
-    func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.lifeTable, least: 1) }
-
-    /// Answers that a part of a life between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
-    private static let leastAnswersOfPart = 20
-
-    /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
-    public func noteEvidenceAtRest() throws {
-        try write(noteEvidenceAtRest)
-    }
-
-    func noteEvidenceAtRest(_ db: Database) throws { try noteEvidence(db, in: Self.restTable, least: Self.leastAnswersOfPart) }
-
-    /// - Parameter least: the fewest answers since the last note that are worth a new one.
-    private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
-        guard try !claims(db).isEmpty else { return }
-        let figures = try keptFigures(db) ?? countFigures(view(db, in: parts))
-        for service in 0..<plan.serviceCount {
-            let evidence = figures.tokenEvidence(ofService: service, in: plan)
-            guard try evidence.answers >= (self.evidence(db, in: table, of: service).last?.answers ?? 0) + least else { continue }
-            try insert(evidence, of: service, into: table, db)
-        }
-    }
-
-    private func insert(_ evidence: TokenEvidence, of service: Int, into table: String, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS \(table) (  -- how many had been answered as each life but the first, or a part of one, began, and how
-                    accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL\(
-                    namesServices ? ", service INTEGER NOT NULL" : ""))
-                """)
-        let numbers = [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers] + (namesServices ? [service] : [])
-        try db.execute(sql: "INSERT INTO \(table) VALUES (\(numbers.map(String.init).joined(separator: ", ")))")
     }
 
     /// Discards kept figures, because something changed.
@@ -157,5 +80,120 @@ extension RunFile {
             guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
             return reason
         }
+    }
+
+    /// Checks the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
+    /// - Throws: `Diagnostic` when it is damaged.
+    public func checkIntegrity() throws {
+        try requireRecipients()
+        try read(in: parts) { view in
+            let db = view.db
+            let finding = try db.first("PRAGMA quick_check(1)") { try $0.string(0) }
+            // What SQLite finds may name values.
+            guard finding == "ok" else { throw RunDiagnostics.damaged(path, what: "its pages or rows do not fit together") }
+            // Ids are dense, so that two numbers tell whether one is missing.
+            let ids = try db.first("SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient") { row in
+                [try row.int(0), try row.int(1), try row.int(2)]
+            }
+            guard ids == [plan.audience, plan.audience - 1, 0] else {
+                throw RunDiagnostics.damaged(path, what: "some of its \(plan.audience) recipients are missing")
+            }
+            // Reads every outcome.
+            let tally = try tally(view).figures
+            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, what: "a claim is missing") }
+            let counted = try figures(of: tally, db)
+            // A bit of an outcome makes another outcome of it, and a push that was accepted could be sent again.
+            if let kept = try keptFigures(db), kept.outcomes != counted.outcomes {
+                throw RunDiagnostics.damaged(path, what: "its outcomes are not those that were counted when it ended")
+            }
+        }
+    }
+}
+
+/// What the answers of services say of tokens and settings, epoch by epoch.
+extension RunFile {
+    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
+    /// alone: good answers of one say nothing about the settings of another.
+    /// - Parameter service: its number.
+    public func evidence(ofService service: Int) throws -> RunEvidence {
+        try RunEvidence(
+            figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),
+            before: evidenceBeforeLives(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
+    }
+
+    /// What a service answered before the present epoch, with the receipts of its answers.
+    public func answers(ofService service: Int) throws -> ServiceAnswers {
+        ServiceAnswers(
+            ofRetried: tokenEvidenceOfRetried(ofService: service), beforeEpochs: try evidenceBeforeLives(ofService: service),
+            receipts: try receipts(ofService: service))
+    }
+
+    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
+    /// the settings of the first, and usually too few devices to tell.
+    private func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
+        guard let retried = plan.retryOf else { return TokenEvidence() }
+        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
+        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
+            defer { run.close() }
+            guard let number = run.plan.number(ofService: service, of: plan) else { return sum }
+            return sum + ((try? run.figures().tokenEvidence(ofService: number, in: run.plan)) ?? .ofUnreadableRun)
+        }
+    }
+
+    private static let lifeTable = "life_answers", restTable = "rest_answers"
+
+    /// What a service had answered as each life but the first began, in order.
+    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+        try read { try evidence($0, in: Self.lifeTable, of: service) }
+    }
+
+    /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of every version.
+    private var namesServices: Bool { plan.serviceCount > 1 }
+
+    private func evidence(_ db: Database, in table: String, of service: Int) throws -> [TokenEvidence] {
+        guard try db.tableExists(table) else { return [] }
+        let condition = namesServices ? "WHERE service = \(service)" : ""
+        let sql = "SELECT accepted, doubtful, gone, answers FROM \(table) \(condition) ORDER BY rowid"
+        return try db.all(sql) { row in
+            var evidence = TokenEvidence()
+            (evidence.accepted, evidence.ambiguous) = (try row.count(0), try row.count(1))
+            (evidence.gone, evidence.answers) = (try row.count(2), try row.count(3))
+            return evidence
+        }
+    }
+
+    /// Notes what was answered in the lives before the one that begins now; nothing when there were no answers.
+    func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.lifeTable, least: 1) }
+
+    /// Answers that a part of a life between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
+    private static let leastAnswersOfPart = 20
+
+    /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
+    func noteEvidenceAtRest() throws {
+        try write(noteEvidenceAtRest)
+    }
+
+    func noteEvidenceAtRest(_ db: Database) throws { try noteEvidence(db, in: Self.restTable, least: Self.leastAnswersOfPart) }
+
+    /// - Parameter least: the fewest answers since the last note that are worth a new one.
+    private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
+        guard try !claims(db).isEmpty else { return }
+        let figures = try keptFigures(db) ?? countFigures(view(db, in: parts))
+        for service in 0..<plan.serviceCount {
+            let evidence = figures.tokenEvidence(ofService: service, in: plan)
+            guard try evidence.answers >= (self.evidence(db, in: table, of: service).last?.answers ?? 0) + least else { continue }
+            try insert(evidence, of: service, into: table, db)
+        }
+    }
+
+    private func insert(_ evidence: TokenEvidence, of service: Int, into table: String, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(table) (  -- how many had been answered as each life but the first, or a part of one, began, and how
+                    accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL\(
+                    namesServices ? ", service INTEGER NOT NULL" : ""))
+                """)
+        let numbers = [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers] + (namesServices ? [service] : [])
+        try db.execute(sql: "INSERT INTO \(table) VALUES (\(numbers.map(String.init).joined(separator: ", ")))")
     }
 }

@@ -32,9 +32,9 @@ public final class RunFile: RunLedger {
     let wasLocked = Mutex(false)
     /// The life that this store began; nil before. Claims are made only for this one.
     let ownLife = Mutex<String?>(nil)
-    /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
+    /// What was noted next to the file for the epoch that this store is about to begin, or began; nil before.
     let noted = Mutex<NotedLife?>(nil)
-    /// Who is claimed, once that was read to hand out ranges; nil when it has to be read again.
+    /// The claimed recipients, once they were read to hand out ranges; nil when it has to be read again.
     let leased = Mutex<ClaimSet?>(nil)
     /// Threads that may read at the same time while the run is sent.
     private let readers = Mutex(1)
@@ -140,7 +140,7 @@ public final class RunFile: RunLedger {
         }
         // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
         _ = try RunSchema.status(db)
-        _ = try lastLife(db)
+        _ = try (lastLife(db), segmentStates(db))
         let prunedAt = try RunPruning.moment(db)
         // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
         if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
@@ -159,7 +159,7 @@ public final class RunFile: RunLedger {
     }
 
     /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
-    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay beside it.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay next to it.
     public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
         noted.withLock { $0 = nil }
@@ -184,7 +184,7 @@ public final class RunFile: RunLedger {
     /// The same, for callers that cannot handle a failure: the next process to open the file merges it.
     public func close() { try? closeIntoOneFile() }
 
-    /// Removes a plan that nobody wants to send.
+    /// Removes a plan that is not wanted any more.
     /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
     public func remove() throws {
         try closeIntoOneFile()
@@ -228,7 +228,7 @@ public final class RunFile: RunLedger {
             var configuration = Configuration()
             configuration.readonly = !toWrite
             configuration.busyMode = .timeout(patienceSeconds)
-            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
             // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read
             // at the same time.
@@ -265,81 +265,8 @@ public final class RunFile: RunLedger {
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 
-    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
-    /// an end.
-    public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
-
-    /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
-    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
-        try read { db in
-            guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            guard status.state == .running else { return status }
-            switch lock() {
-            case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
-            case .hidden: status.isSenderHidden = true
-            case .held: break
-            }
-            return status
-        }
-    }
-
-    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
-    /// `stopped`, `finished` and `cancelled` set the end.
-    /// - Parameters:
-    ///   - cause: why it stops; nil for most states.
-    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
-    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
-        if state == .running { try lockForSending() }
-        try record(state, cause: cause, at: now, from: expected)
-    }
-
-    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
-    /// - Parameter objection: why a run with these figures did not finish; nil when it did.
-    /// - Returns: the objection.
-    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
-        try write { db in
-            let cause = objection(try keepFigures(db))
-            try write(cause == nil ? .finished : .stopped, cause, at: now, db)
-            return cause
-        }
-    }
-
     /// Whether the file still has its name: it was not removed and, since it was first written to, not replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
-
-    /// - Parameter alongside: what else is changed in the same transaction.
-    func record(
-        _ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
-        alongside: (Database) throws -> Void = { _ in }
-    ) throws {
-        try write { db in
-            try checkOwner(db)
-            let current = try RunSchema.state(db)
-            if let expected, !expected.contains(where: { $0 == current }) {
-                let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
-                throw Diagnostic(
-                    "the run is now \(current?.rawValue ?? "damaged"), no longer \(wanted)", file: path,
-                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
-            }
-            try write(state, cause, at: now, db)
-            if state.hasEnded { try keepFigures(db) }
-            try alongside(db)
-        }
-    }
-
-    private func write(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                UPDATE run SET state = :state, stop_cause = :cause,
-                    started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
-                    finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
-                """,
-            arguments: [
-                "state": state.rawValue, "cause": cause.map(RunSchema.text) ?? "", "isRunning": state == .running,
-                "hasEnded": state.hasEnded,
-                "now": now.epochMilliseconds,
-            ])
-    }
 
     /// How strictly SQLite synchronises a commit; 2 is FULL.
     var synchronousLevel: Int? {

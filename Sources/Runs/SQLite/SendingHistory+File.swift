@@ -56,7 +56,7 @@ extension SendingHistory {
         guard
             let begun = try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
                 defer { run.close() }
-                return try run.unlessRemoved { try !$0.life().isEmpty } ?? false
+                return try run.unlessRemoved { try !$0.status().epoch.isEmpty } ?? false
             })
         else { return }
         throw damaged("it is empty, but \(begun.plan.id) next to it was started")

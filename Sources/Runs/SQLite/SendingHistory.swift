@@ -27,7 +27,7 @@ public struct SendingHistory: Sendable {
         public var previousLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
-        /// Claims that were made (`RunLedger.claimCount`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
+        /// Claims that were made (`RunClaims.made`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
         public var claimed: Int?
         /// When its last life began.
         public var begunAt: Timestamp
@@ -48,7 +48,7 @@ public struct SendingHistory: Sendable {
         }
 
         /// The same for a run's file. If it says that the last life ended, nothing came after it.
-        public func isNewer(than run: any RunLedger, life: String, reached: Int, claimed: Int) throws -> Bool {
+        public func isNewer(than run: RunFile, life: String, reached: Int, claimed: Int) throws -> Bool {
             try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
         }
     }
@@ -265,11 +265,11 @@ public struct SendingHistory: Sendable {
     /// Notes how far a run is as a life of it ends. Does nothing when another one has begun since.
     /// - Parameter life: nil where none began.
     /// - Returns: whether it was noted.
-    func end(_ run: any RunLedger, life: String?) throws -> Bool {
+    func end(_ run: RunFile, life: String?) throws -> Bool {
         guard try isThere() else {
             throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
         }
-        let (reached, claimed) = (try run.reached(), try run.claimCount())
+        let (reached, claimed) = (try run.reached(), try run.claims().made)
         return try write { db in
             try db.execute(
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",

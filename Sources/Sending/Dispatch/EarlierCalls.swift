@@ -17,7 +17,7 @@ struct EarlierCalls {
     /// without an outcome until they are sent to again.
     /// - Parameter services: services that recognize repeats, with their numbers.
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
-        let claimed = try run.claimedWithoutOutcome()
+        let claimed = try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).inDoubt
         for (number, service) in services {
             let lost = run.plan.ids(ofService: number).intersection(of: claimed)
             let calls = try run.calls(ofService: number)
@@ -27,10 +27,10 @@ struct EarlierCalls {
             case .fetched: repeats[number] = review.repeats
             case .derived: generations[number] = CallReview.generations(of: calls)
             }
-            try run.settle(review.unsent, .unsent, because: .interrupted, at: now)
-            try run.settle(review.unknown, .unknown, because: .processEnded, at: now)
+            try settle(review.unsent, .unsent, because: .interrupted, at: now, in: run)
+            try settle(review.unknown, .unknown, because: .processEnded, at: now, in: run)
             // Last: as long as they are there, another process finds the same.
-            try run.forgetCalls(review.over)
+            try run.append(.callsForgotten(review.over))
             doubts[number] = lost.reduce(0) { $0 + $1.count } - review.unsent.count - review.unknown.count
         }
     }
@@ -54,8 +54,11 @@ extension CallReview {
     ) throws {
         switch protection {
         case .none: return nil
-        case .fetched(let names): try self.init(calls, lost: lost, names: names, at: now, outcomes: run.outcomes)
-        case .derived(let windowSeconds): try self.init(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: run.firstClaim, at: now)
+        case .fetched(let names):
+            try self.init(calls, lost: lost, names: names, at: now) { try outcomes(of: $0, in: run) }
+        case .derived(let windowSeconds):
+            let claims = try run.claims()
+            self.init(calls, lost: lost, windowSeconds: windowSeconds, claimedAt: { claims.first(of: $0) }, at: now)
         }
     }
 }
@@ -77,7 +80,8 @@ public struct LostDevices: Hashable, Sendable {
     ///   - number: of one of its services.
     public init(of run: any RunLedger, at service: any PushService, number: Int, now: Timestamp = .now()) throws {
         if case .none = service.repeatProtection { return }
-        let lost = run.plan.ids(ofService: number).intersection(of: try run.claimedWithoutOutcome())
+        let lost = run.plan.ids(ofService: number).intersection(
+            of: try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).inDoubt)
         guard !lost.isEmpty else { return }
         let calls = try run.calls(ofService: number)
         guard let review = try CallReview(calls, lost: lost, service.repeatProtection, in: run, at: now) else { return }
@@ -86,19 +90,21 @@ public struct LostDevices: Hashable, Sendable {
     }
 }
 
-extension RunLedger {
-    /// The recorded outcomes of some recipients. Reads those of all.
-    fileprivate func outcomes(of ids: Set<Int>) throws -> [Int: Outcome] {
-        var outcomes: [Int: Outcome] = [:]
-        try forEachResult { id, _, settlement, _ in if ids.contains(id) { outcomes[id] = settlement?.outcome } }
-        return outcomes
-    }
+/// The recorded outcomes of some recipients. Reads those of all.
+private func outcomes(of ids: Set<Int>, in run: any RunLedger) throws -> [Int: Outcome] {
+    var outcomes: [Int: Outcome] = [:]
+    try run.forEachResult { id, _, settlement, _ in if ids.contains(id) { outcomes[id] = settlement?.outcome } }
+    return outcomes
+}
 
-    /// Records one outcome of many recipients, because the process that sent to them ended.
-    fileprivate func settle(_ ids: [Int], _ outcome: Outcome, because reason: OwnReason, at now: Timestamp) throws {
-        for start in stride(from: 0, to: ids.count, by: 10_000) {
-            let part = ids[start..<min(start + 10_000, ids.count)]
-            try record(part.map { Settlement(recipient: $0, outcome: outcome, own: reason, settledAt: now) })
-        }
+/// Records one outcome of many recipients, because the process that sent to them ended.
+func settle(
+    _ ids: some Collection<Int>, _ outcome: Outcome, because reason: OwnReason, at now: Timestamp, in run: any RunLedger
+) throws {
+    var rest = ids[...]
+    while !rest.isEmpty {
+        let part = rest.prefix(10_000)
+        rest = rest.dropFirst(part.count)
+        try run.append(.settled([part.map { Settlement(recipient: $0, outcome: outcome, own: reason, settledAt: now) }]))
     }
 }

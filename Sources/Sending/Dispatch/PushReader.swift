@@ -21,13 +21,18 @@ struct PushReader: Sendable {
     var generations: [Int: UInt16]?
     /// Whether devices that are recorded as unknown are sent to again.
     let resendsUnknown: Bool
+    /// How many recipients are worth a claim of their own: many where each claim goes to a server and back.
+    var worthwhileClaim = 1
+    /// Where several machines send, takes recipients of a segment that were claimed and are to be sent to again, and returns the ranges that they
+    /// are in; nil to look at all claims.
+    var leaseAgain: (@Sendable (Range<Int>) throws -> [Range<Int>])?
     /// The limit on claims; nil to claim as far ahead as the queue has room.
     let allowance: ClaimBudget?
     /// The clock that dates the claims.
     package let now: @Sendable () -> Timestamp
     /// Who may get no more pushes.
     let capped: CappedRecipients
-    /// Called with the number of claims so far (`RunLedger.claimCount`), before a push to any of those recipients is on the wire; returns
+    /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those recipients is on the wire; returns
     /// false if that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Called with capped recipients once they are recorded as unsent.
@@ -66,7 +71,7 @@ struct PushReader: Sendable {
     }
 
     private var claimSize: Int {
-        min(max(Self.largestClaim * (1 + furtherMessages.count), run.worthwhileClaim), paces.pushesAhead ?? .max)
+        min(max(Self.largestClaim * (1 + furtherMessages.count), worthwhileClaim), paces.pushesAhead ?? .max)
     }
 
     /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered them all.
@@ -85,10 +90,10 @@ struct PushReader: Sendable {
         } else {
             // Count from here: no other process claims meanwhile.
             claims = ClaimCount()
-            claims.start(at: try run.claimCount())
+            claims.start(at: try run.claims().made)
         }
         for call in repeats where !batches.isClosed { try read(call, claims, into: batches) }
-        for range in try run.claimedBefore(of: ids) {
+        for range in try leaseAgain?(ids) ?? run.claims().claimed.ranges(in: ids) {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
                 let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
                 if !left.isEmpty { return left }
@@ -107,7 +112,7 @@ struct PushReader: Sendable {
         }
         batch.call = EarlierCall(name: call.name, namedAt: call.namedAt)
         _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
-        onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+        onEarlierAttempts(try reopen(batch))
         guard claims.add(batch.pushes.count, noting: onClaimed) else { return }
         _ = handOver([batch], to: batches)
     }
@@ -123,11 +128,18 @@ struct PushReader: Sendable {
             pasts[push.recipient] = PushPast(generation: next, isInDoubt: isInDoubt)
             if !isInDoubt { raised[next, default: []].append(push.recipient) }
         }
-        try run.name(
-            raised.sorted { $0.key < $1.key }.map {
-                NamedCall(service: service, name: "\($0.key)", namedAt: now(), recipients: $0.value)
-            })
+        try run.append(
+            .callsNamed(
+                raised.sorted { $0.key < $1.key }.map {
+                    NamedCall(service: service, name: "\($0.key)", namedAt: now(), recipients: $0.value)
+                }))
         return pasts
+    }
+
+    /// Takes back the outcomes of a batch that is about to be sent again.
+    /// - Returns: the attempts that were recorded.
+    private func reopen(_ batch: PushBatch) throws -> [Int: Int] {
+        try run.append(.reopened(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown, at: .now())).attempts
     }
 
     /// Claims and hands over recipients that were never claimed.
@@ -142,7 +154,7 @@ struct PushReader: Sendable {
             let claim = next.prefix(size)
             // Read everything before the claim: a device that cannot be read must not be claimed.
             let rendered = RenderedPushes(try team.run(parts.parts(of: claim)))
-            try run.claim(claim, unsent: rendered.capped, at: now())
+            try run.append(.claimed(claim, unsent: rendered.capped, at: now()))
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
             guard claims.add(claim.count, noting: onClaimed) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
@@ -156,13 +168,13 @@ struct PushReader: Sendable {
     private func readAgain(_ range: Range<Int>, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let rendered = try render(range, isClaimed: true, renderer: 0)
         if !rendered.capped.isEmpty {
-            try run.record(rendered.capped)
+            try run.append(.settled([rendered.capped]))
             onCapped(rendered.capped)
         }
         onInDoubt(rendered.inDoubt)
         for var batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
-            onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+            onEarlierAttempts(try reopen(batch))
             if let generations { batch.pasts = try pasts(of: batch, inDoubt: Set(rendered.inDoubt), generations) }
             guard claims.add(batch.pushes.count, noting: onClaimed) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
@@ -187,13 +199,12 @@ struct PushReader: Sendable {
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
         var rendering = PushRendering(messages, for: self, batchSize: members?.count ?? min(Self.batchSize, claimSize))
         if isClaimed {
-            try run.forEachUnsettledPush(
-                in: range, resendsUnknown: resendsUnknown, closing: [.frequencyCap], withTraits: messages.needsTraits
-            ) { push in
+            let open = OpenOutcomes(resendsUnknown: resendsUnknown, closing: [.frequencyCap])
+            try run.forEachPush(in: range, PushSelection(unsettled: open, withTraits: messages.needsTraits)) { push in
                 if members?.contains(push.id) ?? !repeated.contains(push.id) { try rendering.add(push, messages, in: run) }
             }
         } else {
-            try run.forEachPush(in: range, withTraits: messages.needsTraits) { try rendering.add($0, messages, in: run) }
+            try run.forEachPush(in: range, PushSelection(withTraits: messages.needsTraits)) { try rendering.add($0, messages, in: run) }
         }
         return rendering.finish()
     }

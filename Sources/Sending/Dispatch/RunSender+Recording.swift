@@ -18,7 +18,7 @@ extension RunSender {
             }
             do {
                 try noteReceipts(legs)
-                try run.record(unrecorded)
+                try run.append(.settled(unrecorded))
                 noteRecorded(unrecorded, state, legs)
                 unrecorded.removeAll(keepingCapacity: true)
             } catch let end as NotSending {
@@ -32,7 +32,7 @@ extension RunSender {
         // A store was waited for already.
         var retries = Retries(atMost: team == nil ? 20 : 0, milliseconds: 250)
         while !unrecorded.isEmpty, retries.pause() {
-            if (try? run.record(unrecorded)) != nil { unrecorded = [] }
+            if (try? run.append(.settled(unrecorded))) != nil { unrecorded = [] }
         }
         try? noteReceipts(legs)
         guard !unrecorded.isEmpty else { return }
@@ -45,7 +45,7 @@ extension RunSender {
         for leg in legs {
             let receipts = leg.receipts.take()
             guard !receipts.isEmpty else { continue }
-            do { try run.note(receipts: receipts, ofService: leg.leg.service) } catch {
+            do { try run.append(.receipts(receipts, service: leg.leg.service)) } catch {
                 leg.receipts.putBack(receipts)
                 throw error
             }

@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Content
 import Delivery
+import PostgresRuns
 import PushServices
 import Runs
 import Synchronization
@@ -31,7 +32,7 @@ extension RunSender {
             state = try SendState(total: run.plan.audience, settled: settled(figures, besides: calls))
             legs = capped == nil ? [] : try self.legs(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
-        state.claims.start(at: try run.claimCount())
+        state.claims.start(at: try run.claims().made)
         team?.beginRound(figures, legs)
         let holds = try holdsOfServices()
         var threads = LegThreads(results)
@@ -80,10 +81,10 @@ extension RunSender {
         for (leg, end) in ends {
             guard case .stopped(let cause) = end else { continue }
             if concernsOnlyThisMachine(cause) { return end }
-            if let held = cause.heldUntil { try run.setState(LegState(heldUntil: held), of: leg) }
+            if let held = cause.heldUntil { try run.append(.segment(leg, LegState(heldUntil: held))) }
             guard services.count > 1, cause.isOfService else { return end }
             rounds.stopped[leg.service] = cause
-            try run.setState(LegState(heldUntil: cause.heldUntil, cause: cause), of: leg)
+            try run.append(.segment(leg, LegState(heldUntil: cause.heldUntil, cause: cause)))
         }
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
     }
@@ -98,14 +99,14 @@ extension RunSender {
             let settledCount = figures.map { settled($0.figures(ofService: number), access).values.reduce(0, +) } ?? 0
             guard legs.reduce(0, { $0 + $1.ids.count }) > settledCount else { continue }
             rounds.stopped[number] = cause
-            for leg in legs where !leg.ids.isEmpty { try run.setState(LegState(cause: cause), of: leg) }
+            for leg in legs where !leg.ids.isEmpty { try run.append(.segment(leg, LegState(cause: cause))) }
         }
         return rounds
     }
 
     /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
     private func holdsOfServices() throws -> [Int: Timestamp] {
-        let states = try run.legStates()
+        let states = try run.status().segments
         return run.plan.legs.reduce(into: [:]) { holds, leg in
             guard let held = states[leg.ids.lowerBound]?.heldUntil else { return }
             holds[leg.service] = max(held, holds[leg.service] ?? held)
@@ -123,7 +124,7 @@ extension RunSender {
     }
 
     /// The run's figures; nil if nothing was sent.
-    private func figuresSoFar() throws -> RunFigures? { try run.claims().isEmpty ? nil : run.figures() }
+    private func figuresSoFar() throws -> RunFigures? { try run.claims().claimed.isEmpty ? nil : run.figures(withGroups: false) }
 
     /// The recipients that stay settled, by outcome.
     private func settled(_ figures: RunFigures?, besides calls: EarlierCalls) -> [Outcome: Int] {
@@ -147,7 +148,7 @@ extension RunSender {
     /// Records recipients that were claimed but never handed over as unsent.
     private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
-        do { try run.record(state.completed(settlements)) } catch is NotSending { state.fail(.ledger(.takenOver)) } catch {
+        do { try run.append(.settled([state.completed(settlements)])) } catch is NotSending { state.fail(.ledger(.takenOver)) } catch {
             state.fail(.ledger(.recordingFailed("\(error)")))
         }
     }
@@ -174,8 +175,12 @@ extension RunSender {
         reader.repeats = calls.repeats(in: leg.leg)
         reader.generations = calls.generations(atService: leg.leg.service)
         reader.claims = state.claims
+        if let ledger = team?.ledger {
+            reader.worthwhileClaim = SharedLedger.worthwhileClaim
+            reader.leaseAgain = ledger.leaseAgain
+        }
         reader.onClaimed = { claimed in
-            do { try run.note(claimed: claimed) } catch {
+            do { try run.append(.claimsNoted(claimed)) } catch {
                 state.fail(.ledger(.claimNotNoted("\(error)")))
                 return false
             }
@@ -187,12 +192,13 @@ extension RunSender {
     /// Commits the names of calls of a leg. If that fails, they never leave, and sending ends.
     private func commit(_ calls: [NamedCall], of leg: LegSending, _ state: SendState, _ legs: [LegSending]) -> Bool {
         do {
-            try run.name(
-                calls.map { call in
-                    var call = call
-                    call.service = leg.leg.service
-                    return call
-                })
+            try run.append(
+                .callsNamed(
+                    calls.map { call in
+                        var call = call
+                        call.service = leg.leg.service
+                        return call
+                    }))
             return true
         } catch let end as NotSending {
             legs.interrupt(.cancelled)

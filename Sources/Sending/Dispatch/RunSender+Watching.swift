@@ -64,7 +64,10 @@ extension RunSender {
     }
 
     /// What people ask for; nil if that cannot be read now.
-    var order: RunOrder? { team?.pendingOrder ?? (try? run.order()) }
+    var order: RunOrder? {
+        guard let team else { return (try? run.status())?.order }
+        return team.pendingOrder ?? (try? team.ledger.order())
+    }
 
     /// Carries out the order that another process recorded.
     private func carryOutOrders(_ legs: [LegSending], _ state: SendState) {

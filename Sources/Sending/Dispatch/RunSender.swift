@@ -105,12 +105,12 @@ package struct RunSender: Sendable {
         if team != nil { return EarlierCalls() }
         let protected = services.indices.filter { services[$0].isProtected }
         let skipping = services.indices.filter { !services[$0].resendsUnknown && !services[$0].isProtected }
-        guard !skipping.isEmpty || !protected.isEmpty, try !run.claims().isEmpty else { return EarlierCalls() }
+        guard !skipping.isEmpty || !protected.isEmpty, try !run.claims().claimed.isEmpty else { return EarlierCalls() }
         if skipping.count == services.count {
-            _ = try run.recordLost(at: .now())
+            try run.append(.lost(at: .now()))
             return EarlierCalls()
         }
-        for number in skipping { try run.recordLost(ofService: number, at: .now()) }
+        for number in skipping { try recordLost(ofService: number, at: .now()) }
         return try EarlierCalls(of: run, protected.map { ($0, services[$0].service) }, at: clock.now())
     }
 
@@ -119,9 +119,9 @@ package struct RunSender: Sendable {
         do {
             switch end {
             case .finished: if let cause = try finish() { return .stopped(cause) }
-            case .stopped(let cause): try run.setState(.stopped, cause: cause, at: .now())
+            case .stopped(let cause): try run.append(.state(.stopped, cause: cause, at: .now()))
             case .interrupted: return try recordedInterruption()
-            case .cancelled: try run.setState(.cancelled, cause: .cancelled, at: .now())
+            case .cancelled: try run.append(.state(.cancelled, cause: .cancelled, at: .now()))
             }
             return end
         } catch {
@@ -134,14 +134,13 @@ package struct RunSender: Sendable {
     /// and says nothing about an audience.
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
-        if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
-        let earlier = try settings.services.indices.map {
-            (run.tokenEvidenceOfRetried(ofService: $0), try run.evidenceBeforeLives(ofService: $0))
-        }
-        return try run.finish(at: .now()) { figures in
-            for (number, (retried, before)) in earlier.enumerated() {
+        if run.plan.isTest { return try run.append(.finished(unless: { _ in nil }, at: .now())).objection }
+        let earlier = try settings.services.indices.map { try run.answers(ofService: $0) }
+        let objection: (RunFigures) -> StopCause? = { figures in
+            for (number, answers) in earlier.enumerated() {
                 let (figures, service) = (figures.figures(ofService: number), settings.services[number].service)
-                let evidence = RunEvidence(figures.tokenEvidence(of: service), retried: retried, before: before)
+                let evidence = RunEvidence(
+                    figures.tokenEvidence(of: service), retried: answers.ofRetried, before: answers.beforeEpochs)
                 guard evidence.settingsEvidence != nil else { continue }
                 let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
                 // The run that this one retries may have got such answers, rather than this run.
@@ -150,6 +149,7 @@ package struct RunSender: Sendable {
             }
             return nil
         }
+        return try run.append(.finished(unless: objection, at: .now())).objection
     }
 
     /// Records an interruption. A request from another process wins, even while the last answers are outstanding: a cancelled run cannot
@@ -157,7 +157,7 @@ package struct RunSender: Sendable {
     private func recordedInterruption() throws -> RunEnd {
         if try run.status().state == .running {
             do {
-                try run.setState(.stopped, cause: .interrupted, at: .now(), from: [.running])
+                try run.append(.state(.stopped, cause: .interrupted, at: .now(), from: [.running]))
                 return .interrupted
             } catch { if try run.status().state == .running { throw error } }
         }
@@ -175,7 +175,7 @@ package struct RunSender: Sendable {
             case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
             case (.interrupted, .paused):
-                try run.noteEvidenceAtRest()
+                try run.append(.rested)
                 if let end = waitWhilePaused() { return end }
             case (.interrupted, _): return .interrupted
             }
@@ -186,7 +186,7 @@ package struct RunSender: Sendable {
     func ended(_ rounds: SendRounds) -> RunEnd {
         var stopped = rounds.stopped
         // Another member may have stopped a service.
-        if team != nil, let states = try? run.legStates() {
+        if team != nil, let states = try? run.status().segments {
             for leg in run.plan.legs {
                 if let cause = states[leg.ids.lowerBound]?.cause { stopped[leg.service] = stopped[leg.service] ?? cause }
             }
@@ -206,19 +206,12 @@ package struct RunSender: Sendable {
 
     /// How many threads read the run's file at the same time.
     var readers: Int { services.reduce(0) { $0 + $1.renderers(threads: threads ?? availableCores()) } }
-}
 
-extension RunLedger {
     /// Records the devices of a service that were claimed and have no outcome as unknown: what a killed process left behind.
     func recordLost(ofService number: Int, at now: Timestamp) throws {
-        let own = plan.ids(ofService: number)
-        for range in try lost() {
-            for ids in own.ranges(in: range) {
-                for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
-                    let part = start..<min(start + 10_000, ids.upperBound)
-                    try record(part.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) })
-                }
-            }
+        let own = run.plan.ids(ofService: number)
+        for range in try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).leftBehind {
+            for ids in own.ranges(in: range) { try settle(ids, .unknown, because: .processEnded, at: now, in: run) }
         }
     }
 }

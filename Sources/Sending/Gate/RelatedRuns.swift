@@ -71,7 +71,7 @@ struct RelatedRuns {
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
         }
-        return try order.start(of: other.plan.id, life: other.life(), after: place, at: moment)
+        return try order.start(of: other.plan.id, life: other.status().epoch, after: place, at: moment)
     }
 
     /// Whether a run with unknown recipients may have reached a device since the first run of the chain was planned.

@@ -80,11 +80,14 @@ struct SendPermission {
                 action = gate.saw(seen.facts)
             case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
             case .record: action = gate.recorded(isDone { life = try note(seen) })
-            case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
+            case .begin: action = gate.began(isDone { try run.append(.epochBegan(life, at: .now(), from: Self.states(for: step))) })
             case .confirm:
                 action = gate.confirmed(
-                    isDone { if try !run.confirm(givenUp: seen.givenUp) { throw RefusalText.isOvertaken(run) } })
-                if failure != nil { try? run.setState(.stopped, cause: .ledger(.beginNotNoted), at: .now()) }
+                    isDone {
+                        let confirmed = try run.append(.epochConfirmed(givenUp: seen.givenUp))
+                        if confirmed.beginning == .isOvertaken { throw RefusalText.isOvertaken(run) }
+                    })
+                if failure != nil { _ = try? run.append(.state(.stopped, cause: .ledger(.beginNotNoted), at: .now())) }
             case .returnTime:
                 try? time?.returnTime(before)
                 action = gate.timeReturned()
@@ -120,7 +123,7 @@ struct SendPermission {
         new.siblings = seen.siblings
         new.givenUp = seen.givenUp
         new.parentLife = settings.parentLife
-        switch try run.note(new, at: .now()) {
+        switch try run.append(.epochNoted(new, at: .now())).beginning {
         case .noted: return new.life
         case .isOutdated: throw outdated()
         case .isOvertaken: throw RefusalText.isOvertaken(run)
@@ -134,7 +137,7 @@ struct SendPermission {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Inspection(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.claimCount())
+        var look = Inspection(facts: .unknown, life: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
         look.facts.state = .init(status.state)
         // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run file.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false

@@ -15,9 +15,9 @@ struct SendPermit: ~Copyable {
 
     /// Notes how far the run got, for the next time. A failure to note it does not change how the run ended.
     consuming func end(_ observer: RunObserver) {
-        do { try run.endLife() } catch { observer(.endNotNoted(error)) }
+        do { try run.append(.epochEnded) } catch { observer(.endNotNoted(error)) }
         if let time, let state = try? run.status().state {
-            time.note(state, problem: state == .finished ? (try? run.figures())?.problem(of: run.plan.audience) : nil)
+            time.note(state, problem: state == .finished ? (try? run.figures(withGroups: false))?.problem(of: run.plan.audience) : nil)
         }
     }
 }

@@ -114,9 +114,10 @@ extension RunFile {
         // What a service recognizes is sent again.
         let isLostSettled = if case .none = service.service.repeatProtection { !resendsUnknown } else { false }
         let lost = try isLostSettled ? claimedWithoutOutcome() : []
+        let open = OpenOutcomes(resendsUnknown: resendsUnknown, closing: OwnReason.final)
         for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
             let range = start..<min(start + 10_000, ids.upperBound)
-            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final, withTraits: false) { push in
+            try forEachPush(in: range, PushSelection(unsettled: open)) { push in
                 // Claimed and never settled: recorded as unknown when the run continues, so nothing is sent to it.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)

@@ -14,7 +14,7 @@ struct FormerLife: Hashable, Sendable {
     /// To be made before the gate is passed.
     init(of run: any RunLedger) throws {
         let status = try run.status()
-        (life, cause, isCancelled) = (try run.life(), status.cause, status.state == .cancelled)
+        (life, cause, isCancelled) = (status.epoch, status.cause, status.state == .cancelled)
     }
 
     /// Whether the file said that the store has forgotten something: who resumes the run knows.
@@ -33,7 +33,7 @@ extension RunToSend {
     func noteForgetting(_ ledger: SharedLedger) throws {
         // Of a run that was removed from the store nothing more is to be learned.
         guard let stop = try? ledger.forgetting() else { return }
-        try run.setState(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled])
+        try run.append(.state(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled]))
     }
 
     /// Ends a run, or goes on with it alone, whose store has forgotten something. Without being asked nobody goes on: the file has to have said so before.

@@ -41,7 +41,7 @@ final class OrderMirror: Sendable {
     /// Carries what changed since the last call.
     /// - Parameter isAway: whether the store cannot be told anything now.
     func carry(_ news: MemberNews?, _ ledger: SharedLedger, isAway: Bool) {
-        guard let store = news.flatMap({ RunOrder($0.state) }), let file = try? file.order() else { return }
+        guard let store = news.flatMap({ RunOrder($0.state) }), let file = try? file.status().order else { return }
         let (step, isPassedOn) = state.withLock { state in
             let step = Self.step(file: file, store: store, known: state.known), wasPending = state.pending != nil
             if step == nil { state.known = file }
@@ -53,9 +53,10 @@ final class OrderMirror: Sendable {
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
         // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against the file's.
-        case .intoStore(let order): if (try? ledger.give(order, at: .now())) != nil { try? self.file.notePassedOn(order) }
+        case .intoStore(let order):
+            if (try? ledger.append(.ordered(order, at: .now()))) != nil { try? self.file.notePassedOn(order) }
         case .intoFile(let order):
-            if (try? self.file.give(order, at: .now())) != nil {
+            if (try? self.file.append(.ordered(order, at: .now()))) != nil {
                 state.withLock { $0.known = order }
                 try? self.file.notePassedOn(order)
             }

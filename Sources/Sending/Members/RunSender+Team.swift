@@ -70,7 +70,7 @@ extension RunSender {
                 if try isOver() { return ended(rounds) }
             case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
-            case (.interrupted, .paused): if isConducting { try run.noteEvidenceAtRest() }
+            case (.interrupted, .paused): if isConducting { try run.append(.rested) }
             case (.interrupted, _): break
             }
         }
@@ -123,9 +123,9 @@ extension RunSender {
         try ledger.claimDoubtful(at: clock.now())
         let skipping = services.indices.filter { !services[$0].resendsUnknown }
         if skipping.count == services.count {
-            _ = try run.recordLost(at: clock.now())
+            try run.append(.lost(at: clock.now()))
         } else {
-            for number in skipping { try run.recordLost(ofService: number, at: clock.now()) }
+            for number in skipping { try recordLost(ofService: number, at: clock.now()) }
         }
     }
 }

@@ -45,7 +45,7 @@ extension RunToSend {
             }
             opened = store
             // A run that was begun without the store goes on without it.
-            if try run.claimCount() > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
+            if try run.claims().made > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
             if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
             ledger.begins(time)
@@ -67,7 +67,7 @@ extension RunToSend {
     private func sendAsMember(
         _ stage: RunSender, _ ledger: SharedLedger, after former: FormerLife, _ waiting: ([String]) -> Void
     ) throws -> RunEnd {
-        let life = try run.life()
+        let life = try run.status().epoch
         var hasBegun = false
         while true {
             do {
@@ -84,7 +84,7 @@ extension RunToSend {
             stage.attendance.observer(.rejoins)
             stage.attendance.cancellation.wait(milliseconds: Self.rejoiningMilliseconds)
             try ledger.rejoin()
-            if !hasBegun { hasBegun = try ledger.life() == life }
+            if !hasBegun { hasBegun = try ledger.status().epoch == life }
         }
     }
 

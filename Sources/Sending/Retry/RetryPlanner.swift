@@ -54,7 +54,7 @@ struct RetryPlanner {
         try writer.put(batch)
         if services > 1 { try writer.drop(BitSet(), of: count) }
         settings.runsFolder = FilePaths.absolute(run.catalog.place)
-        (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.life(), outcomes, nil)
+        (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.status().epoch, outcomes, nil)
         return try writer.finish(
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,

@@ -25,7 +25,7 @@ extension RunSender {
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
                 agenda.markDone(wave)
             case .wait(let moment, let wave):
-                try run.noteEvidenceAtRest()
+                try run.append(.rested)
                 var again: [Int] = []
                 let (end, wasPaused) = try wait(until: moment, for: run.plan.waves[wave], left: agenda.left) {
                     again = try reopened(of: &sent)
@@ -50,7 +50,7 @@ extension RunSender {
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
                 case (.interrupted, .paused):
-                    try run.noteEvidenceAtRest()
+                    try run.append(.rested)
                     if let end = waitWhilePaused() { return end }
                     // The person who pauses decides when to continue; a pause makes no device late.
                     agenda.noteActivity(at: clock.now())
@@ -68,13 +68,13 @@ extension RunSender {
     ) {
         let calls = try recordLost()
         let start = WaveAgenda.start(
-            try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
+            try run.claims().first(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try zone(of: wave, in: run))
         attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
         return try deliver(wave.ids, startingAt: start, until: moment, after: calls, in: &rounds)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
-        let count = try run.defer(wave.ids, reason: .tooLate, isTooLate: true, at: now)
+        let count = try run.append(.deferred(wave.ids, .tooLate, isTooLate: true, at: now)).count
         if count > 0 { attendance.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
     }
 
@@ -82,14 +82,14 @@ extension RunSender {
     /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred ones are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
         guard isConducting else { return }
-        for ids in try run.claims().gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
-            try run.defer(ids, reason: .quietHours, isTooLate: false, at: clock.now())
+        for ids in try run.claims().claimed.gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
+            try run.append(.deferred(ids, .quietHours, isTooLate: false, at: clock.now()))
             deferred.insert(ids)
         }
     }
 
     private func time(_ moment: Timestamp, of wave: RunWave) -> RunEvent.WaveTime {
-        RunEvent.WaveTime(moment: moment, zone: try? run.zone(of: wave))
+        RunEvent.WaveTime(moment: moment, zone: try? zone(of: wave, in: run))
     }
 
     // MARK: - Waiting

@@ -5,21 +5,23 @@ import Runs
 extension WaveAgenda {
     /// Collects what is left of a run's waves.
     package init(of run: any RunLedger, _ settings: RunSettings) throws {
-        let (skipped, claims) = (try run.skippedWaves(), try run.claims())
+        let claims = try run.claims()
         let waves = try run.plan.waves.map { wave in
             let isOver =
-                try skipped.contains(wave.ids.lowerBound)
-                || claims.contains(all: wave.ids)
+                try claims.skippedWaves.contains(wave.ids.lowerBound)
+                || claims.claimed.contains(all: wave.ids)
                     && run.plan.legs(of: wave.ids).allSatisfy { leg in
-                        try run.isSettled(
-                            leg.ids, resendsUnknown: settings.ofService(leg.service).unknownPolicy == .resend, closing: [.frequencyCap])
+                        let resends = settings.ofService(leg.service).unknownPolicy == .resend
+                        return try run.unsettled(
+                            in: leg.ids, OpenOutcomes(resendsUnknown: resends, closing: [.frequencyCap])
+                        ).isEmpty
                     }
-            return (zone: try run.zone(of: wave), due: wave.due, isOver: isOver)
+            return (zone: try Sending.zone(of: wave, in: run), due: wave.due, isOver: isOver)
         }
         let schedule = settings.schedule
         self.init(
             waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: schedule?.planning,
-            lastActivity: try run.lastClaim())
+            lastActivity: claims.last)
     }
 
     /// Whether it is too late for every wave.
@@ -30,11 +32,9 @@ extension WaveAgenda {
     }
 }
 
-extension RunLedger {
-    /// The time zone of a wave's devices.
-    func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
-        do throws(Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
-            throw Diagnostic(error.message, file: place, remedy: error.remedy)
-        }
+/// The time zone of a wave's devices.
+func zone(of wave: RunWave, in run: any RunLedger) throws(Diagnostic) -> ZoneRules {
+    do throws(Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
+        throw Diagnostic(error.message, file: run.place, remedy: error.remedy)
     }
 }

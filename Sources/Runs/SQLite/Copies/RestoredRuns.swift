@@ -53,7 +53,7 @@ public struct RestoredRuns: Sendable {
             else { continue }
             runs.append(
                 HeldRun(
-                    id: run.plan.id, retryOf: run.plan.retryOf, life: try run.life(), isOver: status.state == .finished))
+                    id: run.plan.id, retryOf: run.plan.retryOf, life: status.epoch, isOver: status.state == .finished))
         }
         // What cannot be read now may be readable later.
         runs += Self.unreadable(listing, origin)

@@ -26,7 +26,7 @@ extension RunFile {
         }
     }
 
-    /// Notes that nobody sends it any more, and this file knows all that they recorded.
+    /// Notes that no machine sends it any more, and this file has all that they recorded.
     package func noteFetched() throws {
         guard try sharedSince() != nil else { return }
         try write { try $0.execute(sql: "DELETE FROM shared_out") }
@@ -103,17 +103,17 @@ extension RunFile {
     /// Takes over entries, in one transaction with how far that is.
     /// - Parameters:
     ///   - entries: in the order of the store.
-    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim who was claimed before.
+    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim what was claimed before.
     /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
-    package func apply(_ entries: [FetchedEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
+    package func apply(_ entries: [RunEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
         defer { forgetClaims() }
         try write { db in
             try checkOwner(db)
             // Neighbouring outcomes are in few blocks: they are recorded together.
             var outcomes: [[Settlement]] = []
             for entry in entries {
-                if case .outcomes(let settlements) = entry, !hasForgotten {
-                    outcomes.append(settlements)
+                if case .settled(let parts) = entry, !hasForgotten {
+                    outcomes += parts
                     continue
                 }
                 try record(collected: &outcomes, db)
@@ -132,40 +132,43 @@ extension RunFile {
         parts.removeAll(keepingCapacity: true)
     }
 
-    private func apply(_ entry: FetchedEntry, _ db: Database) throws {
+    private func apply(_ entry: RunEntry, _ db: Database) throws {
         switch entry {
-        case .life:
-            try noteEvidence(db)
-            try takeBackStops(db)
-        case .rest: try noteEvidenceAtRest(db)
-        case .claim(let range, let unsent, let at): try claim(range, unsent: unsent, at: at, db)
-        case .outcomes(let settlements): try record([settlements], ids: bounds(of: [settlements]) ?? 0..<0, db)
+        case .claimed(let range, let unsent, let at): try claim(range, unsent: unsent, at: at, db)
+        case .settled(let parts): try record(parts, ids: bounds(of: parts) ?? 0..<0, db)
         case .reopened(let ids, let resendsUnknown, let at): _ = try reopen(ids, resendsUnknown: resendsUnknown, at: at, db)
         case .deferred(let ids, let reason, let isTooLate, let at):
             _ = try `defer`(ids, reason: reason, isTooLate: isTooLate, at: at, db)
-        case .calls(let calls): try name(calls, db)
-        case .forgotten(let numbers): if try db.tableExists("call") { try forgetCalls(numbers, db) }
+        case .callsNamed(let calls): try name(calls, db)
+        case .callsForgotten(let numbers): if try db.tableExists("call") { try forgetCalls(numbers, db) }
         case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service, db)
+        case .epochBegan:
+            try noteEvidence(db)
+            try takeBackStops(db)
+        case .rested: try noteEvidenceAtRest(db)
+        case .lost, .segment, .state, .finished, .ordered, .epochNoted, .epochConfirmed, .epochEnded, .claimsNoted:
+            throw broken("the journal has an entry that is never written into it")
         }
     }
 
-    /// Takes over an entry of a store that has forgotten others. Whoever may have been handed over counts as claimed; whoever was claimed twice is unknown, as
-    /// nobody can say which of the two claims an outcome belongs to. The first outcome counts.
-    private func applyInDoubt(_ entry: FetchedEntry, _ db: Database) throws {
+    /// Takes over an entry of a store that has forgotten others. A recipient that may have been handed over counts as claimed; one that was claimed twice is unknown, as
+    /// nothing shows which of the two claims an outcome belongs to. The first outcome counts.
+    private func applyInDoubt(_ entry: RunEntry, _ db: Database) throws {
         switch entry {
-        case .claim(let range, let unsent, let at):
+        case .claimed(let range, let unsent, let at):
             let earlier = try claims(db, around: range)
             let fresh = ClaimSet(earlier.gaps(in: range))
             try claim(missingIn: earlier, of: fresh.ranges, at: at, db)
             try recordFirst(unsent.filter { fresh.contains($0.recipient) }, db)
             let twice = earlier.ranges(in: range).flatMap(\.self)
             try recordFirst(twice.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: at) }, db)
-        case .outcomes(let settlements):
+        case .settled(let parts):
+            let settlements = parts.flatMap(\.self)
             guard let ids = try bounds(of: [settlements]) else { return }
             let handedOver = settlements.lazy.filter { $0.outcome != .unsent }.map { $0.recipient..<$0.recipient + 1 }
             try claim(missingIn: claims(db, around: ids), of: ClaimSet(handedOver).ranges, at: settlements[0].settledAt, db)
             try recordFirst(settlements, db)
-        case .calls(let calls):
+        case .callsNamed(let calls):
             for var call in calls {
                 try claim(missingIn: claims(db), of: ClaimSet(call.recipients.lazy.map { $0..<$0 + 1 }).ranges, at: call.namedAt, db)
                 // The store may give out a number again that it gave out before.
@@ -173,19 +176,19 @@ extension RunFile {
                 try name([call], db)
             }
         // It may be about another call of the same number.
-        case .forgotten: break
-        case .life, .rest, .reopened, .deferred, .receipts: try apply(entry, db)
+        case .callsForgotten: break
+        default: try apply(entry, db)
         }
     }
 
-    /// Claims those of some recipients who are not claimed yet.
+    /// Claims those of some recipients that are not claimed yet.
     private func claim(missingIn claims: ClaimSet, of ids: [Range<Int>], at moment: Timestamp, _ db: Database) throws {
         for range in ids {
             for missing in claims.gaps(in: range) { try claim(missing, unsent: [], at: moment, db) }
         }
     }
 
-    /// Records outcomes of those who have none other than `unsent`.
+    /// Records outcomes of recipients that have none other than `unsent`.
     private func recordFirst(_ settlements: [Settlement], _ db: Database) throws {
         guard let ids = try bounds(of: [settlements]) else { return }
         var board = try OutcomeBoard(db, self, ids: ids)
@@ -197,7 +200,7 @@ extension RunFile {
         if !first.isEmpty { try record([first], ids: ids, db) }
     }
 
-    /// Counts recipients as claimed whom the process that has the file is sure to have claimed, though the store has forgotten it.
+    /// Counts recipients as claimed that the process with the file is sure to have claimed, though the store has forgotten it.
     package func takeAsClaimed(_ ids: [Range<Int>], at moment: Timestamp) throws {
         defer { forgetClaims() }
         try write { db in
@@ -239,12 +242,12 @@ extension RunFile {
         }
     }
 
-    /// Recipients that are not settled, as `forEachUnsettledPush` finds them, also where the file has no recipients.
-    package func unsettled(
-        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>
+    /// Recipients that are not settled, as `forEachPush` finds them, also where the file has no recipients.
+    package func unsettledPushes(
+        in range: Range<Int>, _ open: OpenOutcomes
     ) throws -> [(id: Int, attempts: Int, mayHaveArrived: Bool)] {
         try read { db in
-            try openSlots(db, in: range, resendsUnknown: resendsUnknown, closing: closing).map { id, slot in
+            try openSlots(db, in: range, open).map { id, slot in
                 (id, slot?.attempts ?? 0, slot?.outcome != .unsent)
             }
         }
@@ -300,8 +303,7 @@ extension RunFile {
     }
 
     /// Takes over how the run is in the store, as it stands there, after what its journal says.
-    /// - Parameter legs: what holds legs, or stopped them, by their first ids.
-    package func takeOver(_ status: RunStatus, legs: [Int: LegState]) throws {
+    package func takeOver(_ status: RunStatus) throws {
         try write { db in
             try checkOwner(db)
             try db.execute(
@@ -312,7 +314,7 @@ extension RunFile {
                 ])
             try db.execute(sql: RunSchema.legStateTable)
             try db.execute(sql: "DELETE FROM leg_state")
-            for (first, state) in legs {
+            for (first, state) in status.segments {
                 try db.execute(
                     sql: "INSERT INTO leg_state VALUES (?, ?, ?)",
                     arguments: [first, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? ""])

@@ -3,9 +3,9 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Who conducts a run, its lives and its states.
+/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the store that are changed in place.
 extension SharedLedger {
-    package func lockForSending(isSending: Bool) throws {
+    package func lockForSending(isSending: Bool = true) throws {
         let me = try join()
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
@@ -34,8 +34,8 @@ extension SharedLedger {
 
     package func unlock() { try? leave() }
 
-    package func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
-        let (reached, claimed) = (try reached(), try claimCount())
+    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+        let (reached, claimed) = (try reached(), try claims().made)
         return try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 let row = try row(connection, locking: true)
@@ -50,7 +50,7 @@ extension SharedLedger {
         }
     }
 
-    package func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         let firing = firing.withLock { $0 }
         try change(to: .running, cause: nil, at: now, from: expected, as: life) { connection in
@@ -60,7 +60,7 @@ extension SharedLedger {
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
         }
         state.withLock { $0.life = life }
-        try append(.life, at: now)
+        try write(.epochBegan(life, at: now, from: []), at: now)
     }
 
     /// Begins a life of the run, unless members send it already, it has finished, or the store has forgotten something: then this process only takes part, or
@@ -72,7 +72,7 @@ extension SharedLedger {
     package func takeUp(
         life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
     ) throws {
-        // Somebody may still be recording the last answers, and nobody may have declared a killed conductor dead.
+        // A member may still be recording the last answers, and a killed conductor may not be declared dead yet.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
@@ -103,7 +103,7 @@ extension SharedLedger {
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
-    package func confirm(givenUp: Set<String>) throws -> Bool {
+    func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 guard let life = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
@@ -116,19 +116,14 @@ extension SharedLedger {
         }
     }
 
-    /// What the journal holds says how far the run is.
-    package func endLife() throws {}
-
-    package func note(claimed: Int) throws {}
-
-    package func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+    func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         if state == .running { try lockForSending(isSending: true) }
         // An end that is recorded at the same moment as a cancellation must not take its place.
         let expected = expected ?? (state == .stopped || state == .finished ? [.running, .paused, state] : nil)
         try change(to: state, cause: cause, at: now, from: expected)
     }
 
-    package func give(_ order: RunOrder, at now: Timestamp) throws {
+    func give(_ order: RunOrder, at now: Timestamp) throws {
         guard try ask({ try row($0).members > 0 }) else {
             throw Diagnostic(
                 "no process is sending this run", file: place,
@@ -151,14 +146,14 @@ extension SharedLedger {
         return try state()
     }
 
-    package func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+    func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
         let cause = objection(try replica.figures(withGroups: isAtHome))
         try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: [.running, .paused])
         return cause
     }
 
-    /// Records a state. The row of the run is locked meanwhile, so that of two orders at the same moment the second sees the first.
+    /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the first.
     /// - Parameters:
     ///   - next: the life that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
     ///   - alongside: what else is changed in the same transaction.
@@ -169,7 +164,7 @@ extension SharedLedger {
         let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // What a member knows that was declared dead is outdated. Whoever is none may give orders.
+                // What a member knows that was declared dead is outdated. A process that is no member may give orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.life == next { return }
@@ -181,7 +176,7 @@ extension SharedLedger {
                         "the run is now \(row.state.rawValue), no longer \(wanted)", file: place,
                         remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
                 }
-                // What the store has forgotten stays known when somebody cancels the run.
+                // What the store has forgotten stays known when a person cancels the run.
                 let cause = state == .cancelled ? row.forgetting.map(StopCause.ledger) ?? cause : cause
                 try connection.run(
                     """
@@ -215,22 +210,18 @@ extension SharedLedger {
 
     // MARK: - Legs
 
-    package func legStates() throws -> [Int: LegState] {
+    func segmentStates(_ connection: PostgresConnection) throws -> [Int: LegState] {
         var states: [Int: LegState] = [:]
-        try ask { connection in
-            states = [:]
-            try connection.run(
-                "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
-            ) { cells in
-                let state = LegState(
-                    heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
-                if state != LegState() { states[cells.int(0)] = state }
-            }
+        try connection.run(
+            "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
+        ) { cells in
+            let state = LegState(heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
+            if state != LegState() { states[cells.int(0)] = state }
         }
         return states
     }
 
-    package func setState(_ state: LegState, of leg: RunLeg) throws {
+    func setState(_ state: LegState, of leg: RunLeg) throws {
         guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
         let (me, life) = self.state.withLock { ($0.sender, $0.life) }
         try ask { connection in
@@ -251,14 +242,11 @@ extension SharedLedger {
 
     // MARK: - Judging
 
-    package func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
-        isAtHome ? replica.tokenEvidenceOfRetried(ofService: service) : TokenEvidence()
-    }
-
-    package func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
+    package func answers(ofService service: Int) throws -> ServiceAnswers {
         try refresh()
-        return try replica.evidenceBeforeLives(ofService: service)
+        var answers = try replica.answers(ofService: service)
+        // Only the machine that has the run's file has those that it retries.
+        if !isAtHome { answers.ofRetried = TokenEvidence() }
+        return answers
     }
-
-    package func noteEvidenceAtRest() throws { try append(.rest, at: .now()) }
 }
