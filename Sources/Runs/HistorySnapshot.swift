@@ -17,16 +17,16 @@ public struct HistorySnapshot: Sendable {
     /// Why the record could not be read; nil when it could.
     public var failure: Diagnostic? { if case .failure(let why) = known { why } else { nil } }
 
-    /// Runs of a campaign that were begun, also those whose files are gone. Empty when nothing is known.
-    public func begun(of campaign: String) -> [String: SendingHistory.Entry] {
-        guard case .success(let known) = known else { return [:] }
-        return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
+    /// Runs of a campaign that were begun, also those whose files are gone.
+    /// - Throws: `Diagnostic`: the record could not be read. That does not mean "none".
+    public func begun(of campaign: String) throws -> [String: SendingHistory.Entry] {
+        try known.get().begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
-    /// Runs whose last life began at a moment or later, the newest first, also those whose files are gone. Empty when nothing is known.
-    public func begun(since moment: Timestamp) -> [(run: String, entry: SendingHistory.Entry)] {
-        guard case .success(let known) = known else { return [] }
-        return known.begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
+    /// Runs whose last life began at a moment or later, the newest first, also those whose files are gone.
+    /// - Throws: as `begun(of:)`.
+    public func begun(since moment: Timestamp) throws -> [(run: String, entry: SendingHistory.Entry)] {
+        try known.get().begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
             .sorted { ($1.entry.begunAt, $1.run) < ($0.entry.begunAt, $0.run) }
     }
 
@@ -34,9 +34,9 @@ public struct HistorySnapshot: Sendable {
     func backup(of run: String) -> Timestamp? { if case .success(let known) = known { known.backups[run] } else { nil } }
 
     /// Runs of a campaign that were put back from a backup, by their ids.
-    public func restored(of campaign: String) -> [String] {
-        guard case .success(let known) = known else { return [] }
-        return known.backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }.sorted()
+    /// - Throws: as `begun(of:)`.
+    public func restored(of campaign: String) throws -> [String] {
+        try known.get().backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }.sorted()
     }
 
     /// What a record says about a run.

@@ -8,6 +8,20 @@ public enum RunID {
         "\(now.compact)-\(campaign)-\(TextFormat.hex(seed.high >> 48, digits: 4))"
     }
 
+    /// Whether a text can be an id: with a moment that exists, a campaign's name and four hex digits.
+    static func isPossible(_ text: String) -> Bool {
+        func number(_ from: Int, _ count: Int) -> Int { Int(text.dropFirst(from).prefix(count)) ?? -1 }
+        guard text.utf8.allSatisfy({ $0 < 0x80 }), let campaign = campaign(of: text[...]), text.dropFirst(15).first == "-",
+            LocalTime(year: number(0, 4), month: number(4, 2), day: number(6, 2), hour: number(9, 2), minute: number(11, 2)) != nil,
+            number(13, 2) < 60, text.dropLast(4).last == "-"
+        else { return false }
+        // As campaigns may be called.
+        return campaign.utf8.count <= 64 && campaign.utf8.allSatisfy { isDigit($0) || (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "-") }
+            && text.utf8.suffix(4).allSatisfy { isDigit($0) || (0x61...0x66).contains($0) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
     /// The campaign that an id names; nil when it is not an id.
     package static func campaign(of id: Substring) -> Substring? {
         guard moment(of: id) != nil, id.utf8.count > 21 else { return nil }
@@ -24,7 +38,7 @@ public enum RunID {
         let moment = name.prefix(15)
         let isMoment =
             moment.utf8.count == 15
-            && moment.utf8.enumerated().allSatisfy { place, byte in place == 8 ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte) }
+            && moment.utf8.enumerated().allSatisfy { place, byte in place == 8 ? byte == UInt8(ascii: "-") : isDigit(byte) }
         return isMoment ? moment : nil
     }
 }

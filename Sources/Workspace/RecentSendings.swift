@@ -57,10 +57,11 @@ public struct RecentSendings: Sendable {
     ///   - settings: runs to other environments do not count, nor do rehearsals, tests and silent pushes.
     ///   - moment: nil for `hours` ago, which is also the earliest.
     ///   - own: a run that does not count.
+    /// - Throws: `Diagnostic`: the record of what was sent cannot be read.
     public init(
         of app: String, in settings: RunSettings, _ catalog: RunsFolder, since moment: Timestamp? = nil, now: Timestamp,
         besides own: String? = nil
-    ) {
+    ) throws {
         let earliest = now.adding(seconds: -Double(Self.hours * 3600))
         let since = max(moment ?? earliest, earliest)
         (self.since, self.now) = (since, now)
@@ -72,7 +73,7 @@ public struct RecentSendings: Sendable {
         let record = HistorySnapshot(of: catalog)
         var ends: LifeSequence?
         // A slow run may have begun the day before.
-        for (id, entry) in record.begun(since: earliest.adding(seconds: -86_400)) where id != own && all.count < Self.mostRuns {
+        for (id, entry) in try record.begun(since: earliest.adding(seconds: -86_400)) where id != own && all.count < Self.mostRuns {
             guard entry.scope.map({ !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) }) ?? true else { continue }
             do {
                 let run = try catalog.open(id, patienceSeconds: Self.patienceSeconds)

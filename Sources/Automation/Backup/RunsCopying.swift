@@ -77,7 +77,7 @@ struct RunsCopying {
         let begun = done
         problems += try problem(with: "console/\(AccountStore.fileName)") { step in
             try DatabaseCopy.make(of: path, at: copy) { now, of in try step(begun + now) }
-            try AccountStore.removeSessions(fromCopy: copy)
+            try AccountStore.removeSessions(fromCopy: copy, of: path)
         }
     }
 

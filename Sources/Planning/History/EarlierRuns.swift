@@ -34,7 +34,7 @@ public struct EarlierRuns: Sendable {
         self.settings = settings
         let record = HistorySnapshot(of: catalog)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
-        held = record.restored(of: campaign).compactMap { id in
+        held = try record.restored(of: campaign).compactMap { id in
             guard id != own, let run = try? catalog.open(id) else { return nil }
             defer { run.close() }
             // A run that cannot be read must not keep the campaign from being planned.
@@ -45,7 +45,7 @@ public struct EarlierRuns: Sendable {
                 $0.run != held.run && $0.accepted ?? 0 > 0 && $0.began.epochSeconds > held.backupAt.epochSeconds
             }
         }
-        unaccounted = record.begun(of: campaign).filter { id, entry in
+        unaccounted = try record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
                 settings.sharesList(with: scope.environment), !settings.isRehearsal
             else { return false }

@@ -37,7 +37,7 @@ struct KnownDevices {
         suppressed = try lists.suppressedDevices(hash: history.elsewhere?.hash)
         capped = try history.cappedDevices(beside: suppressed, in: catalog, onStoreAway: note)
         storeAway = away
-        var recent = countsRecent ? RecentSendings(of: app, in: settings, catalog, now: history.now) : nil
+        var recent = countsRecent ? try RecentSendings(of: app, in: settings, catalog, now: history.now) : nil
         // All tables of a scan have one hash.
         recent?.readDevices(catalog, hash: suppressed?.hash ?? capped?.hash ?? .random())
         self.recent = recent

@@ -12,9 +12,7 @@ extension LifeSequence {
         }
         self.init(
             try db.all("SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") { row in
-                Event(
-                    number: try row.count(0), run: try row.string(1), life: try row.string(2), isEnd: try row.flag(3), at: try row.moment(4)
-                )
+                Event(number: try row.count(0), run: try row.run(1), life: try row.life(2), isEnd: try row.flag(3), at: try row.moment(4))
             })
     }
 

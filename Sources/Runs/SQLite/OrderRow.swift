@@ -5,7 +5,7 @@ import GRDB
 enum OrderRow {
     static let columns = """
         number, nonce, kind, run, file, campaign, occurrence, digest, reason, ordered_by, asked_at, lapses_at, machine_start, uptime_ms,
-        state, life, details, made, changed_at, most_devices
+        life, \(making), changed_at, most_devices
         """
 
     /// What columns hold of a kind: run, file, campaign, occurrence, digest, reason, most_devices.
@@ -80,17 +80,37 @@ enum OrderRow {
         // A column may be NULL, but not of another type.
         func text(_ column: CInt) throws -> String? { try row.optional(column, row.string) }
         let parts = Parts(
-            run: try text(3), file: try text(4), campaign: try text(5), occurrence: try text(6), digest: try text(7), reason: try text(8),
-            mostDevices: try row.optional(19, row.count))
+            run: try row.optional(3, row.run), file: try text(4), campaign: try text(5), occurrence: try row.optional(6, row.occurrence),
+            digest: try text(7), reason: try text(8), mostDevices: try row.optional(19, row.audience))
         guard let kind = kind(try row.string(2), parts) else { throw row.mismatch(2, "an order that its other columns fit") }
-        let details = try row.string(16)
-        guard let state = OrderState(name: try row.string(14), values: details.isEmpty ? .null : try row.json(16), life: try row.string(15))
-        else { throw row.mismatch(14, "a state that its other columns fit") }
+        let values = try row.unlessBlank(17, row.json) ?? .null
+        guard let state = OrderState(name: try row.string(16), values: values, life: try row.string(14)) else {
+            throw row.mismatch(16, "a state that its other columns fit")
+        }
+        let made = try made(row, from: 15)
+        if made == nil, let named = try endedRun(row, from: 16), named != kind.run { throw row.mismatch(17, "about the run of the order") }
         return PlacedOrder(
             number: Int64(try row.int(0)),
             order: Order(
                 nonce: try row.string(1), kind: kind, by: try row.string(9), askedAt: try row.moment(10), lapsesAt: try row.moment(11),
                 uptime: Uptime(start: try row.string(12), milliseconds: Int64(try row.count(13)))),
-            state: state, made: try text(17), changedAt: try row.moment(18))
+            state: state, made: made, changedAt: try row.moment(18))
+    }
+
+    /// The columns that tell which run an order made.
+    static let making = "made, state, details"
+
+    /// The run that an order made, of a row that has the columns `making`; nil for none.
+    /// - Throws: `DatabaseError`: it cannot be a run, or the details of the order's end name another.
+    static func made(_ row: PreparedStatement.Row, from column: CInt) throws -> String? {
+        guard let made = try row.optional(column, row.run) else { return nil }
+        if let named = try endedRun(row, from: column + 1), named != made { throw row.mismatch(column, "the run that the order's details name") }
+        return made
+    }
+
+    /// The run that the details of an order's end name, in the columns state and details; nil for none. What an order was refused for may be about another.
+    private static func endedRun(_ row: PreparedStatement.Row, from column: CInt) throws -> String? {
+        guard ["done", "left"].contains(try row.string(column)) else { return nil }
+        return try row.unlessBlank(column + 1, row.json)?["run"]?.stringValue
     }
 }

@@ -12,7 +12,9 @@ public final class OrderStore: Sendable {
     private static let applicationID = 0x566F_6C6F
     /// 2: `most_devices`. A file of version 1 gets the column when a process that writes opens it.
     static let version = 2
-    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the record of orders")
+    private static let format = DatabaseFormat(
+        applicationID: applicationID, version: version, name: "the record of orders",
+        remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
     /// How long a call waits for another process.
     private static let patienceSeconds = 5.0
     /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
@@ -33,7 +35,7 @@ public final class OrderStore: Sendable {
         self.path = path
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
         try DatabaseFile.makeDatabase(path, doing: "cannot write the orders", .planning)
-        database = try Self.translating(path) { try Self.connect(path) }
+        database = try Self.format.translating(path) { try Self.connect(path) }
         identity = DatabaseFile.identity(path)
     }
 
@@ -43,14 +45,14 @@ public final class OrderStore: Sendable {
         configuration.busyMode = .timeout(patienceSeconds)
         configuration.maximumReaderCount = 1
         let pool = try SuppressionFile.inTurn(path) {
-            try format.checkUntouched(path, patienceSeconds: patienceSeconds, stranger: notOrders(path))
+            try format.checkUntouched(path, patienceSeconds: patienceSeconds)
             return try DatabasePool(path: path, configuration: configuration)
         }
         try pool.writeWithoutTransaction { db in
             // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken again.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
-                if try !check(db, path: path) { try create(db) } else { try upgrade(db) }
+                if try !format.check(db, path: path) { try create(db) } else { try upgrade(db) }
                 return .commit
             }
         }
@@ -69,7 +71,7 @@ public final class OrderStore: Sendable {
     /// - Throws: also when the form's key belongs to another order, of another person or with other contents.
     public func place(_ order: Order) throws -> PlacedOrder {
         try Self.checkLengths(order)
-        return try Self.translating(path) {
+        return try Self.format.translating(path) {
             try database.write { db in
                 if let known = try Self.order(order.nonce, db, path) {
                     guard known.order.kind == order.kind, known.order.by == order.by else { throw Self.isUsed }
@@ -77,7 +79,7 @@ public final class OrderStore: Sendable {
                 }
                 try Self.insert(order, db)
                 guard let placed = try Self.order(order.nonce, db, path) else {
-                    throw Self.damaged(path, what: "an order in it is missing")
+                    throw Self.format.damaged(path, what: "an order in it is missing")
                 }
                 return placed
             }
@@ -98,6 +100,13 @@ public final class OrderStore: Sendable {
         try check(order.nonce, "key", from: 1, through: longestNonce)
         try check(order.by, "name", from: 1, through: longestName)
         for text in OrderRow.texts(of: order.kind) { try check(text, "text", through: longestText) }
+        // No row holds any other: it would be read as damaged.
+        if let run = order.kind.run, !RunID.isPossible(run) {
+            throw Diagnostic("an order names a run that cannot be: \(TextFormat.foreign(run))", remedy: "Nothing was ordered.")
+        }
+        if let time = order.kind.time, LocalTime(time.occurrence)?.description != time.occurrence {
+            throw Diagnostic("an order names a time that cannot be: \(TextFormat.foreign(time.occurrence))", remedy: "Nothing was ordered.")
+        }
     }
 
     // MARK: - Taking
@@ -152,7 +161,7 @@ public final class OrderStore: Sendable {
     }
 
     private func change(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(sql: sql, arguments: arguments)
                 return db.changesCount > 0
@@ -164,7 +173,7 @@ public final class OrderStore: Sendable {
 
     /// An order by its key; nil for an unknown key.
     public func order(_ nonce: String) throws -> PlacedOrder? {
-        try Self.translating(path) { try database.read { try Self.order(nonce, $0, path) } }
+        try Self.format.translating(path) { try database.read { try Self.order(nonce, $0, path) } }
     }
 
     /// All orders about a run, or that made it, in the order in which they were placed.
@@ -173,12 +182,12 @@ public final class OrderStore: Sendable {
     /// The accounts that had a run made: with a plan, a test or a retry. They do not approve it.
     /// - Throws: `Diagnostic`: a row that made it, or may have, cannot be read.
     public func askers(ofRun run: String) throws -> Set<String> {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.read { db in
                 var damaged: Diagnostic?
-                let askers = try db.all("SELECT number, made, ordered_by FROM placed WHERE made IS NOT NULL") { row in
+                let askers = try db.all("SELECT number, ordered_by, \(OrderRow.making) FROM placed WHERE made IS NOT NULL") { row in
                     do {
-                        return try row.string(1) == run ? try row.string(2) : nil
+                        return try OrderRow.made(row, from: 2) == run ? try row.string(1) : nil
                     } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH {
                         damaged = try Self.mistake(error, number: Int64(row.int(0)), path)
                         return nil
@@ -192,7 +201,7 @@ public final class OrderStore: Sendable {
     }
 
     private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> OrderListing {
-        try Self.translating(path) { try database.read { try Self.fetch(condition, arguments, $0, path) } }
+        try Self.format.translating(path) { try database.read { try Self.fetch(condition, arguments, $0, path) } }
     }
 
     /// What a folder's orders are, newest first, whether or not processes work with them; none when there is no file.
@@ -200,7 +209,7 @@ public final class OrderStore: Sendable {
         let path = path(in: folder)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
         guard DatabaseFile.kind(path) != .missing else { return OrderListing() }
-        return try translating(path) {
+        return try format.translating(path) {
             try InterruptedChange.takingBack(path) {
                 var configuration = Configuration()
                 configuration.readonly = true
@@ -209,7 +218,7 @@ public final class OrderStore: Sendable {
                 defer { try? database.close() }
                 return try database.read { db in
                     // Another process has just made the file.
-                    guard try check(db, path: path) else { return OrderListing() }
+                    guard try format.check(db, path: path) else { return OrderListing() }
                     return try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], db, path)
                 }
             }
@@ -293,38 +302,6 @@ public final class OrderStore: Sendable {
         try db.execute(sql: "ALTER TABLE placed ADD COLUMN most_devices INTEGER; PRAGMA user_version = \(version);")
     }
 
-    /// - Returns: false when the file is empty.
-    /// - Throws: `Diagnostic` when it is no record of orders that this version can use.
-    private static func check(_ db: Database, path: String) throws -> Bool {
-        try format.check(db, path: path, stranger: notOrders(path))
-    }
-
-    private static func notOrders(_ path: String) -> Diagnostic {
-        Diagnostic(
-            "this is not a record of orders, but is in its place", file: path,
-            remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again."
-        )
-    }
-
-    private static func damaged(_ path: String, what: String) -> Diagnostic {
-        Diagnostic("the record of orders is damaged: \(what)", file: path, remedy: notOrders(path).remedy)
-    }
-
     private static let isUsed = Diagnostic(
         "this form was already used for another order", remedy: "Load the page again, and order from there. Nothing was ordered now.")
-
-    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
-            switch error.resultCode {
-            case .SQLITE_NOTADB: throw notOrders(path)
-            case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
-            case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
-            case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")
-            default:
-                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
-                diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of orders")
-                throw diagnostic
-            }
-        }
-    }
 }

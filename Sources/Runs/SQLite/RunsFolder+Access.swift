@@ -60,12 +60,22 @@ extension RunsFolder {
         }
     }
 
-    /// What is wrong with the record of what was sent, or with a list: planning needs them, so that is said before a time comes.
+    /// What is wrong with a list or a record: planning and sending need them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = FilePaths.join(place, name: name),
-            isList = name.hasPrefix(SuppressionList.prefix) && name.hasSuffix(DatabaseFile.suffix)
-        guard isList || name == SendingHistory.fileName else { return nil }
-        return damage(of: name, path, &known) { isList ? SuppressionFile.damage(path) : HistorySnapshot(of: self).failure }
+        let path = FilePaths.join(place, name: name)
+        return damage(of: name, path, &known) {
+            switch name {
+            case SendingHistory.fileName: HistorySnapshot(of: self).failure
+            case ScheduleStore.fileName: Self.failure { _ = try schedule.read() }
+            case OrderStore.fileName: Self.failure { _ = try orders.read() }
+            default: SuppressionList.isNamed(name) ? SuppressionFile.damage(path) : nil
+            }
+        }
+    }
+
+    private static func failure(_ body: () throws -> Void) -> Diagnostic? {
+        do { try body() } catch { return Diagnostic(explaining: error) }
+        return nil
     }
 
     /// What is wrong with a run, which `volley runs` says as well: it may be one that has not ended.

@@ -251,9 +251,9 @@ extension RunsFolder {
     /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send, oldest first; also retries and
     /// tests. Files that cannot be opened are skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
-    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    /// - Throws: `Diagnostic`: the folder cannot be listed, or the record could not be read.
     public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [RunFile] {
-        let begun = known.begun(of: campaign)
+        let begun = try known.begun(of: campaign)
         return try runs(of: campaign, where: isWanted).filter { run in
             if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }
             // The record may have been restored from a backup, or be missing.

@@ -14,7 +14,9 @@ public final class ScheduleStore: Sendable {
     /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
     /// 3: the table `approval`.
     static let version = 3
-    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the schedule's record")
+    private static let format = DatabaseFormat(
+        applicationID: applicationID, version: version, name: "the record of a schedule",
+        remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
 
     /// Where it is, for messages.
     public var place: String { path }
@@ -31,8 +33,8 @@ public final class ScheduleStore: Sendable {
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         let isNew = DatabaseFile.kind(path) == .missing
         try DatabaseFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
-        database = try Self.translating(path) {
-            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: 10, stranger: Self.notASchedule(path)) }
+        database = try Self.format.translating(path) {
+            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: 10) }
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
             configuration.maximumReaderCount = 1
@@ -41,7 +43,7 @@ public final class ScheduleStore: Sendable {
                 // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a time would fire twice.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
-                    if try !Self.check(db, path: path) {
+                    if try !Self.format.check(db, path: path) {
                         if !isNew { try Self.checkNothingKnown(folder) }
                         try Self.create(db)
                     } else {
@@ -86,14 +88,14 @@ public final class ScheduleStore: Sendable {
         let path = FilePaths.join(folder, name: fileName)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard DatabaseFile.kind(path) == .file else { return SavedSchedule() }
-        return try translating(path) {
+        return try format.translating(path) {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             let result = try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration)
                 let result = try database.read { db in
-                    guard try check(db, path: path) else { return nil as SavedSchedule? }
+                    guard try format.check(db, path: path) else { return nil as SavedSchedule? }
                     // One that only reads leaves a file of an older format as it is.
                     let approvals = try formatNumber(db) < 3 ? [] : try approvals(db)
                     return SavedSchedule(
@@ -109,11 +111,11 @@ public final class ScheduleStore: Sendable {
 
     /// Firings that are open, or that ended at or after a moment; in the order of their times.
     public func scheduledRuns(since: Timestamp) throws -> [ScheduledRun] {
-        try Self.translating(path) { try database.read { try Self.scheduledRuns($0, since: since) } }
+        try Self.format.translating(path) { try database.read { try Self.scheduledRuns($0, since: since) } }
     }
 
     /// All campaigns that ever had a schedule here, by name.
-    public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
+    public func campaigns() throws -> [ScheduledCampaign] { try Self.format.translating(path) { try database.read(Self.campaigns) } }
 
     /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
     /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
@@ -122,7 +124,7 @@ public final class ScheduleStore: Sendable {
     public func save(
         _ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
     ) throws -> Set<ScheduledRun.Key> {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             while true {
                 do { return try write(scheduledRuns, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                     guard waits() else { throw error }
@@ -149,7 +151,7 @@ public final class ScheduleStore: Sendable {
     /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between a backup and now is not known.
     /// - Parameter begun: runs that were begun; what was open with another one is skipped.
     func noteRestored(begun: Set<String>, at now: Timestamp) throws {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(sql: "CREATE TABLE IF NOT EXISTS restored (at INTEGER NOT NULL)  -- epoch milliseconds")
                 try db.execute(sql: "INSERT INTO restored VALUES (?)", arguments: [now.epochMilliseconds])
@@ -165,7 +167,7 @@ public final class ScheduleStore: Sendable {
 
     /// The moment at which the record was last put back from a backup: no time up to then fires by itself. nil if it never was.
     public func restoredAt() throws -> Timestamp? {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.read { db in
                 guard try db.tableExists("restored") else { return nil }
                 return try db.first("SELECT max(at) FROM restored") { row in try row.optional(0, row.moment) } ?? nil
@@ -176,11 +178,11 @@ public final class ScheduleStore: Sendable {
     // MARK: - Approvals ahead
 
     /// Times that people approved before they are planned.
-    public func approvals() throws -> [AdvanceApproval] { try Self.translating(path) { try database.read(Self.approvals) } }
+    public func approvals() throws -> [AdvanceApproval] { try Self.format.translating(path) { try database.read(Self.approvals) } }
 
     /// Records an approval of a time, in place of an earlier one of the same time.
     public func save(_ approval: AdvanceApproval) throws {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(
                     sql: """
@@ -197,7 +199,7 @@ public final class ScheduleStore: Sendable {
 
     /// Forgets the approval of a time.
     public func removeApproval(of key: ScheduledRun.Key) throws {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(
                     sql: "DELETE FROM approval WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
@@ -209,8 +211,8 @@ public final class ScheduleStore: Sendable {
         let sql = "SELECT campaign, occurrence, digest, most_devices, approved_by, approved_at FROM approval ORDER BY campaign, occurrence"
         return try db.all(sql) { row in
             AdvanceApproval(
-                key: .init(campaign: try row.string(0), occurrence: try row.string(1)), digest: try row.string(2),
-                mostDevices: try row.count(3), name: try row.string(4), approvedAt: try row.moment(5))
+                key: .init(campaign: try row.string(0), occurrence: try row.occurrence(1)), digest: try row.string(2),
+                mostDevices: try row.audience(3), name: try row.string(4), approvedAt: try row.moment(5))
         }
     }
 
@@ -234,7 +236,7 @@ public final class ScheduleStore: Sendable {
 
     /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent for it.
     public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 let before = try Self.scheduledRun(scheduledRun.key, db)
                 if let before, before.run != scheduledRun.run, before.state != .skipped { return Claim(holder: before) }
@@ -247,7 +249,7 @@ public final class ScheduleStore: Sendable {
 
     /// Restores the entry from before a run claimed its time: nothing of it was sent.
     public func returnTime(_ scheduledRun: ScheduledRun, before: ScheduledRun?) throws {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 guard try Self.scheduledRun(scheduledRun.key, db)?.run == scheduledRun.run else { return }
                 try Self.remove(scheduledRun.key, db)
@@ -259,7 +261,7 @@ public final class ScheduleStore: Sendable {
     /// Cancels the time that a run is being planned for. `volley schedule` then sends nothing of it.
     /// - Returns: the time; nil when the run is not being planned: it has a plan by now, or has none to be made.
     public func cancelPlanning(of run: String, at now: Timestamp) throws -> ScheduledRun? {
-        try Self.translating(path) {
+        try Self.format.translating(path) {
             try database.write { db in
                 guard
                     var time = try db.first(
@@ -274,7 +276,7 @@ public final class ScheduleStore: Sendable {
 
     /// The time of this name; nil if it has not come.
     public func scheduledRun(_ key: ScheduledRun.Key) throws -> ScheduledRun? {
-        try Self.translating(path) { try database.read { db in try Self.scheduledRun(key, db) } }
+        try Self.format.translating(path) { try database.read { db in try Self.scheduledRun(key, db) } }
     }
 
     /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent, resumed or cancelled it.
@@ -293,7 +295,7 @@ public final class ScheduleStore: Sendable {
     /// Of each campaign the last scheduled run whose time has come and that came to an end; times that were left out beforehand are not yet among them.
     public func lastEnded(at now: Timestamp) throws -> [ScheduledRun] {
         let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
-        return try Self.translating(path) {
+        return try Self.format.translating(path) {
             try database.read { db in
                 try Self.campaigns(db).compactMap { campaign in
                     let latest = Self.columns + " WHERE campaign = ? AND begins_at <= ? ORDER BY begins_at DESC LIMIT 5"
@@ -361,8 +363,8 @@ public final class ScheduleStore: Sendable {
     private static func scheduledRun(_ row: PreparedStatement.Row, isOlder: Bool = false) throws -> ScheduledRun {
         let problem = try row.string(5)
         return ScheduledRun(
-            key: .init(campaign: try row.string(0), occurrence: try row.string(1)), file: try row.string(2),
-            run: try row.optional(3, row.string), state: try row.word(4),
+            key: .init(campaign: try row.string(0), occurrence: try row.occurrence(1)), file: try row.string(2),
+            run: try row.optional(3, row.run), state: try row.word(4),
             problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem), begins: try row.moment(6), ends: try row.moment(7),
             changedAt: try row.moment(8))
     }
@@ -371,12 +373,6 @@ public final class ScheduleStore: Sendable {
         try db.all("SELECT name, file, times, decided_through FROM campaign ORDER BY name") { row in
             ScheduledCampaign(name: try row.string(0), file: try row.string(1), times: try row.string(2), decidedThrough: try row.moment(3))
         }
-    }
-
-    private static func damaged(_ path: String, what: String) -> Diagnostic {
-        Diagnostic(
-            "the record of a schedule is damaged: \(what)", file: path,
-            remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
     }
 
     /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
@@ -407,32 +403,5 @@ public final class ScheduleStore: Sendable {
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
-    }
-
-    /// - Returns: false when the file is empty.
-    /// - Throws: `Diagnostic` when it is not a schedule that this version can use.
-    private static func check(_ db: Database, path: String) throws -> Bool {
-        try format.check(db, path: path, stranger: notASchedule(path))
-    }
-
-    private static func notASchedule(_ path: String) -> Diagnostic {
-        Diagnostic(
-            "this is not a record of a schedule, but is in its place", file: path,
-            remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
-    }
-
-    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
-            switch error.resultCode {
-            case .SQLITE_NOTADB: throw notASchedule(path)
-            case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
-            case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
-            case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")
-            default:
-                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
-                diagnostic.message = diagnostic.message.replacing("the run file", with: "the schedule's record")
-                throw diagnostic
-            }
-        }
     }
 }

@@ -7,12 +7,15 @@ extension SendingHistory {
     /// "Vlog"
     private static let applicationID = 0x566C_6F67
     static let version = 1
-    private static let format = DatabaseFormat(applicationID: applicationID, version: version, name: "the record of what was sent")
+    static let format = DatabaseFormat(
+        applicationID: applicationID, version: version, name: "the record of what was sent",
+        remedy: "Restore it from a backup. Nothing is sent without it.",
+        strangerRemedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
 
     /// nil when there is no file, or an empty one.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
         guard try isThere() else { return nil }
-        return try translating {
+        return try Self.format.translating(path) {
             try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, patienceSeconds: 10))
                 let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
@@ -24,12 +27,14 @@ extension SendingHistory {
     }
 
     /// One transaction, isolated from those of others.
-    /// - Parameter patienceSeconds: how long to wait for others.
-    func write<Value>(patienceSeconds: Double = 30, _ body: (Database) throws -> Value) throws -> Value {
+    /// - Parameters:
+    ///   - patienceSeconds: how long to wait for others.
+    ///   - isDecision: whether something is decided by what is on record; the whole file is checked then.
+    func write<Value>(patienceSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
         let isNew = try !isThere()
         if isNew { try DatabaseFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
-        return try translating {
-            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: patienceSeconds, stranger: notARecord) }
+        return try Self.format.translating(path) {
+            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: patienceSeconds) }
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds: patienceSeconds))
             var result: Value?
             try database.writeWithoutTransaction { db in
@@ -37,7 +42,7 @@ extension SendingHistory {
                 // With less, the last change could be lost in a power failure, and a run begin twice.
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
-                    if try !check(db) {
+                    if try isDecision ? !check(db) : !Self.format.checkHeader(db, path: path) {
                         if !isNew { try checkNothingBegan() }
                         try create(db)
                     }
@@ -76,7 +81,7 @@ extension SendingHistory {
             return true
         case .missing: return false
         case .deadLink(let mistake): throw mistake
-        case .folder: throw notARecord
+        case .folder: throw Self.format.stranger(path)
         case .forbidden:
             throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
         }
@@ -103,32 +108,13 @@ extension SendingHistory {
 
     /// - Returns: false when the file is empty.
     private func check(_ db: Database) throws -> Bool {
-        try Self.format.check(db, path: path, stranger: notARecord)
-    }
-
-    func damaged(_ what: String) -> Diagnostic {
-        Diagnostic(
-            "the record of what was sent is damaged: \(what)", file: path, remedy: "Restore it from a backup. Nothing is sent without it.")
-    }
-
-    private var notARecord: Diagnostic {
-        Diagnostic(
-            "this is not a record of what was sent, but is in its place", file: path,
-            remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
-    }
-
-    private func translating<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
-            switch error.resultCode {
-            case .SQLITE_NOTADB: throw notARecord
-            case .SQLITE_MISMATCH: throw damaged(error.ofValue)
-            case .SQLITE_CORRUPT: throw damaged("its pages do not fit together")
-            case .SQLITE_ERROR: throw damaged("a table or a column is missing")
-            default:
-                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
-                diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of what was sent")
-                throw diagnostic
-            }
+        try Self.format.check(db, path: path) { db in
+            // Every row is read: one that cannot be read may be the one that keeps a run from being sent a second time.
+            _ = try entries(of: nil, db)
+            _ = try LifeSequence(db)
+            try Scope.check(db)
         }
     }
+
+    func damaged(_ what: String) -> Diagnostic { Self.format.damaged(path, what: what) }
 }

@@ -24,11 +24,21 @@ extension SendingHistory.Scope {
     /// nil where none was recorded.
     init?(_ db: Database, run: String) throws {
         guard try db.tableExists(Self.table) else { return nil }
-        let recorded = try db.first("SELECT app, environment, is_test FROM \(Self.table) WHERE run = ?", [run]) { row in
-            Self(app: try row.string(0), environment: try row.string(1), isTest: try row.flag(2))
-        }
+        let recorded = try db.first("SELECT \(Self.columns) FROM \(Self.table) WHERE run = ?", [run]) { try Self($0, from: 0) }
         guard let recorded else { return nil }
         self = recorded
+    }
+
+    /// Reads all, also those of runs that are not on record.
+    static func check(_ db: Database) throws {
+        guard try db.tableExists(table) else { return }
+        _ = try db.all("SELECT run, \(columns) FROM \(table)") { row in (try row.run(0), try Self(row, from: 1)) }
+    }
+
+    private static let columns = "app, environment, is_test"
+
+    private init(_ row: PreparedStatement.Row, from column: CInt) throws {
+        self.init(app: try row.string(column), environment: try row.lists(column + 1), isTest: try row.flag(column + 2))
     }
 
     /// Records it in the record's transaction.

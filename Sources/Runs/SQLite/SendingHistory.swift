@@ -127,13 +127,14 @@ public struct SendingHistory: Sendable {
 
     /// All that is known about the runs of the folder, or about one.
     func entries(of run: String? = nil) throws -> Entries {
-        try read { db in
-            let runs = try run.map { [$0] } ?? db.all("SELECT run FROM beginning") { try $0.string(0) }
-            let begun = try Dictionary(runs.compactMap { run in try entry(of: run, db).map { (run, $0) } }) { first, _ in first }
-            let cancelled =
-                try run.map { try Self.cancelled(db, column: "run", which: "WHERE run = ?", [$0]) } ?? Self.cancelled(db, column: "run")
-            return (begun, Set(cancelled), try Self.backups(db, of: run))
-        } ?? ([:], [], [:])
+        try read { try entries(of: run, $0) } ?? ([:], [], [:])
+    }
+
+    func entries(of run: String?, _ db: Database) throws -> Entries {
+        let runs = try run.map { [$0] } ?? db.all("SELECT run FROM beginning") { try $0.run(0) }
+        let begun = try Dictionary(runs.compactMap { run in try entry(of: run, db).map { (run, $0) } }) { first, _ in first }
+        let cancelled = try run.map { try Self.cancelled(db, which: "WHERE run = ?", [$0]) } ?? Self.cancelled(db)
+        return (begun, Set(cancelled), try Self.backups(db, of: run))
     }
 
     /// Records that a plan was cancelled before it began: older copies of it are then not sent.
@@ -158,21 +159,28 @@ public struct SendingHistory: Sendable {
     public func isCancelled(_ run: String) throws -> Bool { try read { try Self.isCancelled(run, $0) } ?? false }
 
     private static func isCancelled(_ run: String, _ db: Database) throws -> Bool {
-        try !Self.cancelled(db, column: "run", which: "WHERE run = ?", [run]).isEmpty
+        try !Self.cancelled(db, which: "WHERE run = ?", [run]).isEmpty
     }
 
-    /// A column of plans that were cancelled.
-    private static func cancelled(_ db: Database, column: String, which: String = "", _ arguments: StatementArguments = []) throws
-        -> [String]
-    {
+    /// Plans that were cancelled.
+    private static func cancelled(_ db: Database, which: String = "", _ arguments: StatementArguments = []) throws -> [String] {
         guard try db.tableExists("cancelled") else { return [] }
-        return try db.all("SELECT \(column) FROM cancelled \(which)", arguments) { try $0.string(0) }
+        return try db.all("SELECT run, campaign, occurrence, file, real_file FROM cancelled \(which)", arguments) { row in
+            try checkTime(row, from: 1)
+            return try row.run(0)
+        }
+    }
+
+    /// Checks a time of a schedule in the columns campaign, occurrence, file and real_file, which may be blank.
+    private static func checkTime(_ row: PreparedStatement.Row, from column: CInt) throws {
+        for place in [column, column + 2, column + 3] { _ = try row.string(place) }
+        _ = try row.unlessBlank(column + 1, row.occurrence)
     }
 
     /// Whether any time of a schedule is on record.
     func knowsTimes() throws -> Bool {
         try read { db in
-            try !Self.cancelled(db, column: "occurrence", which: "WHERE occurrence <> '' LIMIT 1").isEmpty
+            try !Self.cancelled(db, which: "WHERE occurrence <> '' LIMIT 1").isEmpty
                 || db.first("SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") { _ in true } != nil
         } ?? false
     }
@@ -183,7 +191,7 @@ public struct SendingHistory: Sendable {
     }
 
     private static func retries(of run: String, _ db: Database) throws -> [String] {
-        try db.all("SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", [run]) { try $0.string(0) }
+        try db.all("SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", [run]) { try $0.run(0) }
     }
 
     /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when there is none.
@@ -199,8 +207,8 @@ public struct SendingHistory: Sendable {
             WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
             SELECT run FROM beginning
             WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
-            """, [run] + same, reading: { try $0.string(0) })
-        return try begun ?? cancelled(db, column: "run", which: "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
+            """, [run] + same, reading: { try $0.run(0) })
+        return try begun ?? cancelled(db, which: "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
     /// Notes that a run is about to begin, or go on.
@@ -255,7 +263,7 @@ public struct SendingHistory: Sendable {
     /// Does not wait for others that hold the record, and ignores errors: the next call records more.
     func note(claimed: Int, of run: String, in life: String) {
         guard (try? isThere()) ?? false else { return }
-        try? write(patienceSeconds: 0) {
+        try? write(patienceSeconds: 0, isDecision: false) {
             try $0.execute(
                 sql: "UPDATE beginning SET claimed = ? WHERE run = ? AND life = ? AND claimed < ? AND is_over = 0",
                 arguments: [claimed, run, life, claimed])
@@ -279,7 +287,7 @@ public struct SendingHistory: Sendable {
                 return true
             }
             guard let life,
-                let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.plan.id], reading: { try $0.string(0) }),
+                let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.plan.id], reading: { try $0.life(0) }),
                 Self.number(of: known) > Self.number(of: life)
             else { throw damaged("the sending of \(run.plan.id) that has just ended is no longer in it") }
             return false
@@ -287,17 +295,18 @@ public struct SendingHistory: Sendable {
     }
 
     private func entry(of run: String, _ db: Database) throws -> Entry? {
-        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, occurrence"
+        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, campaign, occurrence, file, real_file"
         let folder = RunDiagnostics.folder(of: path)
         return try db.first("SELECT \(columns) FROM beginning WHERE run = ?", [run]) { row in
-            let (retryOf, life, former) = (try row.string(0), try row.string(1), try row.optional(2, row.string))
-            let (claimed, isOver, occurrence) = (try row.count(4), try row.flag(6), try row.string(7))
+            let (life, former) = (try row.life(1), try row.optional(2, row.life))
+            let (claimed, isOver) = (try row.count(4), try row.flag(6))
+            try Self.checkTime(row, from: 7)
             // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
             let isCounting = !isOver && former == nil
             let marked = isCounting ? ClaimCounter.claimed(DatabaseFile.path(run, in: folder), life: life) : claimed
             return Entry(
-                retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: try row.count(3),
-                claimed: marked.map { max($0, claimed) }, begunAt: try row.moment(5), occurrence: occurrence.isEmpty ? nil : occurrence,
+                retryOf: try row.unlessBlank(0, row.run), life: life, previousLife: former, reached: try row.count(3),
+                claimed: marked.map { max($0, claimed) }, begunAt: try row.moment(5), occurrence: try row.unlessBlank(8, row.occurrence),
                 scope: try Scope(db, run: run))
         }
     }

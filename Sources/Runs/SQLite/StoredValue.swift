@@ -26,6 +26,13 @@ extension PreparedStatement.Row {
         return count
     }
 
+    /// The largest audience that something holds for: at least one device.
+    func audience(_ column: CInt) throws(DatabaseError) -> Int {
+        let devices = try count(column)
+        guard devices > 0 else { throw mismatch(column, "a number of devices") }
+        return devices
+    }
+
     /// 0 or 1.
     func flag(_ column: CInt) throws(DatabaseError) -> Bool {
         let flag = try int(column)
@@ -57,6 +64,42 @@ extension PreparedStatement.Row {
         let moment = try int(column)
         guard Self.moments.contains(moment) else { throw mismatch(column, "a moment") }
         return Timestamp(epochMilliseconds: Int64(moment))
+    }
+
+    /// A run's id.
+    func run(_ column: CInt) throws(DatabaseError) -> String {
+        let run = try string(column)
+        guard RunID.isPossible(run) else { throw mismatch(column, "a run's id") }
+        return run
+    }
+
+    /// A life of a run, `3-5f0c…`; blank where none began.
+    func life(_ column: CInt) throws(DatabaseError) -> String {
+        let life = try string(column), parts = life.split(separator: "-", omittingEmptySubsequences: false)
+        let isLife =
+            parts.count == 2 && Int(parts[0]).map { (0...1 << 48).contains($0) } ?? false && !parts[1].isEmpty
+            && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        guard life.isEmpty || isLife else { throw mismatch(column, "the name of a life of a run") }
+        return life
+    }
+
+    /// A time on a schedule's clock: `2026-12-01T09:00`.
+    func occurrence(_ column: CInt) throws(DatabaseError) -> String {
+        let occurrence = try string(column)
+        guard LocalTime(occurrence)?.description == occurrence else { throw mismatch(column, "a time of a schedule") }
+        return occurrence
+    }
+
+    /// The names of a run's lists of suppressed devices (`RunSettings.listName`).
+    func lists(_ column: CInt) throws(DatabaseError) -> String {
+        let lists = try string(column)
+        guard ServiceSettings.areLists(lists) else { throw mismatch(column, "a service's environment") }
+        return lists
+    }
+
+    /// A text that may be blank; nil then.
+    func unlessBlank<Value>(_ column: CInt, _ read: (CInt) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value? {
+        try string(column).isEmpty ? nil : try read(column)
     }
 
     /// Whether the value is missing.

@@ -12,11 +12,13 @@ enum SuppressionFile {
 
     /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not: its devices would
     /// get pushes again.
-    static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
+    /// - Parameter isDecision: whether something is decided by what is found; the whole file is checked then, once as long as it stays the same. Of ten million
+    ///   devices that takes about six seconds, and reading their tokens afterwards as long.
+    static func read<Value>(_ path: String, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
         let end = ContinuousClock.now + making
         var retries = Retries(atMost: .max, milliseconds: 20)
         while try isThere(path) {
-            if let value = try readOnce(path, body) { return value }
+            if let value = try readOnce(path, isDecision: isDecision, body) { return value }
             guard ContinuousClock.now < end, retries.pause() else {
                 throw SuppressionDiagnostics.damaged(path, what: "it is empty")
             }
@@ -36,10 +38,18 @@ enum SuppressionFile {
 
     /// - Parameter tidies: whether a file that the last writer left in WAL mode leaves it.
     /// - Returns: nil when the file is empty.
-    private static func readOnce<Value>(_ path: String, tidies: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
+    private static func readOnce<Value>(
+        _ path: String, isDecision: Bool = true, tidies: Bool = true, _ body: (Database) throws -> Value
+    ) throws -> Value? {
         try translating(path, isWriting: false) {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let result = try database.read { db -> Value? in try check(db, path: path) ? try body(db) : nil }
+            let result = try database.read { db -> Value? in
+                guard try check(db, path: path) else { return nil }
+                if isDecision, try !WholeFile.check(db, path: path, checkEnvironments) {
+                    throw SuppressionDiagnostics.damaged(path, what: WholeFile.damage)
+                }
+                return try body(db)
+            }
             try database.close()
             // The last writer could not tidy up while this was reading.
             if tidies, DatabaseFile.kind(path + "-wal") == .file { try? inTurn(path) { try RunFile.leaveWAL(path) } }
@@ -149,6 +159,11 @@ enum SuppressionFile {
         guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
         if try RunFile.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
         return true
+    }
+
+    /// A device in the list of an environment that cannot be is in none.
+    private static func checkEnvironments(_ db: Database) throws {
+        _ = try db.all(SuppressionSchema.selectEnvironments) { try $0.lists(0) }
     }
 
     private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {

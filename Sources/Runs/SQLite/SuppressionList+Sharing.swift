@@ -38,7 +38,7 @@ extension SuppressionList {
 
     /// How far the exchange is; nil if there was none.
     package func sharing() throws -> Sharing? {
-        let found = try SuppressionFile.read(path) { db -> Sharing? in
+        let found = try SuppressionFile.read(path, isDecision: false) { db -> Sharing? in
             guard try SuppressionSchema.isShared(db) else { return nil }
             return try db.first("SELECT id, taken FROM shared WHERE environment = ?", [environment]) {
                 Sharing(id: try $0.string(0), taken: try $0.int(1))
@@ -62,7 +62,7 @@ extension SuppressionList {
 
     /// Changes that the store does not have yet.
     package func unsent(atMost limit: Int) throws -> [SharedEntry] {
-        try SuppressionFile.read(path) { db in
+        try SuppressionFile.read(path, isDecision: false) { db in
             try db.all(SuppressionSchema.selectUnsent, [environment, limit]) { row in
                 SharedEntry(
                     token: try row.string(0), reason: try row.string(1), invalidSince: try row.int(2), run: try row.string(3),

@@ -63,19 +63,19 @@ public struct SuppressionList: Sendable {
 
     /// Devices in the list.
     public func count() throws -> Int {
-        try SuppressionFile.read(path) { try count($0) } ?? 0
+        try SuppressionFile.read(path, isDecision: false) { try count($0) } ?? 0
     }
 
     /// Devices by reason, the most frequent first.
     public func reasons() throws -> [(reason: String, devices: Int)] {
-        try SuppressionFile.read(path) { db in
+        try SuppressionFile.read(path, isDecision: false) { db in
             try db.all(SuppressionSchema.countReasons, [environment]) { (try $0.string(0), try $0.count(1)) }
         } ?? []
     }
 
     /// The entries written last, the newest first.
     public func newest(_ limit: Int) throws -> [SuppressedDevice] {
-        try devices(SuppressionSchema.selectNewest) { try $0.bind(limit, at: 2) }
+        try devices(SuppressionSchema.selectNewest, isDecision: false) { try $0.bind(limit, at: 2) }
     }
 
     /// The entry of a device; nil when it is not in the list.
@@ -90,7 +90,7 @@ public struct SuppressionList: Sendable {
     public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
         var last = ""
         while true {
-            let page = try devices(SuppressionSchema.selectPage) { select in
+            let page = try devices(SuppressionSchema.selectPage, isDecision: last.isEmpty) { select in
                 try select.bind(last, at: 2)
                 try select.bind(Self.pageSize, at: 3)
             }
@@ -102,9 +102,11 @@ public struct SuppressionList: Sendable {
 
     private static let pageSize = 10_000
 
-    private func devices(_ sql: String, _ bind: (PreparedStatement) throws -> Void) throws -> [SuppressedDevice] {
+    private func devices(
+        _ sql: String, isDecision: Bool = true, _ bind: (PreparedStatement) throws -> Void
+    ) throws -> [SuppressedDevice] {
         var devices: [SuppressedDevice] = []
-        _ = try SuppressionFile.read(path) { db in
+        _ = try SuppressionFile.read(path, isDecision: isDecision) { db in
             let select = try PreparedStatement(db, sql: sql)
             try select.bind(environment, at: 1)
             try bind(select)

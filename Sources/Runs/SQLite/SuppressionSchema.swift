@@ -58,6 +58,15 @@ enum SuppressionSchema {
 
     static let count = "SELECT count(*) FROM suppressed WHERE environment = ?"
 
+    /// Each environment once, without a look at every row.
+    static let selectEnvironments = """
+        WITH RECURSIVE found (environment) AS (
+            SELECT min(environment) FROM suppressed
+            UNION ALL SELECT (SELECT min(s.environment) FROM suppressed s WHERE s.environment > found.environment) FROM found
+            WHERE found.environment IS NOT NULL)
+        SELECT environment FROM found WHERE environment IS NOT NULL
+        """
+
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
     static let selectPage = """
         SELECT coalesce(device_token, ''), invalid_since, coalesce(reason, ''), added_at, coalesce(run, '') FROM suppressed

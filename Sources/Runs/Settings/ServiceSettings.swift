@@ -38,4 +38,26 @@ public struct ServiceSettings: Hashable, Sendable {
         guard case .server(let host, _, nil) = environment else { return prefix + environment.name }
         return prefix + (service.account.environments.choices.first { $0.isAt(host) }?.name ?? environment.name)
     }
+
+    /// Whether a text can be the names of lists, joined as in `RunSettings.listName`.
+    static func areLists(_ text: String) -> Bool {
+        text.split(separator: "+", omittingEmptySubsequences: false).allSatisfy { name in
+            PushServices.ofRuns.contains { service in
+                let prefix = service.name == PushServices.standard.name ? "" : service.name + ":"
+                guard name.hasPrefix(prefix) else { return false }
+                let environment = name.dropFirst(prefix.count), server = HostPort(environment)
+                return environment == "simulator" || service.account.environments.named(String(environment)) != nil
+                    || server.port != nil && !server.host.isEmpty && server.host.utf8.allSatisfy(isOfHost)
+            }
+        }
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: "_"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: "%"), 0x80...:
+            true
+        default: false
+        }
+    }
 }

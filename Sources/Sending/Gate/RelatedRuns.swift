@@ -31,13 +31,14 @@ struct RelatedRuns {
     ///   - chain: the run's chain; nil if no run of it has begun (`isFresh`).
     ///   - known: what is known about the runs of its folder.
     ///   - order: the order of their beginnings.
+    /// - Throws: `Diagnostic`: a file or the record cannot be read.
     package init(_ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
         self.run = run
         self.chain = chain
         self.known = known
         self.order = order
         isFresh = chain == nil
-        begun = known.begun(of: run.plan.campaign)
+        begun = try known.begun(of: run.plan.campaign)
         let links = chain?.runs ?? [run]
         (self.settings, time) = (settings, settings.schedule?.occurrence)
         place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))

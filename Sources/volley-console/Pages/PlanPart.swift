@@ -62,7 +62,12 @@ enum PlanPart {
     private static func sentSince(_ plan: RunPlan, _ site: Site) -> HTML {
         guard let settings = try? plan.settings.get(), plan.retryOf == nil else { return "" }
         let now = Timestamp.now()
-        let sendings = RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        guard
+            let sendings = try? RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        else {
+            // The page says why the record cannot be read.
+            return "<section class=\"warnings\" aria-label=\"Sent since\"><ul><li>What was sent since then is not known.</li></ul></section>"
+        }
         let unread = RecentSendings.words(unread: sendings.unread).map { "<li dir=\"auto\">\($0).</li>" as HTML }
         let items: [HTML] =
             sendings.all.map { sending in

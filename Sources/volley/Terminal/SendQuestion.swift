@@ -28,7 +28,7 @@ struct SendQuestion {
         let unaccounted = earlier.unaccounted.map {
             "\($0.id), \(PreviousSending.ago($0.begunAt, now: now)): its file is gone or an older copy, so the devices it reached are not known"
         }
-        let others = Self.reached(run.plan, unless: earlier.lastSending, now: now) + Self.sentSince(run, settings, now: now)
+        let others = try Self.reached(run.plan, unless: earlier.lastSending, now: now) + Self.sentSince(run, settings, now: now)
         self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, others: others, now: now)
     }
 
@@ -55,11 +55,11 @@ struct SendQuestion {
         }
     }
 
-    /// Pushes that were sent after it was planned.
-    private static func sentSince(_ run: RunFile, _ settings: RunSettings, now: Timestamp) -> [String] {
+    /// What went out after it was planned.
+    private static func sentSince(_ run: RunFile, _ settings: RunSettings, now: Timestamp) throws -> [String] {
         guard run.plan.retryOf == nil else { return [] }
         let (plan, name) = (run.plan, run.plan.campaign)
-        let sendings = RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        let sendings = try RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
         var unread = sendings.unread
         // Some runs could be opened but not read completely when the devices were counted.
         if case .array(let runs)? = plan.preview["reached_lately_unread"] { unread.formUnion(runs.compactMap(\.stringValue)) }

@@ -28,6 +28,22 @@ public enum DatabaseCopy {
         try DatabaseFile.synchronize(copy)
     }
 
+    /// Checks a copy of a database that decides about sending: a damaged one, put back, would decide otherwise.
+    /// - Throws: `Diagnostic` about the original.
+    static func checkWhole(_ copy: String, of path: String) throws {
+        let isWhole: Bool
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let database = try DatabaseQueue(path: copy, configuration: configuration)
+            isWhole = try database.read { try WholeFile.check($0, path: copy) }
+            try database.close()
+        } catch let error as DatabaseError { throw diagnostic(for: error, source: path, copy: copy) }
+        guard isWhole else {
+            throw Diagnostic("the file is damaged: \(WholeFile.damage)", file: path, remedy: "Restore it from an earlier backup.")
+        }
+    }
+
     private static func copyPages(of path: String, to copy: String, step: (Int, Int) throws -> Void) throws {
         var configuration = Configuration()
         configuration.readonly = true

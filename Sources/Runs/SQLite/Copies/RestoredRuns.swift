@@ -39,6 +39,7 @@ public struct RestoredRuns: Sendable {
         for list in try RunsInventory(folder).entries where list.kind == .suppression {
             _ = try SuppressionFile.read(FilePaths.join(folder, name: list.name)) { _ in true }
         }
+        _ = try catalog.history.entries()
         let listing = try catalog.list()
         // What was damaged when it was copied must not keep the rest from being put back.
         if let newer = listing.broken.first(where: { $0.file.map(Self.isNewer) ?? false }) { throw newer }
@@ -71,6 +72,8 @@ public struct RestoredRuns: Sendable {
         listing.broken.compactMap { mistake in
             guard let file = mistake.file, DatabaseFile.isRun(String(DatabaseFile.name(file))) else { return nil }
             let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count))
+            // Under another name it is no run that could be sent.
+            guard RunID.isPossible(id) else { return nil }
             return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
         }
     }
@@ -136,7 +139,7 @@ extension SendingHistory {
 
     /// A record that knows of a later life than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
-        let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.string(0) }
+        let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.life(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }
         guard number(of: known) <= number(of: run.life) else { return }
         try db.execute(
@@ -156,7 +159,7 @@ extension SendingHistory {
         guard try db.tableExists(table) else { return [:] }
         let which = run == nil ? "" : " WHERE run = ?"
         let rows = try db.all("SELECT run, backup_at FROM \(table)\(which)", run.map { [$0] } ?? []) {
-            (try $0.string(0), try $0.moment(1))
+            (try $0.run(0), try $0.moment(1))
         }
         return Dictionary(rows) { first, _ in first }
     }

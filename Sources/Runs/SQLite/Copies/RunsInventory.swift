@@ -94,7 +94,10 @@ public struct RunsInventory: Sendable {
         case .file, .folder, .forbidden, .other: break
         }
         guard entry.kind == .mark else {
-            do { try DatabaseCopy.make(of: path, at: copy, step: step) } catch let error as Diagnostic {
+            do {
+                try DatabaseCopy.make(of: path, at: copy, step: step)
+                if entry.kind != .run { try DatabaseCopy.checkWhole(copy, of: path) }
+            } catch let error as Diagnostic {
                 guard DatabaseFile.kind(path) == .missing else { throw error }
                 DatabaseFile.remove(copy)
                 return false
