@@ -16,7 +16,8 @@ public enum RunID {
             number(13, 2) < 60, text.dropLast(4).last == "-"
         else { return false }
         // As campaigns may be called.
-        return campaign.utf8.count <= 64 && campaign.utf8.allSatisfy { isDigit($0) || (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "-") }
+        return campaign.utf8.count <= 64
+            && campaign.utf8.allSatisfy { isDigit($0) || (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "-") }
             && text.utf8.suffix(4).allSatisfy { isDigit($0) || (0x61...0x66).contains($0) }
     }
 

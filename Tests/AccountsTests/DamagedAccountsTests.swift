@@ -64,6 +64,65 @@ struct DamagedAccountsTests {
         #expect(inspection.obstacle() == nil)
     }
 
+    @Test("with any bit flipped, the file says who may do what as before, or is refused with its name, or another value is stored in it")
+    func flippedBits() throws {
+        let path: String
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        do {
+            let made = try AccountFolder()
+            _ = try made.administrator()
+            for (number, role) in [Role.viewer, .editor, .approver].enumerated() {
+                _ = try made.account("person\(number)", [RoleGrant(role, .app("shop"))])
+            }
+            made.store.close()
+            try FileManager.default.copyItem(atPath: made.path, toPath: folder)
+            path = folder + "/" + AccountStore.fileName
+        }
+        // Small pages, so that few rows fill several.
+        try Damage.make(path, sql: "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM")
+        func decisions() throws -> String {
+            let store = try AccountStore(folder: folder)
+            defer { store.close() }
+            if let damaged = try store.damagedAccounts().first { throw Diagnostic("\(damaged.id)", file: path) }
+            return try "\(store.accounts()) \(store.ties(at: noon))"
+        }
+        let before = try decisions(), values = try #require(Damage.values(of: path))
+        var refused = 0
+        try Damage.flipEach(of: path, every: 11) { place in
+            do {
+                guard try decisions() != before else { return }
+                let found = Damage.values(of: path)
+                #expect(found != nil && found != values && found?.count == values.count, "byte \(place)")
+            } catch {
+                refused += 1
+                #expect((error as? Diagnostic)?.file == path, "byte \(place): \(error)")
+            }
+        }
+        #expect(refused > 50)
+    }
+
+    @Test("an index that does not fit its table is damage where the file is opened, for `volley doctor` and for a backup")
+    func index() throws {
+        let folder = try AccountFolder()
+        _ = try folder.administrator()
+        folder.store.close()
+        func make(_ definition: String) throws {
+            try Damage.make(
+                folder.file,
+                sql: "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '\(definition)' WHERE name = 'role_by_account'")
+        }
+        let index = "CREATE INDEX role_by_account ON role (account)"
+        try make(index + " WHERE account = 0")
+        try Damage.make(folder.file, sql: "REINDEX role_by_account")
+        try make(index)
+        let words = "the file of accounts is damaged: its pages or rows do not fit together"
+        #expect(diagnostic { _ = try folder.another() }?.message == words)
+        #expect(AccountFile.damage(folder.file)?.message == words)
+        let found = diagnostic { try AccountStore.removeSessions(fromCopy: folder.file, of: "/original") }
+        #expect(found?.message == words && found?.file == "/original")
+    }
+
     private func edit(_ folder: AccountFolder, _ sql: String) throws {
         try DatabaseQueue(path: folder.file).write { try $0.execute(sql: sql) }
     }

@@ -15,6 +15,7 @@ import Testing
 @Suite("what is found of a firing's run")
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
+    private static let id = "20261201-090000-c-7f3a"
 
     private func plan(in folder: String, at occurrence: LocalTime? = nil) throws -> RunFile {
         var settings = RunSettings(
@@ -23,21 +24,21 @@ struct ScheduledRunWorkTests {
             settings.schedule = FrozenSchedule(Schedule(at: occurrence, zone: .named(.utc)), nil)
             settings.schedule?.occurrence = occurrence
         }
-        let writer = try RunWriter(folder: folder, id: "r")
+        let writer = try RunWriter(folder: folder, id: Self.id)
         for device in 0..<10 {
             try writer.put(
                 Recipient(token: Target(normalized: String(repeating: "0", count: 63) + String(device)), fields: []), at: device)
         }
         return try writer.finish(
             RunPlan(
-                id: "r", campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
+                id: Self.id, campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now, planHash: "", rows: 10, audience: 10, skipped: [:],
                 settings: .success(settings), preview: .object([])))
     }
 
     private func found(in folder: String) throws -> Scheduler.Finding {
         let scheduledRun = ScheduledRun(
-            key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
+            key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: Self.id, state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
             catalog: RunsFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),

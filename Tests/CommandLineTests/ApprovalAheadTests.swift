@@ -114,7 +114,7 @@ struct ApprovalAheadTests {
         #expect(try house.end(of: house.approve("left"), running) == .refused(.noSuchTime))
         let wrong = Order.Kind.approveTime(campaign: "good", occurrence: time, digest: String(repeating: "0", count: 64), mostDevices: 9)
         #expect(try house.end(of: house.place(wrong), running) == .refused(.fileDiffers))
-        let none = Order.Kind.approveTime(campaign: "good", occurrence: "2026-02-30T09:00", digest: "", mostDevices: 9)
+        let none = Order.Kind.approveTime(campaign: "good", occurrence: "2099-02-28T09:00", digest: "", mostDevices: 9)
         #expect(try house.end(of: house.place(none), running) == .refused(.fileDiffers))
         #expect(try house.times()["good"]?.notes.contains("approved by anna for at most 1,000 devices") == true)
         // Another process, which sees only recorded approvals.

@@ -299,7 +299,7 @@ struct OrderTests {
         defer { _ = running.finish(timeout: 0) }
         let skip = try bench.place(.skip(campaign: "later", occurrence: next), by: "anna")
         #expect(try bench.end(of: skip, running) == .done(.init(run: nil)))
-        #expect(try bench.end(of: bench.place(.skip(campaign: "later", occurrence: "2026-02-30T09:00")), running) == .refused(.noSuchTime))
+        #expect(try bench.end(of: bench.place(.skip(campaign: "later", occurrence: "2099-02-28T09:00")), running) == .refused(.noSuchTime))
         let time = try #require(try times().first { $0["occurrence"]?.stringValue == next })
         #expect(time["state"]?.stringValue == "skipped" && "\(time.text)".contains("anna left it out beforehand"))
         stop(running)

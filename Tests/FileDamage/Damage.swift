@@ -97,3 +97,38 @@ public struct Damage {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+/// Damage of a single bit, in one place after the other.
+extension Damage {
+    /// Flips a bit of a file's bytes, one after the other, and calls `body` each time. What is zero is left out: most of a file, which says nothing.
+    /// - Parameter step: flips one bit of every `step`th byte; with `VOLLEY_FUZZ_FILES` all eight of each.
+    public static func flipEach(of path: String, every step: Int, _ body: (_ place: Int) throws -> Void) throws {
+        let file = URL(fileURLWithPath: path), intact = [UInt8](try Data(contentsOf: file))
+        let tellsAll = ProcessInfo.processInfo.environment["VOLLEY_FUZZ_FILES"] != nil
+        for place in stride(from: 0, to: intact.count, by: tellsAll ? 1 : step) where intact[place] != 0 {
+            for bit in tellsAll ? Array(0..<8) : [place % 8] {
+                var bytes = intact
+                bytes[place] ^= 1 << UInt8(bit)
+                for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
+                try Data(bytes).write(to: file)
+                try body(place)
+            }
+        }
+        try Data(intact).write(to: file)
+    }
+
+    /// The values of a database, row by row as they are stored; nil if SQLite itself finds damage.
+    public static func values(of path: String) -> [[String]]? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        guard let database = try? DatabaseQueue(path: path, configuration: configuration) else { return nil }
+        defer { try? database.close() }
+        return try? database.read { db in
+            guard try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") == "ok" else { return nil }
+            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+            return try tables.flatMap { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \"\(table)\" NOT INDEXED").map { $0.databaseValues.map(\.description) }
+            }
+        }
+    }
+}

@@ -63,7 +63,8 @@ final class LedgerBench {
             settings.services.append(second)
         }
         var plan = RunPlan(
-            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
+            id: "20261201-090000-spring-sale-7f3a", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+            campaignSource: "name: spring-sale\n",
             projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: Self.noon, planHash: "abc",
             rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
         for count in waves {

@@ -145,7 +145,7 @@ struct DamagedFileTests {
             { _ = try history.retries(of: run) }, { _ = try history.isCancelled(run) }, { _ = try history.run(having: time, besides: "x") },
             { _ = try history.knowsTimes() },
             { _ = (try history.entry(of: run)?.life).map(SendingHistory.life) }, { _ = try history.confirm(run) },
-            { try history.noteCancelled("x", having: time) },
+            { try history.noteCancelled("20261201-090000-spring-sale-0006", having: time) },
             { try history.hold([HeldRun(id: run, retryOf: nil, life: "1-abc", isOver: false)], backupAt: noon) },
         ])
     }

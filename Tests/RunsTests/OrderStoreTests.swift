@@ -14,23 +14,26 @@ final class OrderStoreTests {
     private static let asked = OrderMoment(
         time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 1_000_000))
 
-    private func order(_ nonce: String = "n", _ kind: Order.Kind = .send(run: "r", digest: "d"), by name: String = "anna") -> Order {
+    private func order(_ nonce: String = "n", _ kind: Order.Kind = .send(run: runID, digest: "d"), by name: String = "anna") -> Order {
         Order(nonce: nonce, kind: kind, by: name, at: Self.asked)
     }
+
+    /// A run that an order made.
+    private func made(_ nonce: String) -> String { "20261201-090000-spring-sale-a27\(nonce)" }
 
     private func execute(_ sql: String) throws { try DatabaseQueue(path: path).write { try $0.execute(sql: sql) } }
 
     @Test("a record of version 1 is read as it is, and can hold approvals of times once it was opened for writing")
     func older() throws {
         let store = try OrderStore(folder: folder)
-        let placed = try store.place(order("n", .skip(campaign: "c", occurrence: "t")))
+        let placed = try store.place(order("n", .skip(campaign: "c", occurrence: "2026-12-01T09:00")))
         store.close()
         try DatabaseQueue(path: path).write { db in
             try db.execute(sql: "ALTER TABLE placed DROP COLUMN most_devices; PRAGMA user_version = 1")
         }
         #expect(try OrderRecords(folder: folder).read() == OrderListing([placed]))
         let upgraded = try OrderStore(folder: folder)
-        let kind = Order.Kind.approveTime(campaign: "c", occurrence: "t", digest: "d", mostDevices: 10_000)
+        let kind = Order.Kind.approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 10_000)
         #expect(try upgraded.place(order("m", kind)).order.kind == kind)
         #expect(try upgraded.order("n") == placed)
         upgraded.close()
@@ -42,10 +45,10 @@ final class OrderStoreTests {
         let first = try store.place(order())
         var later = Self.asked
         later.time = later.time.adding(seconds: 90)
-        #expect(try store.place(Order(nonce: "n", kind: .send(run: "r", digest: "d"), by: "anna", at: later)) == first)
+        #expect(try store.place(Order(nonce: "n", kind: .send(run: runID, digest: "d"), by: "anna", at: later)) == first)
         #expect(try store.take("n", life: "l", at: later.time))
         #expect(try store.place(order()).state == .taken(life: "l"))
-        for other in [order("n", .send(run: "r", digest: "e")), order("n", .resume(run: "r")), order(by: "ben")] {
+        for other in [order("n", .send(run: runID, digest: "e")), order("n", .resume(run: runID)), order(by: "ben")] {
             #expect(diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
         }
         #expect(try OrderRecords(folder: folder).read().orders.count == 1)
@@ -76,12 +79,12 @@ final class OrderStoreTests {
     func lists() throws {
         let store = try OrderStore(folder: folder)
         for number in 1...5 {
-            _ = try store.place(order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: "r")))
+            _ = try store.place(order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: runID)))
         }
         #expect(try store.take("2", life: "l", at: Self.asked.time))
-        #expect(try store.note(made: "r", by: "2", life: "l"))
-        #expect(try !store.note(made: "r", by: "4", life: "l"), "not taken")
-        #expect(try store.orders(ofRun: "r").orders.map(\.order.nonce) == ["1", "2", "3", "5"])
+        #expect(try store.note(made: runID, by: "2", life: "l"))
+        #expect(try !store.note(made: runID, by: "4", life: "l"), "not taken")
+        #expect(try store.orders(ofRun: runID).orders.map(\.order.nonce) == ["1", "2", "3", "5"])
         #expect(try store.end("3", as: .lapsed, life: "l", at: Self.asked.time))
         #expect(try store.unended().orders.map(\.order.nonce) == ["1", "2", "4", "5"])
         let page = try OrderRecords(folder: folder).read(atMost: 2)
@@ -99,12 +102,12 @@ final class OrderStoreTests {
     func damagedRows(change: String, knowsRun: Bool, mayWait: Bool) throws {
         let store = try OrderStore(folder: folder)
         defer { store.close() }
-        for nonce in ["1", "2", "3"] { _ = try store.place(order(nonce, .pause(run: "r"))) }
+        for nonce in ["1", "2", "3"] { _ = try store.place(order(nonce, .pause(run: runID))) }
         try execute("UPDATE placed SET \(change) WHERE number = 2")
         let all = try OrderRecords(folder: folder).read()
         #expect(all.orders.map(\.order.nonce) == ["3", "1"] && all.damaged.map(\.number) == [2])
-        #expect(all.damaged.first?.subject == (knowsRun ? .run("r") : nil))
-        let ofRun = try store.orders(ofRun: "r")
+        #expect(all.damaged.first?.subject == (knowsRun ? .run(runID) : nil))
+        let ofRun = try store.orders(ofRun: runID)
         #expect(ofRun.orders.map(\.order.nonce) == ["1", "3"] && ofRun.damaged.map(\.number) == (knowsRun ? [2] : []))
         let unended = try store.unended()
         #expect(unended.orders.map(\.order.nonce) == ["1", "3"] && unended.damaged.map(\.number) == (mayWait ? [2] : []))
@@ -123,16 +126,16 @@ final class OrderStoreTests {
         for nonce in ["1", "2"] {
             _ = try store.place(order(nonce, .plan(file: "/a.yaml", digest: "d")))
             _ = try store.take(nonce, life: "l", at: Self.asked.time)
-            _ = try store.note(made: "r\(nonce)", by: nonce, life: "l")
+            _ = try store.note(made: made(nonce), by: nonce, life: "l")
         }
         let by = try #require(try store.order("1")?.order.by)
         try execute("UPDATE placed SET asked_at = 'soon'")
-        #expect(try store.askers(ofRun: "r1") == [by] && store.askers(ofRun: "other").isEmpty)
+        #expect(try store.askers(ofRun: made("1")) == [by] && store.askers(ofRun: made("3")).isEmpty)
         try execute("UPDATE placed SET made = x'05' WHERE number = 2")
-        #expect(try store.askers(ofRun: "r1") == [by])
-        #expect(throws: Diagnostic.self) { try store.askers(ofRun: "r2") }
+        #expect(try store.askers(ofRun: made("1")) == [by])
+        #expect(throws: Diagnostic.self) { try store.askers(ofRun: made("2")) }
         try execute("UPDATE placed SET ordered_by = x'05' WHERE number = 1")
-        #expect(throws: Diagnostic.self) { try store.askers(ofRun: "r1") }
+        #expect(throws: Diagnostic.self) { try store.askers(ofRun: made("1")) }
     }
 
     @Test("an order that was taken is no other sender's, and what its own sender knows replaces what another found")
@@ -142,10 +145,10 @@ final class OrderStoreTests {
         #expect(try store.take("n", life: "a", at: Self.asked.time))
         #expect(try !store.take("n", life: "b", at: Self.asked.time))
         #expect(try !store.end("n", as: .lapsed, life: "b", at: Self.asked.time))
-        #expect(try store.leave("n", of: "a", as: .left(.elsewhere(run: "r")), at: Self.asked.time))
-        #expect(try store.end("n", as: .done(.init(run: "r", end: .finished)), life: "a", at: Self.asked.time))
+        #expect(try store.leave("n", of: "a", as: .left(.elsewhere(run: runID)), at: Self.asked.time))
+        #expect(try store.end("n", as: .done(.init(run: runID, end: .finished)), life: "a", at: Self.asked.time))
         #expect(try !store.end("n", as: .lapsed, life: "a", at: Self.asked.time), "it has ended")
-        #expect(try store.order("n")?.state == .done(.init(run: "r", end: .finished)))
+        #expect(try store.order("n")?.state == .done(.init(run: runID, end: .finished)))
     }
 
     @Test("how long an order has waited is known whatever the clock says; after the machine's next start it has lapsed")
@@ -160,13 +163,13 @@ final class OrderStoreTests {
         #expect(!hasLapsed(86_400, 5_000), "the clock was set forward")
         #expect(hasLapsed(-86_400, 600_000), "the clock was set back")
         #expect(hasLapsed(5, -999_000, start: "t") && hasLapsed(5, 5_000, start: "t") && hasLapsed(5, 5_000, start: ""))
-        #expect(self.order("n", .cancel(run: "r")).lapsesAt == Self.asked.time.adding(seconds: 3600))
+        #expect(self.order("n", .cancel(run: runID)).lapsesAt == Self.asked.time.adding(seconds: 3600))
     }
 
     @Test("where the machine has no number for its start, the clock decides, and what comes from the future has lapsed")
     func lapsesByClock() {
         let order = Order(
-            nonce: "n", kind: .resume(run: "r"), by: "anna",
+            nonce: "n", kind: .resume(run: runID), by: "anna",
             at: OrderMoment(time: Self.asked.time, uptime: Uptime(start: "", milliseconds: 0)))
         func hasLapsed(_ clock: Double) -> Bool {
             order.hasLapsed(at: OrderMoment(time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: "", milliseconds: 0)))
@@ -184,12 +187,13 @@ final class OrderStoreTests {
     @Test(
         "every state is read as it was written",
         arguments: [
-            OrderState.waiting, .taken(life: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: "r", end: .interrupted)),
-            .done(.init(run: "r", end: .cancelled)), .done(.init(run: "r", end: .stopped(.described("Why.")))),
+            OrderState.waiting, .taken(life: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: runID, end: .interrupted)),
+            .done(.init(run: runID, end: .cancelled)), .done(.init(run: runID, end: .stopped(.described("Why.")))),
             .refused(.notPermitted), .refused(.wroteIt), .refused(.askedForIt), .refused(.planDiffers), .refused(.fileDiffers),
-            .refused(.overtaken), .refused(.nothingToRetry), .refused(.noSuchTime), .refused(.timeHasCome(run: "r")),
-            .refused(.timeHasCome(run: nil)), .refused(.described("Why.")), .left(.nothing), .left(.notBegun(run: "r")),
-            .left(.unfinished(run: "r")), .left(.elsewhere(run: "r")), .left(.ended(run: "r", .finished)), .left(.unknown(run: nil, "")),
+            .refused(.overtaken), .refused(.nothingToRetry), .refused(.noSuchTime), .refused(.timeHasCome(run: runID)),
+            .refused(.timeHasCome(run: nil)), .refused(.described("Why.")), .left(.nothing), .left(.notBegun(run: runID)),
+            .left(.unfinished(run: runID)), .left(.elsewhere(run: runID)), .left(.ended(run: runID, .finished)),
+            .left(.unknown(run: nil, "")),
         ])
     func states(state: OrderState) { #expect(OrderState(name: state.name, values: state.values, life: "l") == state) }
 
@@ -205,12 +209,12 @@ final class OrderStoreTests {
         let store = try OrderStore(folder: folder)
         for bad in [
             order(""), order(String(repeating: "n", count: 201)), order(by: ""), order(by: String(repeating: "x", count: 401)),
-            order("n\0"),
+            order("n\0"), order("n", .pause(run: "r")), order("n", .skip(campaign: "c", occurrence: "2026-02-30T09:00")),
         ] {
             #expect(diagnostic { _ = try store.place(bad) }?.remedy?.hasSuffix("Nothing was ordered.") == true)
         }
         let evil = "'; DROP TABLE placed; --\u{202E}\n\u{1}<script>"
-        let hostile = order(evil, .reject(run: evil, digest: evil, reason: evil), by: evil)
+        let hostile = order(evil, .reject(run: runID, digest: evil, reason: evil), by: evil)
         #expect(try store.place(hostile).order == hostile)
         #expect(try store.order(evil)?.order == hostile)
     }

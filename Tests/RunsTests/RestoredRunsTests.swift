@@ -34,12 +34,15 @@ struct RestoredRunsTests {
         return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
     }
 
+    /// The id of a run that is called by its state.
+    private static func id(_ name: String) -> String { "20261201-090000-\(name)-7f3a" }
+
     /// The same campaign in four states.
     private func makeFolder() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        try makeRun(folder, id: "planned", audience: 4).close()
+        try makeRun(folder, id: Self.id("planned"), audience: 4).close()
         for (id, state) in [("stopped", RunState.stopped), ("cancelled", .cancelled), ("finished", .finished)] {
-            let run = try makeRun(folder, id: id, audience: 4)
+            let run = try makeRun(folder, id: Self.id(id), audience: 4)
             let marks = try begin(run)
             try run.append(.claimed(0..<4, at: noon))
             try marks.note(4)
@@ -57,40 +60,40 @@ struct RestoredRunsTests {
     func held() throws {
         let folder = try makeFolder()
         let (copy, state) = try putBack(folder)
-        #expect(state.held.sorted() == ["cancelled", "planned", "stopped"])
-        for id in ["cancelled", "planned", "stopped"] {
+        #expect(state.held.sorted() == ["cancelled", "planned", "stopped"].map(Self.id))
+        for id in ["cancelled", "planned", "stopped"].map(Self.id) {
             let run = try RunFile(path: "\(copy.path)/\(id).sqlite")
             let gap = try #require(LedgerGap(of: run))
             #expect(!gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"), "\(gap.diagnostic)")
             #expect(try !mayBegin(run))
         }
         // Its figures are right; but nobody knows of a retry.
-        let finished = try RunFile(path: copy.path + "/finished.sqlite")
+        let finished = try RunFile(path: copy.path + "/\(Self.id("finished")).sqlite")
         #expect(LedgerGap(of: finished) == nil)
         #expect(LedgerGap.restored(finished)?.message.contains("whether it has been retried since then") ?? false)
         // The folder that it was copied from is not concerned.
-        #expect(LedgerGap(of: try RunFile(path: folder.path + "/stopped.sqlite")) == nil)
-        #expect(try mayBegin(RunFile(path: folder.path + "/planned.sqlite")))
+        #expect(LedgerGap(of: try RunFile(path: folder.path + "/\(Self.id("stopped")).sqlite")) == nil)
+        #expect(try mayBegin(RunFile(path: folder.path + "/\(Self.id("planned")).sqlite")))
     }
 
     @Test("where nothing was sent after the backup, runs go on; what was being sent then is held all the same")
     func last() throws {
         let (copy, state) = try putBack(makeFolder(), nothingSentSince: true)
         #expect(state.held.isEmpty)
-        for id in ["planned", "stopped", "cancelled", "finished"] {
+        for id in ["planned", "stopped", "cancelled", "finished"].map(Self.id) {
             let run = try RunFile(path: "\(copy.path)/\(id).sqlite")
             #expect(LedgerGap(of: run) == nil && LedgerGap.restored(run) == nil)
             #expect(try mayBegin(run))
         }
-        let sending = try putBack(makeFolder(), sending: ["stopped", "finished"], nothingSentSince: true)
-        #expect(sending.state.held == ["stopped"])
-        #expect(try !mayBegin(RunFile(path: sending.folder.path + "/stopped.sqlite")))
+        let sending = try putBack(makeFolder(), sending: [Self.id("stopped"), Self.id("finished")], nothingSentSince: true)
+        #expect(sending.state.held == [Self.id("stopped")])
+        #expect(try !mayBegin(RunFile(path: sending.folder.path + "/\(Self.id("stopped")).sqlite")))
     }
 
     @Test("a run that is being sent is copied without its last part, and says that it is not known what was sent")
     func beingSent() throws {
         let folder = try TemporaryFolder()
-        let run = try makeRun(folder, id: "r", audience: 20)
+        let run = try makeRun(folder, id: runID, audience: 20)
         let marks = try begin(run)
         try run.append(.claimed(0..<8, at: noon))
         try marks.note(8)
@@ -99,8 +102,8 @@ struct RestoredRunsTests {
         let (copy, state) = try putBack(folder)
         try run.append(.claimed(8..<20, at: noon))
         try marks.note(20)
-        #expect(state.held == ["r"] && !copy.names.contains("r.sqlite.claimed"), "\(copy.names)")
-        let restored = try RunFile(path: copy.path + "/r.sqlite")
+        #expect(state.held == [runID] && !copy.names.contains("\(runID).sqlite.claimed"), "\(copy.names)")
+        let restored = try RunFile(path: copy.path + "/\(runID).sqlite")
         #expect(try restored.claims().made == 8)
         #expect(LedgerGap(of: restored)?.isKnown == false)
         #expect(try !mayBegin(restored))
@@ -109,15 +112,15 @@ struct RestoredRunsTests {
     @Test("a record that knows of a later life than the file keeps that: an older file still is certainly too old")
     func laterLife() throws {
         let folder = try makeFolder()
-        let file = folder.path + "/stopped.sqlite", old = folder.path + "/old"
+        let file = folder.path + "/\(Self.id("stopped")).sqlite", old = folder.path + "/old"
         #expect(shell("cp '\(file)' '\(old)'").isEmpty)
         let run = try RunFile(path: file)
         let marks = try begin(run)
         marks.close()
         run.close()
         #expect(shell("mv '\(old)' '\(file)'").isEmpty)
-        let (copy, _) = try putBack(folder, sending: ["stopped"])
-        #expect(try LedgerGap(of: RunFile(path: copy.path + "/stopped.sqlite"))?.isKnown == true)
+        let (copy, _) = try putBack(folder, sending: [Self.id("stopped")])
+        #expect(try LedgerGap(of: RunFile(path: copy.path + "/\(Self.id("stopped")).sqlite"))?.isKnown == true)
     }
 
     @Test("times that were open are closed, with the reason, and times up to the restoring are not to fire")
@@ -126,7 +129,8 @@ struct RestoredRunsTests {
         let store = try ScheduleStore(folder: folder.path)
         func time(_ occurrence: String, _ state: ScheduledRun.State, run: String?) -> ScheduledRun {
             ScheduledRun(
-                key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: run, state: state, begins: noon, ends: noon,
+                key: .init(campaign: "a", occurrence: "2026-12-0\(occurrence)T09:00"), file: "/a.yaml", run: run.map(Self.id), state: state,
+                begins: noon, ends: noon,
                 changedAt: noon)
         }
         try store.save(
@@ -139,7 +143,7 @@ struct RestoredRunsTests {
         let (copy, _) = try putBack(folder)
         let restored = try ScheduleStore(folder: copy.path)
         let runs = try restored.scheduledRuns(since: Timestamp(epochSeconds: 0))
-        let states = Dictionary(uniqueKeysWithValues: runs.map { ($0.key.occurrence, $0.state) })
+        let states = Dictionary(uniqueKeysWithValues: runs.map { ($0.key.occurrence.dropFirst(9).prefix(1), $0.state) })
         #expect(states == ["1": .skipped, "2": .skipped, "3": .stopped, "4": .finished])
         #expect(runs.filter { $0.problem == .restored }.count == 3)
         #expect(try restored.restoredAt() == Self.restored)
@@ -152,7 +156,7 @@ struct RestoredRunsTests {
         let store = try OrderStore(folder: folder.path)
         let asked = OrderMoment(time: noon, uptime: Uptime(start: "s", milliseconds: 1_000_000))
         for nonce in ["waits", "taken"] {
-            _ = try store.place(Order(nonce: nonce, kind: .send(run: "r", digest: "d"), by: "anna", at: asked))
+            _ = try store.place(Order(nonce: nonce, kind: .send(run: runID, digest: "d"), by: "anna", at: asked))
         }
         #expect(try store.take("taken", life: "l", at: noon))
         store.close()
@@ -167,10 +171,12 @@ struct RestoredRunsTests {
     @Test("a run that was damaged before does not keep the others from being put back", .enabled(if: hasSQLiteTool))
     func damaged() throws {
         let folder = try makeFolder()
-        #expect(query(folder.path + "/finished.sqlite", "DROP TABLE claim; DELETE FROM run").isEmpty)
+        #expect(query(folder.path + "/\(Self.id("finished")).sqlite", "DROP TABLE claim; DELETE FROM run").isEmpty)
         let (copy, state) = try putBack(folder)
         // It may be readable another time, and is held as well.
-        #expect(state.held.sorted() == ["cancelled", "finished", "planned", "stopped"] && copy.names.contains("finished.sqlite"))
+        #expect(
+            state.held.sorted() == ["cancelled", "finished", "planned", "stopped"].map(Self.id)
+                && copy.names.contains("\(Self.id("finished")).sqlite"))
     }
 
     @Test(

@@ -10,9 +10,12 @@ final class ScheduleStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-schedule-\(UUID().uuidString)").path
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private func scheduledRun(_ occurrence: String, _ state: ScheduledRun.State, ends: Int64 = 1_000) -> ScheduledRun {
+    private static func occurrence(_ day: String) -> String { "2026-12-0\(day)T09:00" }
+    private static func run(_ day: String) -> String { "20261201-090000-a-000\(day)" }
+
+    private func scheduledRun(_ day: String, _ state: ScheduledRun.State, ends: Int64 = 1_000) -> ScheduledRun {
         ScheduledRun(
-            key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: "run-\(occurrence)", state: state,
+            key: .init(campaign: "a", occurrence: Self.occurrence(day)), file: "/a.yaml", run: Self.run(day), state: state,
             problem: .fileChanging("/devices.csv", seconds: 5),
             begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
     }
@@ -20,6 +23,7 @@ final class ScheduleStoreTests {
     @Test(
         "a value of another type is damage, said in a sentence", .enabled(if: hasSQLiteTool),
         arguments: [
+            "firing SET occurrence = '2026-12-01T23:x0'", "firing SET occurrence = '2026-02-30T09:00'", "firing SET run = 'run-1'",
             "firing SET changed_at = '[]'", "firing SET ends_at = 'x'", "firing SET file = x'ff'", "campaign SET decided_through = 'x'",
         ])
     func damaged(edit: String) throws {
@@ -69,9 +73,9 @@ final class ScheduleStoreTests {
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).first == sending)
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
         // Open ones are never left out.
-        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
+        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == [Self.occurrence("1")])
         #expect(try again.campaigns() == [campaign])
-        #expect(try again.lastEnded(at: Timestamp(epochSeconds: 500)).map(\.key.occurrence) == ["2"])
+        #expect(try again.lastEnded(at: Timestamp(epochSeconds: 500)).map(\.key.occurrence) == [Self.occurrence("2")])
         #expect(try again.lastEnded(at: Timestamp(epochSeconds: 499)).isEmpty, "left out, and still to come")
         again.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
@@ -100,8 +104,8 @@ final class ScheduleStoreTests {
         var byHand = sending
         (byHand.state, byHand.problem) = (.stopped, .sentByHand)
         #expect(try store.claim(byHand) == .init(holder: nil, before: sending))
-        #expect(try store.cancelPlanning(of: "run-1", at: noon) == nil && store.cancelPlanning(of: "run-3", at: noon) == nil)
-        #expect(try store.cancelPlanning(of: "run-2", at: noon)?.state == .cancelled)
+        #expect(try store.cancelPlanning(of: Self.run("1"), at: noon) == nil && store.cancelPlanning(of: Self.run("3"), at: noon) == nil)
+        #expect(try store.cancelPlanning(of: Self.run("2"), at: noon)?.state == .cancelled)
         for (time, state) in [(sending, ScheduledRun.State.stopped), (planning, .cancelled)] {
             var waiting = time
             waiting.state = .waiting
@@ -131,12 +135,13 @@ final class ScheduleStoreTests {
     func older() throws {
         let (path, sentences) = (folder + "/schedule.sqlite", ["", "it could not be begun in time", "cancelled", "there is no file x.csv"])
         let store = try ScheduleStore(folder: folder)
-        try store.save(sentences.indices.map { scheduledRun("\($0)", .sending) }, [])
+        try store.save(sentences.indices.map { scheduledRun("\($0 + 1)", .sending) }, [])
         store.close()
         try DatabaseQueue(path: path).write { db in
             try db.execute(sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; DROP TABLE approval; PRAGMA user_version = 1")
             for (number, sentence) in sentences.enumerated() {
-                try db.execute(sql: "UPDATE firing SET reason = ? WHERE occurrence = ?", arguments: [sentence, "\(number)"])
+                try db.execute(
+                    sql: "UPDATE firing SET reason = ? WHERE occurrence = ?", arguments: [sentence, Self.occurrence("\(number + 1)")])
             }
         }
         let expected: [ScheduleProblem?] = [nil, .begunTooLate, .stopped(.cancelled), .described("there is no file x.csv")]

@@ -26,7 +26,7 @@ struct SendingHistoryTests {
     @Test("who is taken back to be sent to again counts as one more claim: a file from before is an older one")
     func takenBack() throws {
         let folder = try TemporaryFolder()
-        let run = try makeRun(folder, audience: 20)
+        let run = try makeRun(folder, id: runID, audience: 20)
         let record = run.catalog.history
         let marks = try begin(run, record)
         try run.append(.claimed(0..<12, at: noon))
@@ -53,7 +53,7 @@ struct SendingHistoryTests {
     @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
     func unreadable() throws {
         let folder = try TemporaryFolder()
-        let run = try makeRun(folder, audience: 20)
+        let run = try makeRun(folder, id: runID, audience: 20)
         _ = try begin(run, run.catalog.history)
         run.close()
         writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
@@ -70,7 +70,7 @@ struct SendingHistoryTests {
     )
     func noted() throws {
         let folder = try TemporaryFolder()
-        let run = try makeRun(folder, audience: 20)
+        let run = try makeRun(folder, id: runID, audience: 20)
         let record = run.catalog.history
         let marks = try begin(run, record)
         try run.append(.claimed(0..<5, at: noon))
@@ -90,7 +90,7 @@ struct SendingHistoryTests {
     @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
     func replaced() throws {
         let folder = try TemporaryFolder()
-        let run = try makeRun(folder, audience: 20)
+        let run = try makeRun(folder, id: runID, audience: 20)
         let record = run.catalog.history
         _ = try begin(run, record)
         try run.append(.state(.stopped, cause: .described("x"), at: noon))

@@ -86,6 +86,9 @@ func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSec
         previewText: "spring-sale would go to …")
 }
 
+/// An id that records take for one; others are shorter.
+let runID = "20261201-090000-spring-sale-7f3a"
+
 /// A planned run of that many recipients.
 func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil, retryOf: String? = nil) throws
     -> RunFile

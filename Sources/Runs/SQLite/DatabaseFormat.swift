@@ -40,6 +40,7 @@ struct DatabaseFormat {
                 "\(name) was written by a newer Volley (format \(found); this one reads \(version))", file: path,
                 remedy: "Use the newer Volley.")
         }
+        guard found > 0 else { throw damaged(path, what: "its format is not a number that Volley gives") }
         return true
     }
 

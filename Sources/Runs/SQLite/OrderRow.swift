@@ -88,7 +88,9 @@ enum OrderRow {
             throw row.mismatch(16, "a state that its other columns fit")
         }
         let made = try made(row, from: 15)
-        if made == nil, let named = try endedRun(row, from: 16), named != kind.run { throw row.mismatch(17, "about the run of the order") }
+        if made == nil, let named = try endedRun(row, from: 16), !(kind.run.map { $0 == named } ?? RunID.isPossible(named)) {
+            throw row.mismatch(17, "about the order's run")
+        }
         return PlacedOrder(
             number: Int64(try row.int(0)),
             order: Order(
@@ -104,7 +106,9 @@ enum OrderRow {
     /// - Throws: `DatabaseError`: it cannot be a run, or the details of the order's end name another.
     static func made(_ row: PreparedStatement.Row, from column: CInt) throws -> String? {
         guard let made = try row.optional(column, row.run) else { return nil }
-        if let named = try endedRun(row, from: column + 1), named != made { throw row.mismatch(column, "the run that the order's details name") }
+        if let named = try endedRun(row, from: column + 1), named != made {
+            throw row.mismatch(column, "the run that the order's details name")
+        }
         return made
     }
 

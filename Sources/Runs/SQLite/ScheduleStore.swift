@@ -97,7 +97,7 @@ public final class ScheduleStore: Sendable {
                 let result = try database.read { db in
                     guard try format.check(db, path: path) else { return nil as SavedSchedule? }
                     // One that only reads leaves a file of an older format as it is.
-                    let approvals = try formatNumber(db) < 3 ? [] : try approvals(db)
+                    let approvals = try db.tableExists("approval") ? approvals(db) : []
                     return SavedSchedule(
                         scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
                 }

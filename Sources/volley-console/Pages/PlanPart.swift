@@ -65,8 +65,8 @@ enum PlanPart {
         guard
             let sendings = try? RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
         else {
-            // The page says why the record cannot be read.
-            return "<section class=\"warnings\" aria-label=\"Sent since\"><ul><li>What was sent since then is not known.</li></ul></section>"
+            let words: HTML = "<li>What was sent since then is not known: the record of it cannot be read.</li>"
+            return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(words)</ul></section>"
         }
         let unread = RecentSendings.words(unread: sendings.unread).map { "<li dir=\"auto\">\($0).</li>" as HTML }
         let items: [HTML] =

@@ -8,6 +8,9 @@ import Testing
 
 @Suite("the record of orders, and its model")
 struct OrderTableTests {
+    /// Details about another run than the order's are damage.
+    private static let run = "20261201-090000-c-7f3a"
+
     @Test("the model that the simulation works on answers every call as the file does", arguments: 0..<8)
     func agree(seed: Int) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-orders-\(UUID().uuidString)").path
@@ -17,12 +20,12 @@ struct OrderTableTests {
         let memory = MemoryOrders()
         var random = SeededRandom(UInt64(seed))
         let kinds: [Order.Kind] = [
-            .approve(run: "r", digest: "d"), .reject(run: "r", digest: "d", reason: "Why?"), .send(run: "r", digest: "d"),
-            .test(file: "/a.yaml", digest: "d"), .plan(file: "/a.yaml", digest: "d"), .resume(run: "r"), .retry(run: "r"),
-            .pause(run: "s"), .cancel(run: "s"), .skip(campaign: "c", occurrence: "2026-12-01T09:00"),
+            .approve(run: Self.run, digest: "d"), .reject(run: Self.run, digest: "d", reason: "Why?"), .send(run: Self.run, digest: "d"),
+            .test(file: "/a.yaml", digest: "d"), .plan(file: "/a.yaml", digest: "d"), .resume(run: Self.run), .retry(run: Self.run),
+            .pause(run: Self.run), .cancel(run: Self.run), .skip(campaign: "c", occurrence: "2026-12-01T09:00"),
         ]
         let states: [OrderState] = [
-            .lapsed, .done(.init(run: "r", end: .stopped(.interrupted))), .refused(.overtaken), .left(.unfinished(run: "r")),
+            .lapsed, .done(.init(run: Self.run, end: .stopped(.interrupted))), .refused(.overtaken), .left(.unfinished(run: Self.run)),
         ]
         for step in 0..<150 {
             let file = files[Int.random(in: 0...1, using: &random)]
@@ -41,7 +44,7 @@ struct OrderTableTests {
                     try file.take(nonce, life: life, from: "life 0", at: now) == memory.take(nonce, life: life, from: "life 0", at: now))
             case 4: #expect(try file.end(nonce, as: state, life: life, at: now) == memory.end(nonce, as: state, life: life, at: now))
             case 5: #expect(try file.leave(nonce, of: life, as: state, at: now) == memory.leave(nonce, of: life, as: state, at: now))
-            default: #expect(try file.note(made: "m\(step)", by: nonce, life: life) == memory.note(made: "m\(step)", by: nonce, life: life))
+            default: #expect(try file.note(made: Self.run, by: nonce, life: life) == memory.note(made: Self.run, by: nonce, life: life))
             }
             #expect(try file.unended() == memory.unended(), "after step \(step)")
         }
