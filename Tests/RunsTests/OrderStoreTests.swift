@@ -138,6 +138,25 @@ final class OrderStoreTests {
         #expect(throws: Diagnostic.self) { try store.askers(ofRun: made("1")) }
     }
 
+    @Test(
+        "an order whose run cannot be one, or is not the one that its details name, is damaged, and the run counts as asked for by a person that is not known",
+        arguments: [
+            "made = replace(made, 'a271', 'a27m')", "made = replace(made, 'a271', 'a273')", "details = replace(details, 'a271', 'a273')",
+            "details = replace(details, 'a271', 'a27m')",
+        ])
+    func madeRun(change: String) throws {
+        let store = try OrderStore(folder: folder)
+        defer { store.close() }
+        _ = try store.place(order("1", .plan(file: "/a.yaml", digest: "d")))
+        _ = try store.take("1", life: "l", at: Self.asked.time)
+        _ = try store.note(made: made("1"), by: "1", life: "l")
+        _ = try store.end("1", as: .done(.init(run: made("1"))), life: "l", at: Self.asked.time)
+        #expect(try store.askers(ofRun: made("1")) == ["anna"])
+        try execute("UPDATE placed SET \(change)")
+        #expect(throws: Diagnostic.self) { try store.askers(ofRun: made("1")) }
+        #expect(try OrderRecords(folder: folder).read().damaged.map(\.number) == [1])
+    }
+
     @Test("an order that was taken is no other sender's, and what its own sender knows replaces what another found")
     func ownership() throws {
         let store = try OrderStore(folder: folder)

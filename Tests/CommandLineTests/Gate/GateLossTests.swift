@@ -277,6 +277,28 @@ struct GateLossTests: GateTesting {
         #expect(running.finish().status == 3)
     }
 
+    @Test(
+        "a record in which a column or a row of another run cannot be read lets nothing be sent", .enabled(if: hasPython),
+        arguments: [
+            "ALTER TABLE scope RENAME COLUMN environment TO environmenu", "ALTER TABLE life_event RENAME COLUMN run TO rum",
+            "UPDATE beginning SET run = 'nonsense'", "UPDATE scope SET environment = 'simulatoz'",
+        ])
+    func damagedRowOfAnother(edit: String) throws {
+        let server = try LedgeredServer(devices: 30)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let first = try plan(folder), second = try plan(folder)
+        #expect(try folder.volley("send", "--plan", first, "--yes", "--quiet").status == 0)
+        try Shell.run("cd '\(folder.url.path)'; mv runs/\(first).sqlite away")
+        try expectRefusal(folder, ["send", "--plan", second, "--yes"], saying: first)
+        try python(folder, "import sqlite3; c = sqlite3.connect('runs/sent.db'); c.execute(\"\(edit)\"); c.commit()")
+        for arguments in [["send", "--plan", second, "--yes"], ["send", "campaign.yaml", "--yes"], ["resume", second]] {
+            try expectRefusal(folder, arguments, saying: "the record of what was sent is damaged")
+        }
+        let accepted = try server.accepted()
+        #expect(accepted.count == 30 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
     @Test("a record of what was sent that was emptied, or holds what it cannot, is damaged, and not an empty one", .enabled(if: hasPython))
     func emptiedRecord() throws {
         let folder = try folder(schedule: Self.due)
