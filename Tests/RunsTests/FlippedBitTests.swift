@@ -171,7 +171,9 @@ struct FlippedBitTests {
 
     @Test("names of environments and runs are known by their form")
     func forms() throws {
-        for name in ["production", "sandbox", "simulator", "a.example:443", "[::1]:8443", "fcm:production", "sandbox+jpush:simulator"] {
+        for name in [
+            "production", "sandbox", "simulator", "a.example:443", "[::1]:8443", "::1:8443", "fcm:production", "sandbox+jpush:simulator",
+        ] {
             #expect(ServiceSettings.areLists(name), "\(name)")
         }
         for name in ["", "producuion", "fcm:", "fcl:production", "a.example:0", "a\u{e}example:443", "sandbox+"] {

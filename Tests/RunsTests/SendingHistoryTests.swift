@@ -50,6 +50,20 @@ struct SendingHistoryTests {
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .possible)
     }
 
+    @Test("what a damaged run file calls itself, or its life, does not get into the record, which stays readable for all others")
+    func names() throws {
+        let folder = try TemporaryFolder(), record = SendingHistory(folder: folder.path)
+        let run = try makeRun(folder, id: runID, audience: 2), odd = try makeRun(folder, id: "20261201-090000-sale-a27m", audience: 2)
+        let new = NewLife(after: "1-x", reached: 0, claimed: 0, in: "sandbox")
+        #expect(diagnostic { _ = try record.begin(run.plan, new, at: noon) }?.file == run.path)
+        #expect(
+            diagnostic { _ = try record.begin(odd.plan, NewLife(after: "", reached: 0, claimed: 0, in: "sandbox"), at: noon) }?.file
+                == odd.path)
+        #expect(throws: Diagnostic.self) { try record.noteCancelled(odd.plan.id, having: nil) }
+        _ = try begin(run, record)
+        #expect(try record.entries().begun.keys.sorted() == [runID])
+    }
+
     @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
     func unreadable() throws {
         let folder = try TemporaryFolder()

@@ -87,6 +87,14 @@ public struct SendingHistory: Sendable {
         return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
     }
 
+    /// Whether a text can be a life, or is blank.
+    static func isLife(_ text: String) -> Bool {
+        if text.isEmpty { return true }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = Int(parts[0]), (0...1 << 48).contains(number) else { return false }
+        return !parts[1].isEmpty && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
     /// A number that no run reaches is that of a damaged file: it must not overflow.
     static func number(of life: String) -> Int { min(Int(life.prefix { $0 != "-" }) ?? 0, 1 << 48) }
 
@@ -140,6 +148,7 @@ public struct SendingHistory: Sendable {
     /// Records that a plan was cancelled before it began: older copies of it are then not sent.
     /// - Parameter time: its scheduled time; nil when there is none, or others may have it.
     public func noteCancelled(_ run: String, having time: Time?) throws {
+        try checkNames([run], lives: [])
         try write { db in
             try db.execute(
                 sql: """
@@ -213,7 +222,8 @@ public struct SendingHistory: Sendable {
 
     /// Notes that a run is about to begin, or go on.
     public func begin(_ plan: RunPlan, _ new: NewLife, at now: Timestamp) throws -> Beginning {
-        try write { db in
+        try checkNames([plan.id] + (plan.retryOf.map { [$0] } ?? []), lives: [new.seen, new.life])
+        return try write { db in
             let known = try entry(of: plan.id, db)
             if try Self.isCancelled(plan.id, db) { return .isOutdated }
             if let known, known.isNewer(thanLife: new.seen, reached: new.reached, claimed: new.claimed) { return .isOutdated }
@@ -239,6 +249,14 @@ public struct SendingHistory: Sendable {
             try LifeSequence.note(db, run: plan.id, life: new.life, isEnd: false, at: now)
             try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, run: plan.id)
             return .noted
+        }
+    }
+
+    /// Keeps what a damaged run file calls itself out of the record: it would damage that for all runs.
+    private func checkNames(_ runs: [String], lives: [String]) throws {
+        guard runs.allSatisfy(RunID.isPossible), lives.allSatisfy(Self.isLife) else {
+            throw RunDiagnostics.damaged(
+                DatabaseFile.path(runs[0], in: RunDiagnostics.folder(of: path)), what: "an id or a life in it cannot be one")
         }
     }
 

@@ -75,11 +75,8 @@ extension PreparedStatement.Row {
 
     /// A life of a run, `3-5f0c…`; blank where none began.
     func life(_ column: CInt) throws(DatabaseError) -> String {
-        let life = try string(column), parts = life.split(separator: "-", omittingEmptySubsequences: false)
-        let isLife =
-            parts.count == 2 && Int(parts[0]).map { (0...1 << 48).contains($0) } ?? false && !parts[1].isEmpty
-            && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        guard life.isEmpty || isLife else { throw mismatch(column, "the name of a life of a run") }
+        let life = try string(column)
+        guard SendingHistory.isLife(life) else { throw mismatch(column, "the name of a life of a run") }
         return life
     }
 

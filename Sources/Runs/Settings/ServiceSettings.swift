@@ -45,16 +45,25 @@ public struct ServiceSettings: Hashable, Sendable {
             PushServices.ofRuns.contains { service in
                 let prefix = service.name == PushServices.standard.name ? "" : service.name + ":"
                 guard name.hasPrefix(prefix) else { return false }
-                let environment = name.dropFirst(prefix.count), server = HostPort(environment)
+                let environment = name.dropFirst(prefix.count)
                 return environment == "simulator" || service.account.environments.named(String(environment)) != nil
-                    || server.port != nil && !server.host.isEmpty && server.host.utf8.allSatisfy(isOfHost)
+                    || isServer(environment)
             }
         }
     }
 
+    /// `host:port`; an IPv6 address may have no brackets.
+    private static func isServer(_ text: Substring) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex, let port = Int(text[text.index(after: colon)...]) else {
+            return false
+        }
+        return (1...65_535).contains(port) && text[..<colon].utf8.allSatisfy(isOfHost)
+    }
+
     private static func isOfHost(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "-"),
             UInt8(ascii: "_"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: "%"), 0x80...:
             true
         default: false

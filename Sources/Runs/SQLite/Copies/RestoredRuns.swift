@@ -52,9 +52,10 @@ public struct RestoredRuns: Sendable {
             guard run.prunedAt == nil, hasBegun || status.state != .cancelled,
                 !origin.nothingSentSince || origin.sending.contains(run.plan.id)
             else { continue }
+            let life = status.epoch, retryOf = run.plan.retryOf.flatMap { RunID.isPossible($0) ? $0 : nil }
             runs.append(
                 HeldRun(
-                    id: run.plan.id, retryOf: run.plan.retryOf, life: status.epoch, isOver: status.state == .finished))
+                    id: run.plan.id, retryOf: retryOf, life: SendingHistory.isLife(life) ? life : "", isOver: status.state == .finished))
         }
         // What cannot be read now may be readable later.
         runs += Self.unreadable(listing, origin)
@@ -129,7 +130,8 @@ extension SendingHistory {
                         run TEXT NOT NULL PRIMARY KEY, backup_at INTEGER NOT NULL  -- epoch milliseconds
                     ) WITHOUT ROWID
                     """)
-            for run in runs {
+            // Of a damaged file, what it calls itself would damage the record. No command begins it under such an id.
+            for run in runs where RunID.isPossible(run.id) {
                 if !run.isOver { try Self.hold(run, backupAt: backupAt, db) }
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?)", arguments: [run.id, backupAt.epochMilliseconds])
