@@ -208,7 +208,7 @@ FUZZ_FIRST ?= 0
 fuzz-files: servers ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
 	@$(SWIFT) build --build-tests $(STRICT)
 	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 19 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
-	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.DamagedFileTests|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
+	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.(DamagedFileTests|FlippedBitTests)|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 
 # Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.

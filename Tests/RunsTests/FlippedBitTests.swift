@@ -128,13 +128,20 @@ struct FlippedBitTests {
 
     private static let origin = RestoredRuns.Origin(backupAt: noon, restoredAt: noon, sending: [], nothingSentSince: true)
 
-    @Test("devices in the list of an environment that cannot be are damage, as they are in no list that a run reads")
-    func environment() throws {
+    @Test(
+        "devices in the list of an environment that cannot be, or whose token or run is no text, are damage: no search finds them",
+        arguments: [
+            ("environment = 'producuion'", "`environment` is not a service's environment"),
+            ("environment = x'70'", "`environment` is not a text"),
+            ("device_token = CAST(device_token AS BLOB)", "`device_token` is not a text"),
+            ("run = x''", "`run` is not a whole number"),
+        ])
+    func environment(change: String, words: String) throws {
         let folder = try TemporaryFolder(), list = Self.list(folder.path), path = "\(folder.path)/suppressed-shop.sqlite"
         try Self.fill(list, path)
-        try Damage.make(path, sql: "UPDATE suppressed SET environment = 'producuion' WHERE device_token = '\(token(15 * 7919))'")
+        try Damage.make(path, sql: "UPDATE suppressed SET \(change) WHERE device_token = '\(token(15 * 7919))'")
         #expect(
-            diagnostic { _ = try list.withTokens { _, _ in } }?.message.contains("`environment` is not a service's environment") == true)
+            diagnostic { _ = try list.withTokens { _, forEach in try forEach { _, _, _ in } } }?.message.contains(words) == true)
     }
 
     @Test(

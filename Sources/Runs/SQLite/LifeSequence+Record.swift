@@ -6,7 +6,7 @@ extension LifeSequence {
     private static let table = "life_event"
 
     init(_ db: Database) throws {
-        guard try db.tableExists(Self.table) else {
+        guard try db.has(table: Self.table) else {
             self.init([])
             return
         }

@@ -97,7 +97,7 @@ public final class ScheduleStore: Sendable {
                 let result = try database.read { db in
                     guard try format.check(db, path: path) else { return nil as SavedSchedule? }
                     // One that only reads leaves a file of an older format as it is.
-                    let approvals = try db.tableExists("approval") ? approvals(db) : []
+                    let approvals = try db.has(table: "approval") ? approvals(db) : []
                     return SavedSchedule(
                         scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
                 }
@@ -169,7 +169,7 @@ public final class ScheduleStore: Sendable {
     public func restoredAt() throws -> Timestamp? {
         try Self.format.translating(path) {
             try database.read { db in
-                guard try db.tableExists("restored") else { return nil }
+                guard try db.has(table: "restored") else { return nil }
                 return try db.first("SELECT max(at) FROM restored") { row in try row.optional(0, row.moment) } ?? nil
             }
         }

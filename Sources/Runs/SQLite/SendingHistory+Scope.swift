@@ -23,7 +23,7 @@ extension SendingHistory.Scope {
 
     /// nil where none was recorded.
     init?(_ db: Database, run: String) throws {
-        guard try db.tableExists(Self.table) else { return nil }
+        guard try db.has(table: Self.table) else { return nil }
         let recorded = try db.first("SELECT \(Self.columns) FROM \(Self.table) WHERE run = ?", [run]) { try Self($0, from: 0) }
         guard let recorded else { return nil }
         self = recorded
@@ -31,7 +31,7 @@ extension SendingHistory.Scope {
 
     /// Reads all, also those of runs that are not on record.
     static func check(_ db: Database) throws {
-        guard try db.tableExists(table) else { return }
+        guard try db.has(table: table) else { return }
         _ = try db.all("SELECT run, \(columns) FROM \(table)") { row in (try row.run(0), try Self(row, from: 1)) }
     }
 

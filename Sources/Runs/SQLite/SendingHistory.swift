@@ -173,7 +173,7 @@ public struct SendingHistory: Sendable {
 
     /// Plans that were cancelled.
     private static func cancelled(_ db: Database, which: String = "", _ arguments: StatementArguments = []) throws -> [String] {
-        guard try db.tableExists("cancelled") else { return [] }
+        guard try db.has(table: "cancelled") else { return [] }
         return try db.all("SELECT run, campaign, occurrence, file, real_file FROM cancelled \(which)", arguments) { row in
             try checkTime(row, from: 1)
             return try row.run(0)

@@ -160,6 +160,9 @@ extension Database {
     /// A number of the file's header or of the connection.
     func pragma(_ name: String) throws -> Int { try first("PRAGMA \(name)") { try $0.int(0) } ?? 0 }
 
+    /// Whether a table is there, as SQLite reads the schema: in `sqlite_master` a flipped bit can hide its name from a search.
+    func has(table: String) throws -> Bool { try first("SELECT 1 FROM pragma_table_info(?)", [table]) { _ in true } ?? false }
+
     /// Whether the file has neither tables nor views.
     func isBlank() throws -> Bool { try first("SELECT count(*) FROM sqlite_master") { try $0.count(0) } == 0 }
 }

@@ -163,7 +163,10 @@ enum SuppressionFile {
 
     /// A device in the list of an environment that cannot be is in none.
     private static func checkEnvironments(_ db: Database) throws {
-        _ = try db.all(SuppressionSchema.selectEnvironments) { try $0.lists(0) }
+        _ = try db.all(SuppressionSchema.selectEnvironments) { row in
+            if try row.flag(1) { throw row.mismatch(1, "a text") }
+            return try row.lists(0)
+        }
     }
 
     private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {

@@ -137,7 +137,7 @@ extension SuppressionSchema {
         PRAGMA user_version = \(version);
         """
 
-    static func isShared(_ db: Database) throws -> Bool { try db.tableExists("unsent") }
+    static func isShared(_ db: Database) throws -> Bool { try db.has(table: "unsent") }
 
     static let markAll = """
         INSERT OR REPLACE INTO unsent (environment, device_token, changed_at) SELECT environment, device_token, added_at FROM suppressed

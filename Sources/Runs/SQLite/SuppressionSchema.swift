@@ -58,13 +58,15 @@ enum SuppressionSchema {
 
     static let count = "SELECT count(*) FROM suppressed WHERE environment = ?"
 
-    /// Each environment once, without a look at every row.
+    /// Each environment once, and whether a token of it is no text, which sorts before or after all that are: without a look at every row.
     static let selectEnvironments = """
         WITH RECURSIVE found (environment) AS (
             SELECT min(environment) FROM suppressed
             UNION ALL SELECT (SELECT min(s.environment) FROM suppressed s WHERE s.environment > found.environment) FROM found
             WHERE found.environment IS NOT NULL)
-        SELECT environment FROM found WHERE environment IS NOT NULL
+        SELECT environment, EXISTS (SELECT 1 FROM suppressed s WHERE s.environment = found.environment AND s.device_token >= x'')
+            OR EXISTS (SELECT 1 FROM suppressed s WHERE s.environment = found.environment AND s.device_token < '') AS device_token
+        FROM found WHERE environment IS NOT NULL
         """
 
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
@@ -79,8 +81,8 @@ enum SuppressionSchema {
         """
 
     static let selectTokens = """
-        SELECT coalesce(device_token, ''), invalid_since, coalesce(run, '') = '' FROM suppressed
-        WHERE environment = ? AND (added_at >= ? OR coalesce(run, '') = '')
+        SELECT coalesce(device_token, ''), invalid_since, CASE typeof(run) WHEN 'text' THEN run = '' END AS run FROM suppressed
+        WHERE environment = ? AND (added_at >= ? OR run = '' OR typeof(run) <> 'text')
         """
 
     static let selectNewest = """

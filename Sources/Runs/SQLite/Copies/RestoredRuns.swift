@@ -158,7 +158,7 @@ extension SendingHistory {
 
     /// When the backups were made from which runs, or one of them, were put back.
     static func backups(_ db: Database, of run: String?) throws -> [String: Timestamp] {
-        guard try db.tableExists(table) else { return [:] }
+        guard try db.has(table: table) else { return [:] }
         let which = run == nil ? "" : " WHERE run = ?"
         let rows = try db.all("SELECT run, backup_at FROM \(table)\(which)", run.map { [$0] } ?? []) {
             (try $0.run(0), try $0.moment(1))
