@@ -65,13 +65,14 @@ extension ScheduleDaemon {
         }
     }
 
-    /// It is not watched: it only waits for services, and nothing waits for it.
+    /// It is not watched: it only waits for services, or reads whole files, and nothing waits for it.
     func startAsker() throws(Diagnostic) -> WorkerThread<Void> {
-        let (catalog, choice, context) = (work.catalog, work.choice, work.attendance.context)
+        let (catalog, choice, context, pages) = (work.catalog, work.choice, work.attendance.context, inspection.pages)
         return try WorkerThread("ask") { [observer, cancellation] in
             var rounds = StatisticsRounds(catalog: catalog, choice: choice, context: context, observer: observer)
             while !cancellation.isRequested {
                 rounds.look(at: .now(), until: cancellation)
+                _ = pages.read(catalog, until: cancellation)
                 cancellation.waitForRequest(atMost: StatisticsRounds.secondsPerLook)
             }
         }

@@ -17,6 +17,9 @@ public struct ProjectInspection {
     /// - Parameter catalog: where the project's runs are kept.
     public init(_ project: Project, _ catalog: RunsFolder) { (self.project, self.catalog) = (project, catalog) }
 
+    /// What reading all pages of runs found: `obstacles` names it, and reads no more than is cheap.
+    public var pages: RunPages { known.pages }
+
     /// Everything, as warnings; cheap enough for once a minute.
     public mutating func obstacles() -> [Diagnostic] {
         let found =

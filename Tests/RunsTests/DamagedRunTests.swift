@@ -72,6 +72,37 @@ import Testing
         #expect(runs.obstacles(&known).map(\.message) == ["this is not a run file"])
     }
 
+    @Test("damaged pages are found where all are read: by the search for obstacles, once for each state of a file, and by a copy")
+    func pages() throws {
+        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
+        let bytes = readBytes(path), damaged = overwritingPage(of: bytes, with: "user300")
+        let nobody = try Cancellation(), message = "the run file is damaged: its pages or rows do not fit together"
+        var known = KnownObstacles()
+        #expect(known.pages.read(runs, atMost: 0, until: nobody) == ["run"])
+        #expect(known.pages.read(runs, until: nobody).isEmpty && runs.obstacles(&known).isEmpty)
+        // In place, as a disk does it.
+        writeBytes(damaged, path)
+        #expect(runs.obstacles(&known).isEmpty, "obstacles read no whole file")
+        #expect(known.pages.read(runs, until: nobody).isEmpty)
+        for _ in 0..<2 { #expect(runs.obstacles(&known).map(\.message) == [message]) }
+        #expect(RunFile.pageDamage(path)?.message == message)
+        let copying = diagnostic { try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in } }
+        #expect(copying?.message == "the file is damaged: its pages or rows do not fit together" && copying?.file == path)
+        writeBytes(bytes, path)
+        #expect(known.pages.read(runs, until: nobody).isEmpty && runs.obstacles(&known).isEmpty)
+        try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in }
+    }
+
+    /// A file whose page that holds a text is overwritten.
+    private func overwritingPage(of bytes: [UInt8], with text: String) -> [UInt8] {
+        // Bytes 16 and 17 of the header are the size of a page.
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        var damaged = bytes
+        guard let place = bytes.firstRange(of: Array(text.utf8))?.lowerBound else { return bytes }
+        for index in place / size * size..<(place / size + 1) * size { damaged[index] = UInt8(truncatingIfNeeded: index * 167 + 13) }
+        return damaged
+    }
+
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])
     func truncated(share: Double) throws {
         let folder = try TemporaryFolder()

@@ -57,6 +57,23 @@ struct PruneSelectionTests {
         sent.close()
     }
 
+    @Test("a run whose pages are damaged is left, also with --include-stopped", arguments: [true, false])
+    func damaged(includesStopped: Bool) throws {
+        let folder = try PlannedFolder()
+        let run = try folder.plan(Self.first)
+        try folder.send(run, to: 10)
+        try run.closeIntoOneFile()
+        let url = URL(fileURLWithPath: run.path)
+        var bytes = [UInt8](try Data(contentsOf: url))
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        let page = try #require(bytes.firstRange(of: Array(PlannedFolder.token(3).utf8))?.lowerBound) / size * size
+        for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 13) }
+        try Data(bytes).write(to: url)
+        let runs = try RunsFolder(folder.path).list().runs
+        let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: includesStopped, nil, at: .now())
+        #expect(selection.chosen.isEmpty && selection.left.map(\.why) == [.damaged])
+    }
+
     @Test("a plan that was removed since it was listed ends nothing")
     func removed() throws {
         let folder = try PlannedFolder()

@@ -134,8 +134,14 @@ enum RunDiagnostics {
     }
 
     static func damaged(_ path: String, what: String) -> Diagnostic {
-        Diagnostic("the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup. Do not send from it.")
+        let name = DatabaseFile.name(path), id = name.hasSuffix(DatabaseFile.suffix) ? name.dropLast(DatabaseFile.suffix.count) : name
+        return Diagnostic(
+            "the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup. Do not send from it.",
+            [.ask(.restoreRun(String(id)))])
     }
+
+    /// Of what SQLite finds when it reads all pages. Its own words may name values.
+    static func damagedPages(_ path: String) -> Diagnostic { damaged(path, what: "its pages or rows do not fit together") }
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(

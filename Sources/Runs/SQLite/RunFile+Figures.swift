@@ -88,9 +88,7 @@ extension RunFile {
         try requireRecipients()
         try read(in: parts) { view in
             let db = view.db
-            let finding = try db.first("PRAGMA quick_check(1)") { try $0.string(0) }
-            // What SQLite finds may name values.
-            guard finding == "ok" else { throw RunDiagnostics.damaged(path, what: "its pages or rows do not fit together") }
+            guard try db.isWhole() else { throw RunDiagnostics.damagedPages(path) }
             // Ids are dense, so that two numbers tell whether one is missing.
             let ids = try db.first("SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient") { row in
                 [try row.int(0), try row.int(1), try row.int(2)]

@@ -6,6 +6,8 @@ public struct KnownObstacles: Sendable {
     var ended: Set<String> = []
     /// Records and runs that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
     var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
+    /// What reading all pages of runs found.
+    public let pages = RunPages()
 
     /// Nothing was looked for before.
     public init() {}
@@ -13,7 +15,7 @@ public struct KnownObstacles: Sendable {
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
 /// Nothing is opened for writing, so a process that uses them is not disturbed; a record or a run is read once, and again when another file is in its
-/// place.
+/// place. Only `RunPages` reads whole files.
 extension RunsFolder {
     /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing does. A run that has ended counts only if it cannot
     /// be read.
@@ -82,7 +84,7 @@ extension RunsFolder {
     private func damage(ofRun name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name)
         if FileKind.isLink(path), FileKind(path: path) == nil { return RunFile.damage(path) }
-        return damage(of: name, path, &known) { RunFile.damage(path) }
+        return damage(of: name, path, &known) { RunFile.damage(path) } ?? known.pages.damage(ofFile: path)
     }
 
     private func damage(

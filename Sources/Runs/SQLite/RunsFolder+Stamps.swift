@@ -1,4 +1,4 @@
-import Base
+public import Base
 import Synchronization
 
 extension RunsFolder {
@@ -75,5 +75,36 @@ extension RunsFolder {
             found.append(run)
         }
         return found.sorted { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
+    }
+}
+
+/// What reading all pages of the runs of a folder found. What was damaged in the middle of a file is found only so, and it takes 4 s for 1 GB: it is
+/// done once for each state of a file, on a thread for which nothing waits.
+public final class RunPages: Sendable {
+    private let known = Mutex<[String: (stamp: RunStamp, damage: Diagnostic?)]>([:])
+
+    /// Nothing was read before.
+    init() {}
+
+    /// Reads the runs that were not read as they are now, the newest first. One that is being sent changes all the time, and is read once.
+    /// - Parameter seconds: after so many no other file is begun.
+    /// - Returns: the runs that are left, by their ids.
+    public func read(_ folder: RunsFolder, atMost seconds: Double = .infinity, until cancellation: Cancellation) -> [String] {
+        let begun = ContinuousClock.now, stamps = (try? folder.stamps()) ?? [:]
+        var unread = stamps.keys.filter { run in
+            guard let last = known.withLock({ $0[folder.place(of: run)] }) else { return true }
+            return last.stamp != stamps[run] && !SendingLock.isSending(run: folder.place(of: run))
+        }.sorted()
+        while !cancellation.isRequested, (ContinuousClock.now - begun) / .seconds(1) < seconds, let run = unread.popLast() {
+            let path = folder.place(of: run), damage = RunFile.pageDamage(path)
+            known.withLock { $0[path] = stamps[run].map { ($0, damage) } }
+        }
+        return unread
+    }
+
+    /// What was found, if the file is still as it was then.
+    func damage(ofFile path: String) -> Diagnostic? {
+        guard let last = known.withLock({ $0[path] }), let damage = last.damage else { return nil }
+        return FileStamp(path: path) == last.stamp.file ? damage : nil
     }
 }

@@ -163,6 +163,10 @@ extension Database {
     /// Whether a table is there, as SQLite reads the schema: in `sqlite_master` a flipped bit can hide its name from a search.
     func has(table: String) throws -> Bool { try first("SELECT 1 FROM pragma_table_info(?)", [table]) { _ in true } ?? false }
 
+    /// Whether all pages and rows fit together: reads the whole file, 4 s for 1 GB when it is in memory. SQLite keeps no
+    /// checksums, so that one byte of a text may be another one.
+    func isWhole() throws -> Bool { try first("PRAGMA quick_check(1)") { try $0.string(0) } == "ok" }
+
     /// Whether the file has neither tables nor views.
     func isBlank() throws -> Bool { try first("SELECT count(*) FROM sqlite_master") { try $0.count(0) } == 0 }
 }

@@ -29,7 +29,8 @@ public struct CheckStep: Sendable {
         CheckStep(name: name, state: .failed, message: message, remedy: remedy)
     }
 
-    static func skipped(_ name: String, message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
+    /// A check that was impossible or unnecessary, with the reason.
+    public static func skipped(_ name: String, message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
 
     /// Makes a failed step from an error.
     public static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {

@@ -43,6 +43,8 @@ struct ReportsToExclude {
                 underway.append(link.plan.id)
             } else if let gap = LedgerGap(of: link) {
                 unknown.append(UnknownRecipients(link.plan.id, gap))
+            } else if let damage = link.pageDamage() {
+                unknown.append(UnknownRecipients(id: link.plan.id, why: damage.message, remedy: damage.remedy ?? ""))
             } else {
                 ids.append(link.plan.id)
             }

@@ -225,6 +225,8 @@ struct SendPermission {
     /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
+            // No change can be undone in a damaged file, and it has no report of whom it reached.
+            if mistake.remedies.contains(.ask(.restoreRun(run.plan.id))) { throw mistake }
             (mistake.remedy, mistake.remedies) = try RefusalText.remedyForChanges(run, settings)
             throw mistake
         }

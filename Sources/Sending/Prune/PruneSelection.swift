@@ -26,6 +26,8 @@ public struct PruneSelection: Sendable {
         /// Its figures are incomplete, and pruning would make them final.
         case outdated = "its file does not know all that was sent: put the newest one back, or remove the file"
         case unmarked = "it is not known how far it got: put its .claimed file back"
+        /// Pruning would make what is wrong with it final.
+        case damaged = "its file is damaged: restore it from a backup"
         case unreadable =
             "it cannot be checked whether its file knows all that was sent, or others need it: sent.db next to it, or a file of its campaign, cannot be read"
 
@@ -81,7 +83,9 @@ public struct PruneSelection: Sendable {
                     (why, until) = need
                 }
             } catch is Diagnostic { why = .unreadable }
-            if let why, !(includesStopped && why.needsIncludeStopped) {
+            let isKept = why.map { !(includesStopped && $0.needsIncludeStopped) } ?? false
+            if !isKept || why == .unreadable, run.pageDamage() != nil { (why, until) = (.damaged, nil) }
+            if let why, isKept || why == .damaged {
                 left.append((run, why, until))
             } else {
                 chosen.append((run, status))

@@ -5,7 +5,8 @@ import Glibc
 /// Copies a database of Volley while other processes work with it, as it is at one moment.
 ///
 /// The moment is that of one read transaction: a database in WAL mode is written to meanwhile, others wait for as long as the copy takes, which is
-/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with nothing beside it.
+/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with nothing beside it, and all of it was read: SQLite
+/// copies damaged pages as they are.
 public enum DatabaseCopy {
     /// 4 MB with pages of the usual size: so often a copy looks whether it should end.
     private static let pagesPerStep: CInt = 1_000
@@ -24,7 +25,9 @@ public enum DatabaseCopy {
                 try DatabaseFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
                 try copyPages(of: path, to: copy, step: step)
             }
-        } catch let error as DatabaseError { throw diagnostic(for: error, source: path, copy: copy) }
+        } catch let error as DatabaseError {
+            throw diagnostic(for: error, source: path, copy: copy)
+        } catch let damaged as Diagnostic { throw ofAnyFile(damaged) }
         try DatabaseFile.synchronize(copy)
     }
 
@@ -63,6 +66,9 @@ public enum DatabaseCopy {
                     }
                 }
                 try to.execute(sql: "PRAGMA journal_mode = DELETE")
+                // Values that a table should not have are named where they are read, and damage no others.
+                try to.execute(sql: "PRAGMA ignore_check_constraints = ON")
+                guard try to.isWhole() else { throw RunDiagnostics.damagedPages(path) }
             }
         }
         try target.close()
@@ -73,10 +79,13 @@ public enum DatabaseCopy {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_IOERR: return RunDiagnostics.diagnostic(for: error, path: copy, activity: .reading)
         case .SQLITE_NOTADB: return Diagnostic("this is not a database, although it is named like one", file: source)
-        default:
-            var diagnostic = RunDiagnostics.diagnostic(for: error, path: source, activity: .reading)
-            diagnostic.message = diagnostic.message.replacing("the run file", with: "the file")
-            return diagnostic
+        default: return ofAnyFile(RunDiagnostics.diagnostic(for: error, path: source, activity: .reading))
         }
+    }
+
+    private static func ofAnyFile(_ diagnostic: Diagnostic) -> Diagnostic {
+        var diagnostic = diagnostic
+        diagnostic.message = diagnostic.message.replacing("the run file", with: "the file")
+        return diagnostic
     }
 }
