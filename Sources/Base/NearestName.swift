@@ -13,6 +13,17 @@ public func nearestName(to name: String, among valid: some Sequence<String>) -> 
     return best?.name
 }
 
+/// The same among the cells of a column, which may name people or devices: where it does, a near name is another person's, and so is one with
+/// other digits and another address. Capitals make no difference.
+public func nearestCell(to value: String, in column: String, among cells: some Sequence<String>) -> String? {
+    func digits(_ text: String) -> [Character] { text.filter(\.isNumber).map(\.self) }
+    let namesPeople = [ExportColumns.Standard.alias, .registrationID, .token].contains { $0.rawValue == column }
+    let (wanted, lowercased) = (digits(value), value.lowercased())
+    return nearestName(
+        to: value,
+        among: cells.filter { $0.lowercased() == lowercased || !namesPeople && !$0.contains("@") && digits($0) == wanted })
+}
+
 /// Whether a text is most likely a slip for a name that is also in use, `unsubcribed` for `unsubscribed`: one letter of a long word
 /// differs. In a short word it makes another one, as in `plan-a` and `plan-b`, and so does a digit.
 public func isSlip(_ text: String, for name: String) -> Bool {

@@ -105,6 +105,29 @@ import Testing
                 == "Did you mean '\(column)'? A text cannot name it: rename it to 'first_name' in the export.")
     }
 
+    @Test("in a condition any name can be written, and a standard one can be given in volley.yaml; both are followed")
+    func unnameableInCondition() throws {
+        let path = folder.file("active.csv", "token,Last Active\n\(token(1)),2026-11-01\n")
+        func query(_ column: String, _ columns: ExportColumns = ExportColumns()) -> AudienceQuery {
+            AudienceQuery(path, columns: columns).with { ($0.everyone, $0.conditions) = (true, [condition(column, .present)]) }
+        }
+        #expect(
+            query("last_active").mistakes().first?.remedy
+                == "Did you mean 'Last Active'? Write `Last Active: …` there, or in volley.yaml: `columns: {last_active: Last Active}`.")
+        #expect(try query("Last Active").run().result.audience == 1)
+        #expect(try query("last_active", ExportColumns(names: [.lastActive: place("Last Active")])).run().result.audience == 1)
+    }
+
+    @Test("an export whose rows are in quotes as a whole is told so, and can be read without them")
+    func quotedRows() throws {
+        let quoted = folder.file("quoted.csv", "\"token,alias\"\n\"\(token(1)),user1\"\n")
+        let mistakes = AudienceQuery(quoted).with { ($0.everyone, $0.excludedAliases) = (true, ["user1"]) }.mistakes()
+        #expect(mistakes.map(\.message) == ["each row of the export is a single cell in quotes, which holds the whole row"])
+        #expect(mistakes.first?.remedy == "Export it again without quotes around whole rows: token,alias.")
+        let plain = folder.file("plain.csv", "token,alias\n\(token(1)),user1\n")
+        #expect(try AudienceQuery(plain).with { $0.everyone = true }.run().result.audience == 1)
+    }
+
     @Test("templates get their cells in their order, by header or standard name, trimmed")
     func fields() throws {
         let path = folder.file("a.csv", "token,name,lang\n\(token(1)),\" Anna, B. \",de\n")

@@ -153,6 +153,21 @@ import Testing
         #expect(query.with { $0.excludedDevices = [tokens] }.mistakes().isEmpty)
     }
 
+    @Test("the nearest name of a person is another person's, so only a difference of spelling is a suggestion, and not if it is named too")
+    func nearestPerson() throws {
+        let users = folder.file(
+            "users.csv", "token,alias\n" + ["user0", "user3", "carla"].enumerated().map { "\(token($0.offset)),\($0.element)\n" }.joined())
+        let query = AudienceQuery(users).with { $0.everyone = true }
+        func remedies(_ names: [String]) throws -> [String?] {
+            try query.with { $0.excludedAliases = names }.run().result.warnings.filter { $0.name == .aliasNotFound }.map(\.remedy)
+        }
+        #expect(try remedies(["User3", "user3"]) == ["Rows have 'user3', which you name too: remove this one."])
+        #expect(try remedies(["user3"]).isEmpty)
+        #expect(try remedies(["user4"]) == ["Check that it is written as in the column of aliases."])
+        #expect(try remedies(["karla"]) == ["Check that it is written as in the column of aliases."])
+        #expect(try remedies(["User3"]).first??.hasPrefix("Did you mean 'user3'?") == true)
+    }
+
     @Test("a tag, alias or id that no row carries is worth a warning, with the nearest tag")
     func unseenNames() throws {
         let warnings = try tagged.with {
@@ -162,6 +177,8 @@ import Testing
         #expect(warnings.map { $0.split(separator: "'").dropFirst().first ?? "" } == ["unsubscribd", "u17", "u99", "r77", "A"])
         let near = export(["r,\(token(1)),,discount,,"]).with { $0.anyTags = ["discuont"] }
         #expect(try near.run().result.warnings.first?.remedy == "Did you mean 'discount'?")
+        let twice = try near.with { $0.anyTags = ["discuont", "discount"] }.run().result.warnings.filter { $0.name == .tagNotFound }
+        #expect(twice.map(\.remedy) == [nil], "one that is named already is no suggestion: \(twice)")
         let many = try tagged.with { $0.aliases = (0..<40).map { "nobody\($0)" } }.run().result.warnings
         #expect(many.count == 11 && many.last?.message == "nor any of 30 more of the campaign's aliases")
     }

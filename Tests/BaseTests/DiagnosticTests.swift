@@ -100,6 +100,18 @@ import Testing
         ])
     func opposites(_ name: String, _ opposite: String) { #expect(nearestName(to: name, among: [opposite]) == nil) }
 
+    @Test("among cells that may name people or devices, only capitals may differ")
+    func nearestCells() {
+        #expect(nearestCell(to: "lion", in: "city", among: ["Lyon", "Paris"]) == "Lyon")
+        for (value, column, cell) in [
+            ("user4", "customer", "user3"), ("ann@example.com", "email", "anna@example.com"), ("karla", "alias", "carla"),
+            ("abcdefgh", "registration_id", "abcdefgi"),
+        ] {
+            #expect(nearestCell(to: value, in: column, among: [cell]) == nil, "\(cell)")
+            #expect(nearestCell(to: cell.uppercased(), in: column, among: [cell]) == cell)
+        }
+    }
+
     @Test("device tokens are shortened in its words, also in those that are added, and none is suggested")
     func tokens() {
         let token = String(repeating: "0123abcd", count: 8), fcm = "dPx3abcDEF_-0123456789:APA91b" + String(repeating: "xY_-", count: 30)

@@ -91,6 +91,14 @@ struct ConsoleWordsTests {
         }
     }
 
+    @Test("each warning of a plan has its file and line, without the server's path")
+    func placedWarnings() {
+        func place(_ warning: Diagnostic) -> String { PlanPart.place(of: warning.json) }
+        let row = SourcePosition(file: "/srv/exports/devices.csv", line: 7, column: 1)
+        #expect(place(Diagnostic("the row has 7 fields instead of 11", at: row)) == "devices.csv, line 7: ")
+        #expect(place(Diagnostic("it is old", file: "/srv/exports/devices.csv")).isEmpty && place(Diagnostic("it is empty")).isEmpty)
+    }
+
     @Test("a warning that a plan keeps in the terminal’s words is told by its name")
     func plannedWarnings() throws {
         for name in ["audience-empty", "audience-changed", "last-run-unfinished", "sent-recently", "schedule-past"] {

@@ -189,7 +189,8 @@ extension ComparisonFindings {
     /// zeros were lost.
     private func nearest(to text: String, column: String) -> String? {
         if ComparisonValue(text, column: column).kind == .text {
-            return nearestName(to: text, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
+            return nearestCell(
+                to: text, in: column, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
         }
         return otherCells.first { $0.hasPrefix("0") && $0.drop { $0 == "0" } == text }
     }

@@ -63,7 +63,7 @@ extension ConditionFindings {
             .warning(
                 .valueNotFound,
                 message: "no selected device has '\(TargetRedaction.cell(value, maximumBytes: 60))' in '\(column)'\(consequence)",
-                at: condition.column.position, remedy: nearest(to: value, isLanguage: isLanguage) ?? Self.example(otherCells))
+                at: condition.column.position, remedy: nearest(to: value, in: column, isLanguage: isLanguage) ?? Self.example(otherCells))
         }
         switch condition.test {
         case .oneOf(let values):
@@ -134,10 +134,10 @@ extension ConditionFindings {
             }
             let versions = values.compactMap { Self.versionBefore($0, column: column) }
             if let version = versions.first { return "For a version and all later ones, write \(column): \">= \(version)\"." }
-            return values.lazy.compactMap { nearest(to: $0, isLanguage: isLanguage) }.first
+            return values.lazy.compactMap { nearest(to: $0, in: column, isLanguage: isLanguage) }.first
         case .comparison(.equal, let operand):
             return Self.midnight(trimmedText(operand), column: column, cells: otherCells)
-                ?? nearest(to: trimmedText(operand), isLanguage: isLanguage)
+                ?? nearest(to: trimmedText(operand), in: column, isLanguage: isLanguage)
         case .comparison(.notEqual, _) where isSeen[1] && unreadableRows == 0:
             return
                 "Each of its cells is this value or blank, and a blank cell meets no comparison. For blank cells, write \(column): missing."
@@ -173,7 +173,7 @@ extension ConditionFindings {
         return digits.isEmpty ? nil : String(digits)
     }
 
-    private func nearest(to value: String, isLanguage: Bool) -> String? {
+    private func nearest(to value: String, in column: String, isLanguage: Bool) -> String? {
         let value = trimmedText(value)
         if isLanguage { return nearestLanguage(to: value) }
         if let grouped = otherCells.first(where: { Self.isGrouped($0, name: value) }) {
@@ -181,7 +181,7 @@ extension ConditionFindings {
         }
         // The nearest to 1 would be 0.
         if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
-        guard let name = nearestName(to: value, among: otherCells) else { return nil }
+        guard let name = nearestCell(to: value, in: column, among: otherCells) else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
             return "Did you mean '\(name)'?"
         }

@@ -44,15 +44,15 @@ extension ColumnPlan {
             if column == nil, isNeeded { mistakes.append(resolver.missing(standard)) }
             return column
         }
-        func named(_ name: SourceText) -> Int? {
+        func named(_ name: SourceText, in place: ColumnResolver.Place) -> Int? {
             let column = resolver.column(named: name.value)
-            if column == nil { mistakes.append(resolver.unknown(name)) }
+            if column == nil { mistakes.append(resolver.unknown(name, in: place)) }
             return column
         }
         let isMixed = query.services.count > 1
         let targetColumns = isMixed ? resolver.targetColumns(query.services.map(\.target)) : []
         if isMixed, !targetColumns.contains(where: { $0 != nil }) { mistakes.append(resolver.missingTargets(query.services)) }
-        let serviceColumn = resolver.columns.service.flatMap { named($0.column) }
+        let serviceColumn = resolver.columns.service.flatMap { named($0.column, in: .settings) }
         let standards = [
             isMixed ? nil : required(.token, if: true),
             required(.registrationID, if: needsRegistrationID),
@@ -65,11 +65,12 @@ extension ColumnPlan {
         ]
         let validityColumn = LeanCloudExport.isFormat(of: resolver.columns) ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
         let conditionColumns = query.conditions.map { condition -> Int? in
-            let column = named(condition.column)
+            let column = named(condition.column, in: .condition)
             if column != nil, column == resolver.column(of: .tags) { mistakes.append(resolver.holdsTags(condition.column)) }
             return column
         }
-        let fieldColumns = query.fields.map { named($0) }
+        let fieldColumns = query.fields.map { named($0, in: .text) }
+        if !mistakes.isEmpty, let quoted = resolver.quotedRows { throw Diagnostics(quoted) }
         // Without a header row nothing else can be said about columns.
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
@@ -153,21 +154,29 @@ struct ColumnResolver {
         header.firstIndex(of: name) ?? ExportColumns.Standard(rawValue: name).flatMap { column(of: $0) }
     }
 
-    /// A column that the campaign names and the export lacks.
-    func unknown(_ name: SourceText) -> Diagnostic {
+    /// Where a column is named.
+    enum Place { case text, condition, settings }
+
+    /// A column that the campaign or volley.yaml names and the export lacks.
+    func unknown(_ name: SourceText, in place: Place) -> Diagnostic {
         let standard = ExportColumns.Standard.allCases.filter { column(of: $0) != nil }.map(\.rawValue)
         let nearest = nearestName(to: name.value, among: header.filter { !$0.isEmpty } + standard)
         return Diagnostic(
             "\(file) has no column '\(name.value)'", at: name.position,
-            remedy: disguised([name.value]) ?? nearest.map { Self.remedy(meaning: $0, by: name.value) } ?? "Its columns are \(list).")
+            remedy: disguised([name.value]) ?? nearest.map { Self.remedy(meaning: $0, by: name.value, in: place) }
+                ?? "Its columns are \(list).")
     }
 
     /// What to do about a column that has another name: a text names columns without quotes, so not all names can be in it.
-    private static func remedy(meaning column: String, by name: String) -> String {
+    private static func remedy(meaning column: String, by name: String, in place: Place) -> String {
+        if place == .condition, ExportColumns.Standard(rawValue: name) != nil {
+            let written = TextFormat.yaml(column)
+            return "Did you mean '\(column)'? Write `\(written): …` there, or in volley.yaml: `columns: {\(name): \(written)}`."
+        }
         let isNameable = column.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil || "_.-".unicodeScalars.contains($0)
         }
-        return isNameable
+        return isNameable || place != .text
             ? "Did you mean '\(column)'?"
             : "Did you mean '\(column)'? A text cannot name it: rename it to '\(name)' in the export."
     }
@@ -177,6 +186,19 @@ struct ColumnResolver {
         Diagnostic(
             "'where' compares whole cells, and a cell of '\(name.value)' can hold several tags", at: name.position,
             remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
+    }
+
+    /// An export whose rows are in quotes as a whole, as programs write it when they take each row for one cell.
+    var quotedRows: Diagnostic? {
+        guard header.count == 1, header[0].contains(where: { ",;\t".contains($0) }) else { return nil }
+        return Diagnostic(
+            "each row of the export is a single cell in quotes, which holds the whole row", file: file,
+            remedy: "Export it again without quotes around whole rows: \(Self.shownRow(header[0])).")
+    }
+
+    /// The beginning of a row, without targets.
+    private static func shownRow(_ row: String) -> String {
+        TargetRedaction.possible(row) ?? TextFormat.foreign(SecretText.withoutTokens(row), maximumBytes: 60)
     }
 
     /// Whether the first line is a device, not a header.

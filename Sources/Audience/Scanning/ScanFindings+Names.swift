@@ -242,7 +242,7 @@ extension ScanFindings {
         if let several, several.parts.contains(where: { carries($0, kind: kind) }) {
             return remedy(forSeveral: several, in: name, kind: kind)
         }
-        if let other = Self.sameNumber(as: name, among: valid) {
+        if let other = Self.sameNumber(as: name, among: valid.filter { !isNamed($0, kind: kind) }) {
             return "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
         }
         // The nearest number belongs to another person.
@@ -250,6 +250,19 @@ extension ScanFindings {
             return
                 "Check that it is written as in the column of \(kind == "alias" ? "aliases" : kind + "s"). A spreadsheet may have rounded the number."
         }
-        return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
+        let near = nearestName(to: name, among: valid.sorted())
+        if kind == "tag" { return near.flatMap { isNamed($0, kind: kind) ? nil : "Did you mean '\($0)'?" } }
+        if let same = [Spelling.folded(name), name.uppercased()].first(where: { $0 != name && carries($0, kind: kind) }) {
+            return "Rows have '\(Self.shown(same))', which you name too: remove this one."
+        }
+        // The nearest name belongs to another person, or another device.
+        return near.map { _ in "Check that it is written as in the column of \(kind == "alias" ? "aliases" : kind + "s")." }
+    }
+
+    /// Whether the query has a name.
+    private func isNamed(_ name: String, kind: String) -> Bool {
+        let selectors = plan.selectors
+        return !(kind == "tag" ? selectors.tags : kind == "alias" ? selectors.aliases : selectors.registrationIDs).numbers(of: [name])
+            .isEmpty
     }
 }

@@ -53,9 +53,16 @@ enum PlanPart {
             let remedy =
                 remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ")
                 ?? warning["remedy"]?.stringValue ?? ""
-            return "<li dir=\"auto\">\(Prose.html(message)). \(Prose.html(remedy))</li>"
+            return "<li dir=\"auto\">\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))</li>"
         }
         return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
+    }
+
+    /// The file's name and the line of a warning: ten rows of an export may be wrong in the same way. Blank without a line. Paths of the
+    /// server are left to logs.
+    static func place(of warning: JSONValue) -> String {
+        guard let file = warning["file"]?.stringValue?.split(separator: "/").last, let line = warning["line"]?.text else { return "" }
+        return line == "null" ? "" : "\(TextFormat.inLine(String(file))), line \(line): "
     }
 
     /// What was sent to the app's devices since it was planned: its own warnings cannot include that.
