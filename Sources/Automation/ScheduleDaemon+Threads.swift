@@ -72,7 +72,7 @@ extension ScheduleDaemon {
             var rounds = StatisticsRounds(catalog: catalog, choice: choice, context: context, observer: observer)
             while !cancellation.isRequested {
                 rounds.look(at: .now(), until: cancellation)
-                _ = pages.read(catalog, until: cancellation)
+                _ = pages.read(catalog, endedOnly: true, until: cancellation)
                 cancellation.waitForRequest(atMost: StatisticsRounds.secondsPerLook)
             }
         }

@@ -52,13 +52,19 @@ public struct ScheduleFiles: Sendable {
     /// - Throws: a `Diagnostic` if one of them does not exist.
     public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
-            if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) { throw problem }
+            if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) ?? FileKind.deadLink(path) { throw problem }
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
         }
         self.arguments = arguments
         self.catalog = catalog
         self.choice = choice
         folders = Set(arguments.filter(Self.isFolder))
+        for path in folders.sorted()
+        where [".yaml", ".yml"].contains(where: path.lowercased().hasSuffix) && files(of: path)?.isEmpty == true {
+            throw Diagnostic(
+                "this is a folder, although it is named like a campaign, and it holds no campaigns", file: path,
+                remedy: "Name campaign files, or a folder that contains them.")
+        }
     }
 
     /// The folder where the search for volley.yaml starts.

@@ -8,7 +8,11 @@ public enum FilePaths {
         if path.hasPrefix("/") { return path }
         if path == "~" || path.hasPrefix("~/"), let home { return home + path.dropFirst() }
         let folder = folder(of: file)
-        return folder == "." ? path : folder + "/" + path
+        if folder == "." { return path }
+        // People write ./hook.sh, so that it is no name of a program.
+        var below = path[...]
+        while below.hasPrefix("./") { below = below.dropFirst(2).drop { $0 == "/" } }
+        return folder + "/" + below
     }
 
     /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without an absolute one.

@@ -58,6 +58,11 @@ public struct OperandRule {
     public func check() throws(Mistake) {
         try checkSingle()
         let kind = ComparisonValue(operand, column: column).kind
+        if let mistake = WrittenDash.mistake(
+            in: operand, isRight: { ComparisonValue($0, column: column).kind == .date }, remedy: { "Write \(written($0))" })
+        {
+            throw mistake
+        }
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
             throw Mistake("\(quoted(operand)) \(date.flaw)", remedy: date.remedy(written))
         }

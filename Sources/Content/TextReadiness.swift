@@ -125,21 +125,26 @@ public enum TextReadiness {
 
     // MARK: - Days
 
-    /// Days written with their year that do not exist, or that are over: one for each text.
-    /// - Parameter texts: with their places.
-    public static func days(in texts: [SourceText], now: Timestamp) -> [Diagnostic] {
-        // It is still yesterday in some time zones.
-        let today = now.epochMilliseconds / 86_400_000 - 1
+    /// Days written with their year that do not exist, or that are over everywhere, or when the texts go out: one for each text.
+    /// - Parameters:
+    ///   - texts: with their places.
+    ///   - sending: the time for which the campaign is planned, on its clock; nil without one.
+    public static func days(in texts: [SourceText], now: Timestamp, sending: LocalTime? = nil) -> [Diagnostic] {
+        // The last clocks of the earth are 12 hours behind UTC.
+        let today = (now.epochMilliseconds - 12 * 3_600_000) / 86_400_000
         return texts.compactMap { text -> Diagnostic? in
             for match in text.value.matches(of: /\b(?:(20[0-9]{2})-([0-9]{2})-([0-9]{2})|([0-9]{1,2})\.([0-9]{1,2})\.(20[0-9]{2}))\b/) {
                 let (_, year, month, day, firstDay, secondMonth, lastYear) = match.output
                 let parts = [year ?? lastYear, month ?? secondMonth, day ?? firstDay].map { $0 ?? "" }
                 let date = parts.map { $0.count == 1 ? "0\($0)" : String($0) }.joined(separator: "-")
                 let moment = Array(date.utf8).withUnsafeBufferPointer(dateMilliseconds)
-                if let moment, moment / 86_400_000 >= today { continue }
+                if let moment, moment / 86_400_000 >= max(today, Int64(sending?.dayNumber ?? 0)) { continue }
+                let flaw =
+                    moment.map { $0 / 86_400_000 < today ? "a day in the past" : "a day that is over when the campaign goes out" }
+                    ?? "a day that no calendar has"
                 return .warning(
-                    .textNotReady, message: "'\(match.output.0)' is \(moment == nil ? "a day that no calendar has" : "a day in the past")",
-                    at: text.position, remedy: "Write the day that you mean; around one that is meant put {% raw %} and {% endraw %}.")
+                    .textNotReady, message: "'\(match.output.0)' is \(flaw)", at: text.position,
+                    remedy: "Write the day that you mean; around one that is meant put {% raw %} and {% endraw %}.")
             }
             return nil
         }

@@ -21,6 +21,19 @@ final class ScheduleFilesTests {
 
     deinit { try? FileManager.default.removeItem(at: base) }
 
+    @Test("what was named is said: a link that leads nowhere, and a folder that is named like a campaign and holds none")
+    func named() throws {
+        let link = folder.path + "/gone.yaml", yaml = folder.path + "/dir.yaml"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere.yaml")
+        try FileManager.default.createDirectory(atPath: yaml, withIntermediateDirectories: false)
+        for (path, words) in [(link, "nowhere.yaml, where nothing is"), (yaml, "this is a folder, although it is named like a campaign")] {
+            let mistake = #expect(throws: Diagnostic.self) { try files([path]) }
+            #expect(mistake?.message.contains(words) == true, "\(mistake?.message ?? "")")
+        }
+        try write("dir.yaml/c.yaml", name: "c")
+        _ = try files([yaml])
+    }
+
     private func write(_ file: String, name: String) throws {
         let text = """
             name: \(name)

@@ -108,6 +108,15 @@ struct ScheduleMonitoringTests {
             messages.count == 3 && messages[0].contains("titel") && messages[1].contains("is waiting for approval")
                 && messages[2].contains("too late"))
         #expect(ScheduleMonitoring.document(try status(isUp: false), at: now)["status"]?.stringValue == "stopped")
+        var obstructed = try status()
+        let campaign = try #require(obstructed.campaigns.values.first)
+        obstructed.obstacles = [
+            Diagnostic("there is no such file", at: SourcePosition(file: campaign.file, line: 3, column: 28)),
+            Diagnostic("you may not write the file", file: "/runs/sent.db"),
+        ]
+        guard case .array(let found)? = ScheduleMonitoring.document(obstructed, at: now)["problems"] else { return }
+        #expect(found[0]["campaign"]?.stringValue == campaign.name && found[0]["line"]?.text == "3")
+        #expect(found[1]["campaign"] == .null && found[1]["line"] == .null)
     }
 
     @Test(

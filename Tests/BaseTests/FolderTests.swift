@@ -67,6 +67,15 @@ struct FolderTests {
         for path in ["5$", "a$b.csv", "$1/x", "$", "./report$USD.csv"] { #expect(FilePaths.pathMistake(path) == nil, "\(path)") }
     }
 
+    @Test("a path beside a file has no dots in its middle")
+    func beside() {
+        for path in ["./hook.sh", "././hook.sh", ".//hook.sh", "hook.sh"] {
+            #expect(FilePaths.resolve(path, besideFile: "/srv/volley.yaml") == "/srv/hook.sh", "\(path)")
+        }
+        #expect(FilePaths.resolve("./hook.sh", besideFile: "volley.yaml") == "./hook.sh", "without its dot it would be looked for in PATH")
+        #expect(FilePaths.resolve("../a", besideFile: "/srv/volley.yaml") == "/srv/../a")
+    }
+
     @Test("the current folder never becomes a blank path, and a blank folder never the root")
     func blankPaths() throws {
         for path in [".", "./", "./.", "././"] { #expect(FilePaths.plain(path) == ".", "\(path)") }

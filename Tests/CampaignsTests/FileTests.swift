@@ -156,6 +156,10 @@ struct FileTests {
             #expect(Project.find(startingAt: start) == found)
             #expect(throws: Diagnostics.self) { try Project.read(file: found) }
         }
+        let mistake = #expect(throws: Diagnostics.self) { try Project.read(file: link) }?.all.first
+        #expect(
+            mistake?.message.hasSuffix("gone.yaml, where nothing is") == true && mistake?.file == link, "\(String(describing: mistake))")
+        #expect(mistake?.plainMessage == "this is a link that leads nowhere")
     }
 
     @Test("without volley.yaml anywhere above, or without the folder, nothing is found")

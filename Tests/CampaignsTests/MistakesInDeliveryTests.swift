@@ -132,6 +132,12 @@ struct MistakesInDeliveryTests {
             campaign.yaml:2:12: the expiry 2026-01-01T09:00:00Z is in the past. Write a later moment, or a time from the start such as 4h.
             """),
         MistakeCase(
+            "an expiry with the dashes of a word processor",
+            "delivery:\n  expires: 2026–12–28 18:00 +01:00\n",
+            """
+            campaign.yaml:2:12: '2026–12–28 18:00 +01:00' has a dash ('–') instead of a hyphen. Write expires: 2026-12-28 18:00 +01:00, with the hyphen of the keyboard.
+            """),
+        MistakeCase(
             "an expiry without a time",
             "delivery:\n  expires: 2026-12-01\n",
             """

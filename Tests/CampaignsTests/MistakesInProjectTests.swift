@@ -33,6 +33,10 @@ struct MistakesInProjectTests {
 
     static let mistakes: [MistakeCase] = [
         MistakeCase(
+            "a key whose meaning is there already",
+            "apps:\n  shop:\n    service: jpush\n    app_key: 0123456789abcdef01234567\n    topic: com.example.shop\n    environment: simulator\n",
+            "volley.yaml:5:5: unknown key 'topic' in 'shop'. It most likely means 'app_key', which is there already: remove this line."),
+        MistakeCase(
             "a database that is not there",
             "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehose, query: select 1}}}\n",
             "volley.yaml:2:84: there is no database 'warehose' in volley.yaml. Did you mean 'warehouse'?"),

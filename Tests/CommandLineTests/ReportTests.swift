@@ -189,6 +189,19 @@ struct ReportTests {
         #expect(try folder.volley("prune", "--keep", "0d", "--yes", "--json").json().int("pruned_before") == 1)
     }
 
+    @Test("where several machines share a store, a run that has no file here is to be fetched")
+    func elsewhere() throws {
+        let folder = try ProjectFolder()
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        for run in ["last", "20261201-090000-spring-sale-0001"] {
+            try folder.write("volley.yaml", project)
+            #expect(try !folder.volley("report", run).errors.contains("store fetch"))
+            try folder.write("volley.yaml", project + "\nstore: {postgres: {url_env: VOLLEY_STORE}}\n")
+            let refused = try folder.volley("report", run)
+            #expect(refused.status == 2 && refused.errors.contains("`volley store fetch \(run)` makes its file here"), "\(refused.errors)")
+        }
+    }
+
     @Test("who could be resumed or retried is pruned only when that is said")
     func stopped() throws {
         let (folder, run) = try Self.sentProject()
@@ -213,6 +226,9 @@ struct ReportTests {
         #expect(try folder.volley("cancel", "last").status == 0)
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(pruned.status == 0 && pruned.output.contains("Recipients of 1 run were removed"), "\(pruned.output)")
+        // The file of a few devices grows, which is nothing to report.
+        let sizes = pruned.output.matches(of: /([0-9.]+) kB (?:became|->) ([0-9.]+) kB/)
+        #expect(sizes.allSatisfy { Double($0.output.2) ?? 0 < Double($0.output.1) ?? 0 }, "\(pruned.output)")
     }
 
     @Test("a pruning that is killed at any moment leaves a run that can be read, pruned or not")

@@ -152,6 +152,10 @@ struct ConditionTests {
             ("points >= '10.500'", "For 10500, write points >= 10500."),
             ("birthday > '24.12.1990'", "the year comes first. Write birthday > '1990-12-24'."),
             ("birthday < '12/24/1990'", "Write birthday < '1990-12-24'."),
+            (
+                "last_active > '2026‑11‑01'",
+                "'2026‑11‑01' has a dash ('‑') instead of a hyphen. Write last_active > '2026-11-01', with the hyphen of the keyboard."
+            ),
             ("last_active > 1990", "'1990' is a year, and dates are compared with a day. Write last_active >= '1991-01-01'."),
             ("level > 'bronze'", "'bronze' is not a number, a version or a date"),
             ("app_version < 'latest'", "'latest' is not a version. Write it as app_version < '3.2.0'."),

@@ -112,12 +112,27 @@ struct TextReadinessTests {
             ("Until 2026-02-29", "'2026-02-29' is a day that no calendar has"),
             ("Until 2026-13-01", "'2026-13-01' is a day that no calendar has"), ("Until 24.12.2025", "'24.12.2025' is a day in the past"),
             ("Only 1.6.2026", "'1.6.2026' is a day in the past"), ("29.02.2028", nil), ("Until 31.12.2026", nil), ("Today, 15.6.2026", nil),
-            ("Yesterday, 14.6.2026", nil), ("Version 31.11.2", nil), ("Only 30.02 €", nil), ("{% raw %}24.12.2025{% endraw %}", nil),
+            ("Yesterday, 14.6.2026", nil), ("The day before, 13.6.2026", "'13.6.2026' is a day in the past"), ("Version 31.11.2", nil),
+            ("Only 30.02 €", nil), ("{% raw %}24.12.2025{% endraw %}", nil),
         ] as [(String, String?)])
     func days(text: String, message: String?) throws {
         let texts = try MessageCatalog(content { $0.body = quoted(text) }, campaign: "c").texts
-        let found = TextReadiness.days(in: texts, now: Timestamp(epochMilliseconds: 1_781_524_800_000))
+        let found = TextReadiness.days(in: texts, now: Timestamp(epochMilliseconds: 1_781_524_799_999))
         #expect(found.map(\.message) == (message.map { [$0] } ?? []))
         #expect(found.allSatisfy { $0.name == .textNotReady })
+    }
+
+    @Test("a day is over as soon as it is over everywhere, and with a time of sending when it is over then")
+    func lastDays() throws {
+        let texts = try MessageCatalog(content { $0.body = quoted("Until 2026-06-14") }, campaign: "c").texts
+        // Noon in UTC on the 15th, when the 14th ends in the last time zone.
+        let noon = Timestamp(epochMilliseconds: 1_781_524_800_000), before = Timestamp(epochMilliseconds: 1_781_524_799_999)
+        func messages(_ now: Timestamp, _ sending: String? = nil) -> [String] {
+            TextReadiness.days(in: texts, now: now, sending: sending.flatMap { LocalTime($0) }).map(\.message)
+        }
+        let past = "'2026-06-14' is a day in the past", over = "'2026-06-14' is a day that is over when the campaign goes out"
+        #expect(messages(before).isEmpty && messages(noon) == [past])
+        #expect(messages(before, "2026-06-14 23:59").isEmpty && messages(before, "2026-06-15 00:00") == [over])
+        #expect(messages(noon, "2026-06-10 09:00") == [past])
     }
 }

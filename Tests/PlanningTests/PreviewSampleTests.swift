@@ -125,6 +125,21 @@ struct PreviewSampleTests {
             "\(large.output)")
     }
 
+    @Test("a text for a region of Chinese that no device gets causes one warning, whose remedy is followed")
+    func scripts() throws {
+        let folder = try ProjectFolder()
+        try folder.write(
+            "chinese.csv", "token,language\n" + (1...3).map { "\(ProjectFolder.token($0)),zh-Hans\n" }.joined())
+        for (tag, count) in [("zh-CN", 1), ("zh-Hans", 0)] {
+            try folder.writeCampaign(
+                audience: "devices: chinese.csv\neveryone: true",
+                content: "title: Hello\nbody: World\nlanguages: {\(tag): {title: 春季, body: 全场八折}}")
+            let errors = try folder.preview().errors
+            #expect(errors.components(separatedBy: "[language-not-spoken]").count == count + 1, "\(errors)")
+            #expect(count == 0 || errors.contains("Name the text zh-Hans, which covers both."), "\(errors)")
+        }
+    }
+
     @Test("warnings have names, and can be silenced with a reason")
     func names() throws {
         let folder = try ProjectFolder()

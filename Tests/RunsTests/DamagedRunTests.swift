@@ -76,20 +76,25 @@ import Testing
     func pages() throws {
         let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
         let bytes = readBytes(path), damaged = overwritingPage(of: bytes, with: "user300")
-        let nobody = try Cancellation(), message = "the run file is damaged: its pages or rows do not fit together"
+        let never = try Cancellation(), message = "the run file is damaged: its pages or rows do not fit together"
         var known = KnownObstacles()
-        #expect(known.pages.read(runs, atMost: 0, until: nobody) == ["run"])
-        #expect(known.pages.read(runs, until: nobody).isEmpty && runs.obstacles(&known).isEmpty)
+        #expect(known.pages.read(runs, atMost: 0, until: never) == ["run"])
+        #expect(runs.obstacles(&known).isEmpty)
+        // A plan is read when it is sent.
+        writeBytes(damaged, path)
+        #expect(known.pages.read(runs, endedOnly: true, until: never).isEmpty && runs.obstacles(&known).isEmpty)
+        writeBytes(bytes, path)
+        #expect(known.pages.read(runs, until: never).isEmpty && runs.obstacles(&known).isEmpty)
         // In place, as a disk does it.
         writeBytes(damaged, path)
         #expect(runs.obstacles(&known).isEmpty, "obstacles read no whole file")
-        #expect(known.pages.read(runs, until: nobody).isEmpty)
+        #expect(known.pages.read(runs, until: never).isEmpty)
         for _ in 0..<2 { #expect(runs.obstacles(&known).map(\.message) == [message]) }
         #expect(RunFile.pageDamage(path)?.message == message)
         let copying = diagnostic { try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in } }
         #expect(copying?.message == "the file is damaged: its pages or rows do not fit together" && copying?.file == path)
         writeBytes(bytes, path)
-        #expect(known.pages.read(runs, until: nobody).isEmpty && runs.obstacles(&known).isEmpty)
+        #expect(known.pages.read(runs, until: never).isEmpty && runs.obstacles(&known).isEmpty)
         try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in }
     }
 

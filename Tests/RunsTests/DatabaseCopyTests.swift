@@ -1,5 +1,6 @@
 import Base
 import GRDB
+import Glibc
 import Testing
 
 @testable import Runs
@@ -60,5 +61,8 @@ struct DatabaseCopyTests {
             let found = diagnostic { try DatabaseCopy.make(of: folder.path + "/" + name, at: folder.path + "/copy") { _, _ in } }
             #expect(found?.file == folder.path + "/" + name)
         }
+        #expect(mkdir(folder.path + "/folder.sqlite", 0o700) == 0)
+        let found = diagnostic { try DatabaseCopy.make(of: folder.path + "/folder.sqlite", at: folder.path + "/copy") { _, _ in } }
+        #expect(found?.message == "this is a folder, not a database of Volley")
     }
 }

@@ -106,11 +106,11 @@ final class ScheduleMonitoring {
     /// The health file: problems, for people and for programs that watch the machine.
     static func document(_ status: Status, at now: Timestamp) -> JSONValue {
         var problems: [JSONValue] = []
-        func problem(_ campaign: String?, file: String, message: String) {
+        func problem(_ campaign: String?, file: String, line: Int? = nil, message: String) {
             problems.append(
                 .object(pairs: [
                     ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(TextFormat.printable(file))),
-                    ("message", .string(TextFormat.printable(message))),
+                    ("line", line.map { .integer(Int64($0)) } ?? .null), ("message", .string(TextFormat.printable(message))),
                 ]))
         }
         if let trouble = status.trouble {
@@ -118,8 +118,9 @@ final class ScheduleMonitoring {
             problem(nil, file: trouble.file ?? "", message: "volley schedule \(what): \(trouble.message)")
         }
         for obstacle in status.obstacles {
+            let file = obstacle.file ?? obstacle.position?.file ?? ""
             problem(
-                nil, file: obstacle.file ?? obstacle.position?.file ?? "",
+                status.campaigns.values.first { $0.file == file }?.name, file: file, line: obstacle.position?.line,
                 message: obstacle.message + (obstacle.remedy.map { ". \($0)" } ?? ""))
         }
         for silence in status.silentJobs {
@@ -130,7 +131,9 @@ final class ScheduleMonitoring {
             problem(silence.campaign, file: status.campaigns[silence.campaign]?.file ?? "", message: silence.sentence)
         }
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
-            problem(status.campaigns.values.first { $0.file == file }?.name, file: file, message: mistakes.all.first?.description ?? "")
+            problem(
+                status.campaigns.values.first { $0.file == file }?.name, file: file, line: mistakes.all.first?.position?.line,
+                message: mistakes.all.first?.description ?? "")
         }
         for scheduledRun in status.open {
             guard let why = scheduledRun.problem?.sentence else { continue }

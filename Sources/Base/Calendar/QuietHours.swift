@@ -93,7 +93,7 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Dashes that word processors write in place of a hyphen, and that look like one.
-enum WrittenDash {
+public enum WrittenDash {
     /// Whether a character is one of them.
     static func isDash(_ character: Character) -> Bool {
         "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\u{FE58}\u{FE63}\u{FF0D}".contains(character)
@@ -101,6 +101,14 @@ enum WrittenDash {
 
     /// A text with hyphens in place of such dashes.
     static func replaced(_ text: some StringProtocol) -> String { String(text.map { isDash($0) ? "-" : $0 }) }
+
+    /// What is wrong with a text that would be right with hyphens; nil for others.
+    /// - Parameter remedy: what to write, without a full stop.
+    public static func mistake(in text: String, isRight: (String) -> Bool, remedy: (String) -> String) -> Mistake? {
+        guard let dash = text.first(where: isDash), case let plain = replaced(text), isRight(plain) else { return nil }
+        return Mistake(
+            "'\(text.prefix(60))' has a dash ('\(dash)') instead of a hyphen", remedy: "\(remedy(plain)), with the hyphen of the keyboard.")
+    }
 }
 
 /// Times of day such as `9:00 PM`, `9pm` or `12 a.m.`: the intended time is known, and may be half a day away from the digits.

@@ -42,7 +42,11 @@ struct Section {
                 continue
             }
             if isBelowStrange { continue }
-            let unknown = file.mistake(about: key, in: group)
+            var unknown = file.mistake(about: key, in: group)
+            // A second one of the same name would be refused as well.
+            if let meant = unknown.meant, values[meant] != nil {
+                unknown.mistake.remedy = "It most likely means \(quoted(meant)), which is there already: remove this line."
+            }
             if let owner = emptied, unknown.meant == nil {
                 if withheld.insert(owner).inserted { findings.error(Self.lost(key, from: owner), at: entry.key.position) }
                 meant.insert(owner)

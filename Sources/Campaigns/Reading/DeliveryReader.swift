@@ -125,6 +125,9 @@ extension Expiry {
 private enum ExpiryNotation {
     /// The seconds of a length of time.
     static func seconds(_ text: String) throws(Mistake) -> Int {
+        if let mistake = WrittenDash.mistake(in: text, isRight: { Timestamp($0) != nil }, remedy: { "Write expires: \($0)" }) {
+            throw mistake
+        }
         let moments = moments(meantBy: text)
         if looksLikeDate(text) || !moments.isEmpty {
             throw Mistake(

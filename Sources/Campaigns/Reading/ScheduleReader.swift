@@ -41,6 +41,7 @@ struct ScheduleReader {
     static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Mistake) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
+        if let mistake = WrittenDash.mistake(in: text, isRight: { LocalTime($0) != nil }, remedy: { "Write at: \($0)" }) { throw mistake }
         let usual = "Write it like 2026-12-01 09:00."
         if text.utf8.count == 19, text.hasSuffix(":00"), let time = LocalTime(String(text.dropLast(3))) { return time }
         // An hour without its zero, seconds, an offset: it is clear what was meant.

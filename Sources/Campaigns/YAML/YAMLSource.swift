@@ -144,11 +144,18 @@ private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UI
     }
 }
 
+/// The console does not show where a link leads.
+private func deadLink(_ file: String) -> Diagnostic? {
+    var mistake = FileKind.deadLink(file)
+    mistake?.plainMessage = "this is a link that leads nowhere"
+    return mistake
+}
+
 /// Why a file cannot be read, in words.
 func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     switch code {
-    case ENOENT, ENOTDIR:
-        FilePaths.misencoded(file)
+    case ENOENT, ENOTDIR, ELOOP:
+        FilePaths.misencoded(file) ?? deadLink(file)
             ?? Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
     default:
         (code == EACCES ? FileAccess.problem(file, .reading, purpose: nil) : nil)

@@ -150,19 +150,29 @@ struct AudienceLint {
         for tag in LanguageTag.fallbacks(of: language).dropFirst() where tag != "zh" {
             let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }.sorted()
             guard !cells.isEmpty else { continue }
-            return
-                "Name the text \(tag), which covers \(cells.prefix(5).map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", "))."
+            let named = cells.prefix(5).map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", ")
+            return "Name the text \(Self.written(tag)), which covers \(named)."
         }
         return nil
     }
 
+    /// `zh-Hans-CN` for `zh-hans-cn`.
+    private static func written(_ tag: String) -> String {
+        let parts = tag.split(separator: "-").map(String.init)
+        return parts.enumerated().map { place, part in
+            place == 0 ? part : part.count == 4 ? TextFormat.capitalized(part) : part.count == 2 ? part.uppercased() : part
+        }.joined(separator: "-")
+    }
+
     private var languagesNobodySpeaks: [Diagnostic] {
         guard result.audience > 0 else { return [] }
-        let messages = context.messages.messages
+        let messages = context.messages.messages, scripts = Set(scriptsWithoutText.compactMap(\.position))
         var seen: Set<String> = []
         return messages.filter { !$0.language.isEmpty && seen.insert($0.language).inserted }.compactMap { message in
             let readers = messages.indices.filter { messages[$0].language == message.language }
-            guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }) else { return nil }
+            guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }), !scripts.contains(message.content.position) else {
+                return nil
+            }
             let spoken = result.languages.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
             let list = spoken.map { TargetRedaction.cell($0.key, maximumBytes: 40) }.joined(separator: ", ")
             if let remedy = widerTag(of: message.language) {

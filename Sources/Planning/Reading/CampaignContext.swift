@@ -68,7 +68,7 @@ package struct CampaignContext {
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
             if let own = draft.audience?.ownAudience { mistakes += placeholders(in: messages, own) }
-            warnings += TextReadiness.days(in: messages?.texts ?? [], now: now)
+            warnings += TextReadiness.days(in: messages?.texts ?? [], now: now, sending: draft.campaign?.schedule?.at)
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let catalog, let messages, let app else {

@@ -87,19 +87,31 @@ public final class RunPages: Sendable {
     init() {}
 
     /// Reads the runs that were not read as they are now, the newest first. One that is being sent changes all the time, and is read once.
-    /// - Parameter seconds: after so many no other file is begun.
+    /// - Parameters:
+    ///   - endedOnly: leaves out runs that may begin or continue, which would have to wait for the reading; their pages are read then.
+    ///   - seconds: after this time no other file is begun.
     /// - Returns: the runs that are left, by their ids.
-    public func read(_ folder: RunsFolder, atMost seconds: Double = .infinity, until cancellation: Cancellation) -> [String] {
+    public func read(
+        _ folder: RunsFolder, endedOnly: Bool = false, atMost seconds: Double = .infinity, until cancellation: Cancellation
+    ) -> [String] {
         let begun = ContinuousClock.now, stamps = (try? folder.stamps()) ?? [:]
         var unread = stamps.keys.filter { run in
             guard let last = known.withLock({ $0[folder.place(of: run)] }) else { return true }
             return last.stamp != stamps[run] && !SendingLock.isSending(run: folder.place(of: run))
         }.sorted()
         while !cancellation.isRequested, (ContinuousClock.now - begun) / .seconds(1) < seconds, let run = unread.popLast() {
-            let path = folder.place(of: run), damage = RunFile.pageDamage(path)
+            let path = folder.place(of: run)
+            if endedOnly, !Self.hasEnded(path) { continue }
+            let damage = RunFile.pageDamage(path)
             known.withLock { $0[path] = stamps[run].map { ($0, damage) } }
         }
         return unread
+    }
+
+    private static func hasEnded(_ path: String) -> Bool {
+        guard let run = try? RunFile(path: path, readOnly: true) else { return false }
+        defer { run.close() }
+        return (try? run.status().state.hasEnded) ?? false
     }
 
     /// What was found, if the file is still as it was then.

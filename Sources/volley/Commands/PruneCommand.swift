@@ -80,15 +80,17 @@ extension Pruning {
         let before = pruned.reduce(0) { $0 + $1.bytesBefore }, after = pruned.reduce(0) { $0 + ($1.bytesAfter ?? 0) }
         let names = pruned.map(\.run.count).max() ?? 0
         for one in pruned {
-            let size = TextFormat.bytes(one.bytesBefore) + (one.bytesAfter.map { " -> \(TextFormat.bytes($0))" } ?? "")
-            lines.append("  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients, \(size)")
+            let after = one.bytesAfter.map { " -> \(TextFormat.bytes($0))" } ?? ""
+            // The file of a run of few devices may grow, as it gets a table of its figures.
+            let size = one.bytesAfter ?? 0 < one.bytesBefore ? ", \(TextFormat.bytes(one.bytesBefore))\(after)" : ""
+            lines.append("  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients\(size)")
         }
         let head: String
         if pruned.isEmpty {
             head = failures.isEmpty ? "There is no run to prune that ended more than \(keep) ago." : "No run was pruned."
         } else if isDone {
-            head =
-                "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept. \(TextFormat.bytes(before)) became \(TextFormat.bytes(after)):"
+            let size = after < before ? ". \(TextFormat.bytes(before)) became \(TextFormat.bytes(after))" : ""
+            head = "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept\(size):"
         } else {
             head = "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
         }

@@ -53,8 +53,8 @@ public enum ReportCommand {
         try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: catalog.place)
         try checkEnding(of: output, format)
         let isComplete = isRefreshed ? try refresh(argument, in: catalog, options, console) : true
-        let run = try catalog.open(named: argument, readOnly: true)
-        let before = try earlier.map { try catalog.open(named: $0, readOnly: true) }
+        let run = try catalog.openToRead(argument, options.project)
+        let before = try earlier.map { try catalog.openToRead($0, options.project) }
         if before != nil, format == .csv {
             throw Diagnostic("a comparison cannot be a CSV", remedy: "Use --format text, json or html, or each run's own CSV.")
         }
@@ -159,5 +159,20 @@ enum OutcomeName {
         throw Diagnostic(
             "'\(name)' is not an outcome",
             remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Outcomes are \(names.joined(separator: ", ")).")
+    }
+}
+
+extension RunsFolder {
+    /// Opens the run that a command's argument means. A run that machines share has no file where only `volley work` is at work.
+    func openToRead(_ argument: String, _ choice: ProjectChoice) throws -> RunFile {
+        do { return try open(named: argument, readOnly: true) } catch var mistake as Diagnostic {
+            let isHere = argument == "last" ? (try? list()).map { !$0.runs.isEmpty || !$0.broken.isEmpty } ?? true : holds(argument)
+            guard !isHere, !argument.contains("/"), let project = try? Project.find(with: choice), project.store != nil else {
+                throw mistake
+            }
+            let fetch = "If several machines send it, `volley store fetch \(FilePaths.inShell(argument))` makes its file here."
+            mistake.remedy = [mistake.remedy, fetch].compactMap(\.self).joined(separator: " ")
+            throw mistake
+        }
     }
 }

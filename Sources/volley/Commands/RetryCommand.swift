@@ -17,7 +17,7 @@ public enum RetryCommand {
     ) throws -> ExitStatus {
         Interruption.install()
         let outcomes = try outcomes(names)
-        let run = try Project.catalog(options.project).open(named: argument, readOnly: true)
+        let run = try Project.catalog(options.project).openToRead(argument, options.project)
         guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last

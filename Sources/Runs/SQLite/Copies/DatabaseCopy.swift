@@ -16,6 +16,7 @@ public enum DatabaseCopy {
     /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be written.
     public static func make(of path: String, at copy: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws {
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
+        if DatabaseFile.kind(path) == .folder { throw FileKind.folder.intrusion(path, wanted: "a database of Volley") }
         guard DatabaseFile.kind(path) == .file else {
             throw RunDiagnostics.system("cannot read the database", path: path, errno: ENOENT, activity: .reading)
         }
