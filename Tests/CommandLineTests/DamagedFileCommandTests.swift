@@ -47,7 +47,7 @@ struct DamagedFileCommandTests {
         // Bytes 16 and 17 of the header are the size of a page.
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         let page = try #require(whole.range(of: Data(token.utf8))?.lowerBound) / size * size
-        for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 13) }
+        for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 14) }
         try Data(bytes).write(to: run)
         return whole
     }

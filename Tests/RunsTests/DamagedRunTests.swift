@@ -77,23 +77,27 @@ import Testing
         let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
         let bytes = readBytes(path), damaged = overwritingPage(of: bytes, with: "user300")
         let never = try Cancellation(), message = "the run file is damaged: its pages or rows do not fit together"
+        // In place, as a disk does it, and later than a tick of the file system's clock.
+        func rewrite(_ bytes: [UInt8]) {
+            usleep(20_000)
+            writeBytes(bytes, path)
+        }
         var known = KnownObstacles()
         #expect(known.pages.read(runs, atMost: 0, until: never) == ["run"])
         #expect(runs.obstacles(&known).isEmpty)
         // A plan is read when it is sent.
-        writeBytes(damaged, path)
+        rewrite(damaged)
         #expect(known.pages.read(runs, endedOnly: true, until: never).isEmpty && runs.obstacles(&known).isEmpty)
-        writeBytes(bytes, path)
+        rewrite(bytes)
         #expect(known.pages.read(runs, until: never).isEmpty && runs.obstacles(&known).isEmpty)
-        // In place, as a disk does it.
-        writeBytes(damaged, path)
+        rewrite(damaged)
         #expect(runs.obstacles(&known).isEmpty, "obstacles read no whole file")
         #expect(known.pages.read(runs, until: never).isEmpty)
         for _ in 0..<2 { #expect(runs.obstacles(&known).map(\.message) == [message]) }
         #expect(RunFile.pageDamage(path)?.message == message)
         let copying = diagnostic { try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in } }
         #expect(copying?.message == "the file is damaged: its pages or rows do not fit together" && copying?.file == path)
-        writeBytes(bytes, path)
+        rewrite(bytes)
         #expect(known.pages.read(runs, until: never).isEmpty && runs.obstacles(&known).isEmpty)
         try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in }
     }
@@ -104,7 +108,7 @@ import Testing
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         var damaged = bytes
         guard let place = bytes.firstRange(of: Array(text.utf8))?.lowerBound else { return bytes }
-        for index in place / size * size..<(place / size + 1) * size { damaged[index] = UInt8(truncatingIfNeeded: index * 167 + 13) }
+        for index in place / size * size..<(place / size + 1) * size { damaged[index] = UInt8(truncatingIfNeeded: index * 167 + 14) }
         return damaged
     }
 

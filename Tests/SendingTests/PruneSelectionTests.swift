@@ -67,7 +67,7 @@ struct PruneSelectionTests {
         var bytes = [UInt8](try Data(contentsOf: url))
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         let page = try #require(bytes.firstRange(of: Array(PlannedFolder.token(3).utf8))?.lowerBound) / size * size
-        for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 13) }
+        for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 14) }
         try Data(bytes).write(to: url)
         let runs = try RunsFolder(folder.path).list().runs
         let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: includesStopped, nil, at: .now())
