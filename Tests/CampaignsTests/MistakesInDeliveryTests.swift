@@ -133,9 +133,9 @@ struct MistakesInDeliveryTests {
             """),
         MistakeCase(
             "an expiry with the dashes of a word processor",
-            "delivery:\n  expires: 2026–12–28 18:00 +01:00\n",
+            "delivery:\n  expires: 2026–12–01 18:00 +01:00\n",
             """
-            campaign.yaml:2:12: '2026–12–28 18:00 +01:00' has a dash ('–') instead of a hyphen. Write expires: 2026-12-28 18:00 +01:00, with the hyphen of the keyboard.
+            campaign.yaml:2:12: '2026–12–01 18:00 +01:00' has a dash ('–') instead of a hyphen. Write expires: 2026-12-01 18:00 +01:00, with the hyphen of the keyboard.
             """),
         MistakeCase(
             "an expiry without a time",

@@ -70,8 +70,8 @@ struct MistakesInScheduleTests {
             "a date without time", "at: 2026-12-01, timezone: UTC",
             "16: the date '2026-12-01' lacks a time. For example: at: 2026-12-01 09:00."),
         one(
-            "a time with the hyphens of a word processor", "at: \"2026‑12‑28 09:00\", timezone: UTC",
-            "16: '2026‑12‑28 09:00' has a dash ('‑') instead of a hyphen. Write at: 2026-12-28 09:00, with the hyphen of the keyboard."),
+            "a time with the hyphens of a word processor", "at: \"2026‑12‑01 09:00\", timezone: UTC",
+            "16: '2026‑12‑01 09:00' has a dash ('‑') instead of a hyphen. Write at: 2026-12-01 09:00, with the hyphen of the keyboard."),
         one(
             "a time with an offset", "at: \"2026-12-01T09:00:00+02:00\", timezone: UTC",
             "16: '2026-12-01T09:00:00+02:00' has an offset from UTC; 'timezone' says whose clock is meant. For that moment in UTC write at: 2026-12-01 07:00."
