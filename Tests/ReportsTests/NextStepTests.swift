@@ -120,9 +120,9 @@ import Testing
     @Test("an order that other machines do not have yet is not told as if it held for all", arguments: [RunOrder.pause, .cancel])
     func onlyHere(order: RunOrder) throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
-        try run.setState(.running, at: start)
+        try run.append(.state(.running, at: start))
         try run.noteShared(at: start)
-        try run.give(order, at: start)
+        try run.append(.ordered(order, at: start))
         let word = order == .pause ? "Paused" : "Cancelled", command = "volley \(order == .pause ? "pause" : "cancel") \(id)"
         var report = try Report(run)
         #expect(report.headline.hasPrefix("\(word) here, and not yet for the other machines: "), "\(report.headline)")
@@ -142,17 +142,17 @@ import Testing
     @Test("a run that passed a limit of its campaign says that it keeps the limit, and how the rest is sent with another one")
     func passedLimit() throws {
         let folder = try TemporaryFolder(), stopped = try makeRun(folder, recipients(20))
-        try stopped.setState(.running, at: start)
-        try stopped.claim(0..<10, at: start)
-        try stopped.record(
-            (0..<10).map { id in
-                Settlement(
-                    recipient: id, outcome: id < 5 ? .accepted : .invalidToken, status: id < 5 ? 200 : 410,
-                    reason: id < 5 ? "" : "Unregistered", attempts: 1, settledAt: start)
-            })
+        try stopped.append(.state(.running, at: start))
+        try stopped.append(.claimed(0..<10, at: start))
+        let settlements = (0..<10).map { id in
+            Settlement(
+                recipient: id, outcome: id < 5 ? .accepted : .invalidToken, status: id < 5 ? 200 : 410,
+                reason: id < 5 ? "" : "Unregistered", attempts: 1, settledAt: start)
+        }
+        try stopped.append(.settled([settlements]))
         let passed = PassedLimit(
             outcome: .invalidToken, count: 5, answers: 10, limit: StopShare(millionths: 200_000), lastReason: "Unregistered")
-        try stopped.setState(.stopped, cause: .limit(service: "apns", passed), at: start)
+        try stopped.append(.state(.stopped, cause: .limit(service: "apns", passed), at: start))
         var report = try Report(stopped)
         #expect(report.nextSteps.map(\.command).first == "volley resume \(id)")
         #expect(report.nextSteps.first?.words.contains("with the limit of its plan") == true)

@@ -70,7 +70,8 @@ struct PruneSelectionTests {
         for index in page..<page + size { bytes[index] = UInt8(truncatingIfNeeded: index * 167 + 14) }
         try Data(bytes).write(to: url)
         let runs = try RunsFolder(folder.path).list().runs
-        let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: includesStopped, nil, at: .now())
+        let selection = try PruneSelection(
+            runs, endedBefore: .now().adding(seconds: 3600), includesStopped: includesStopped, nil, at: .now())
         #expect(selection.chosen.isEmpty && selection.left.map(\.why) == [.damaged])
     }
 

@@ -120,7 +120,7 @@ struct UntoldOrderTests {
         bench.sender.unlock()
         bench.setStore(isAway: false)
         let other = try bench.place.address.open(asked: Cancellation()).open(bench.file.plan.id, in: RunsFolder(bench.folder.path))
-        try other.setState(.finished, cause: nil, at: .now(), from: nil)
+        try other.append(.state(.finished, at: .now()))
         #expect { _ = try bench.give(.cancel) } throws: { "\($0)".contains("other machines had sent the rest of it") }
         #expect(try bench.file.status().state == .finished && bench.file.sharedSince() == nil)
     }
