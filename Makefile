@@ -16,7 +16,7 @@ BENCH_PYTHON := .build/bench/bin/python3
 # The tables that `make bench` makes: --sending and --planning (the default), --calls, --services, --memory, --scaling, --recording,
 # --rendering, --reports; --quick makes them small.
 BENCH ?=
-# A target may import only its dependencies in Package.swift: the walls of the house.
+# A target may import only its dependencies in Package.swift: the boundaries of the modules.
 STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
@@ -225,7 +225,7 @@ simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, then as ma
 	@$(SIMULATE)/release/volley-simulate $(PLAYED)
 	@$(if $(SEED),,$(MAKE) --no-print-directory simulate-members)
 
-simulate-members: setup ## Simulate SEEDS=1000000 runs that several members send, or SEED=123 for one with all its events
+simulate-members: setup ## Simulate SEEDS=1000000 runs that several workers send, or SEED=123 for one with all its events
 	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate-members --scratch-path $(SIMULATE) $(STRICT)
 	@$(SIMULATE)/release/volley-simulate-members $(PLAYED)
 

@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -43,8 +43,8 @@ let simulation =
         name: "SimulationTests", dependencies: simulated, path: "Tests/Simulation", exclude: ["Program", "Breakages"],
         sources: ["Model", "Runs"], swiftSettings: strict)
 
-/// What members of a shared run decide is simulated likewise: Tests/PostgresRunsTests/Simulation is in the tests, and in a program for `make simulate`.
-let memberSimulation =
+/// What workers of a shared run decide is simulated likewise: Tests/PostgresRunsTests/Simulation is in the tests, and in a program for `make simulate`.
+let workerSimulation =
     isSimulation
     ? Target.executableTarget(
         name: "volley-simulate-members", dependencies: ["Base", "PostgresRuns", "TestSupport"],
@@ -86,7 +86,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The C libraries, each imported by exactly one room.
+        // The C libraries, each imported by exactly one module.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -98,48 +98,48 @@ let package = Package(
         // What Swift cannot call of Linux.
         .systemLibrary(name: "CLinux"),
 
-        // What every room speaks.
-        room("Base"),
-        room("Cryptography", ["Base", "COpenSSL"]),
-        room("HTTP2", ["Base", "CNghttp2"]),
-        room("Postgres", ["Base", "CPostgreSQL"]),
+        // What every module speaks.
+        module("Base"),
+        module("Cryptography", ["Base", "COpenSSL"]),
+        module("HTTP2", ["Base", "CNghttp2"]),
+        module("Postgres", ["Base", "CPostgreSQL"]),
         // Messages for log collectors.
-        room("Logs", ["Base", logging]),
+        module("Logs", ["Base", logging]),
 
         // Each push service's facts.
-        room("PushServices", ["Base"]),
+        module("PushServices", ["Base"]),
 
-        // The rooms a campaign walks through, siblings that never import one another.
-        room("Campaigns", ["Base", "PushServices", "CYAML"]),
-        room("Audience", ["Base", "Postgres", "PushServices", "CSIMD", "CISAL"]),
-        room("Content", ["Base", "PushServices"]),
-        room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
-        room("Runs", ["Base", "Cryptography", "PushServices", grdb, sqlite]),
+        // The modules a campaign walks through, siblings that never import one another.
+        module("Campaigns", ["Base", "PushServices", "CYAML"]),
+        module("Audience", ["Base", "Postgres", "PushServices", "CSIMD", "CISAL"]),
+        module("Content", ["Base", "PushServices"]),
+        module("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
+        module("Runs", ["Base", "Cryptography", "PushServices", grdb, sqlite]),
         // Runs that several machines send together.
-        room("PostgresRuns", ["Base", "Postgres", "PushServices", "Runs"]),
-        room("Reports", ["Base", "PushServices", "Runs"]),
+        module("PostgresRuns", ["Base", "Postgres", "PushServices", "Runs"]),
+        module("Reports", ["Base", "PushServices", "Runs"]),
         // Who may use the console, and what they did there.
-        room("Accounts", ["Base", "Cryptography", grdb]),
+        module("Accounts", ["Base", "Cryptography", grdb]),
         // Signing people in by a provider of identities.
-        room("OpenIDConnect", ["Base", "Cryptography", "Delivery"]),
-        // Strict stand-ins for the services; they share nothing with the rooms that they judge.
-        room("Simulators", ["Base", "Cryptography", "HTTP2"]),
+        module("OpenIDConnect", ["Base", "Cryptography", "Delivery"]),
+        // Strict stand-ins for the services; they share nothing with the modules that they judge.
+        module("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
         // What volley.yaml and the runs next to it say together.
-        room(
+        module(
             "Workspace",
             ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
         // The stages: functions of values that print, ask and exit nowhere.
-        room(
+        module(
             "Planning",
             ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports", "Workspace"]),
-        room(
+        module(
             "Sending",
             [
                 "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
                 "PostgresRuns", "Runs", "Reports", "Simulators", "Workspace",
             ]),
-        room(
+        module(
             "Automation",
             [
                 "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
@@ -179,7 +179,7 @@ let package = Package(
 
         // Proxies and programs that several tests talk to.
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
-        // A provider of identities, for rooms that sign people in by one.
+        // A provider of identities, for modules that sign people in by one.
         .target(
             name: "TestIdentityProvider", dependencies: ["Base", "Cryptography", "TestServers"], path: "Tests/TestIdentityProvider",
             swiftSettings: strict),
@@ -268,7 +268,8 @@ let package = Package(
             name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",
             packageAccess: false, swiftSettings: strict),
         // Reads the sources as text.
-        .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt", "words.txt"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Exceptions.txt", "words.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.
         .testTarget(
             name: "ForeignServersTests",
@@ -278,7 +279,7 @@ let package = Package(
         tests("Machines", ["Base", "TestCommands", "TestServers", "TestSupport", "volley"]),
         fuzzing,
         simulation,
-        memberSimulation,
+        workerSimulation,
     ],
     swiftLanguageModes: [.v6]
 )
@@ -290,7 +291,7 @@ if isSimulation {
         "CNghttp2",
     ]
     package.targets.removeAll { !needed.contains($0.name) }
-    // Of these rooms, no more than what is simulated: they would bring the libraries of databases.
+    // Of these modules, no more than what is simulated: they would bring the libraries of databases.
     package.targets += [
         .target(name: "PostgresRuns", path: "Sources/PostgresRuns", sources: ["Members"], swiftSettings: strict),
         .target(

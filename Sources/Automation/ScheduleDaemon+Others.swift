@@ -175,7 +175,7 @@ extension ScheduleDaemon {
 }
 
 /// When to say that the store is away: at once, then every ten minutes, so that the end of a log shows it; and that it is back.
-struct StoreAbsence {
+struct StoreOutageReports {
     enum News: Hashable { case away(seconds: Int), back(seconds: Int) }
 
     private static let pauseSeconds = 600.0

@@ -67,13 +67,13 @@ extension ScheduleDaemon {
 
     /// It is not watched: it only waits for services, or reads whole files, and nothing waits for it.
     func startAsker() throws(Diagnostic) -> WorkerThread<Void> {
-        let (catalog, choice, context, pages) = (work.catalog, work.choice, work.attendance.context, inspection.pages)
+        let (catalog, choice, context, pages) = (work.catalog, work.choice, work.options.context, inspection.pages)
         return try WorkerThread("ask") { [observer, cancellation] in
-            var rounds = StatisticsRounds(catalog: catalog, choice: choice, context: context, observer: observer)
+            var rounds = StatisticsCollector(catalog: catalog, choice: choice, context: context, observer: observer)
             while !cancellation.isRequested {
                 rounds.look(at: .now(), until: cancellation)
                 _ = pages.read(catalog, endedOnly: true, until: cancellation)
-                cancellation.waitForRequest(atMost: StatisticsRounds.secondsPerLook)
+                cancellation.waitForRequest(atMost: StatisticsCollector.secondsPerLook)
             }
         }
     }
@@ -81,7 +81,7 @@ extension ScheduleDaemon {
 
 /// Queries services for statistics of the last week's runs: an hour after a run ended, and then once a day. The answers
 /// are kept in the runs, where reports find them.
-struct StatisticsRounds {
+struct StatisticsCollector {
     /// How long after its beginning a run is queried: after a week a phone that was off does not get a push any more.
     static let days = 7
     static let secondsAfterEnd = 3600.0

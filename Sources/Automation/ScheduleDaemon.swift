@@ -9,7 +9,7 @@ import Sending
 import Synchronization
 import Workspace
 
-/// The work of `volley schedule`: reads the files, the orders and the clock, lets the `Scheduler` and the `OrderDesk`
+/// The work of `volley schedule`: reads the files, the orders and the clock, lets the `Scheduler` and the `OrderQueue`
 /// decide what to do, and does it. One thread plans, one plan after the other, as each plan uses all cores. Every run
 /// that is sent has a thread. A further thread reads run files and does small orders, so that a process that holds one
 /// delays nothing else.
@@ -47,7 +47,7 @@ public final class ScheduleDaemon {
     let work: ScheduledRunWork
     let orderWork: OrderWork
     let store: ScheduleStore
-    let orders: OrderBook
+    let orders: OrderRegistry
     let observer: ScheduleObserver
     let cancellation: Cancellation
     let monitoring: ScheduleMonitoring
@@ -71,7 +71,7 @@ public final class ScheduleDaemon {
     var claimed: Set<ScheduledRun.Key> = []
     /// Claimed times whose runs will not be sent, until the store has that state.
     var givenUp: [String: SharedFiring.State] = [:]
-    var storeAbsence = StoreAbsence()
+    var storeAbsence = StoreOutageReports()
     /// Whether the store has come up so recently that no time may become due.
     var isQuiet = false
     var inspection: ProjectInspection
@@ -90,7 +90,7 @@ public final class ScheduleDaemon {
     /// - Throws: a `Diagnostic` if the record cannot be used.
     public init(
         files: ScheduleFiles, project: Project, lock: ScheduleLock, rights: @escaping OrderRights,
-        confines: @escaping @Sendable (String) -> Bool = { _ in false }, _ attendance: ScheduleAttendance
+        confines: @escaping @Sendable (String) -> Bool = { _ in false }, _ options: ScheduleOptions
     ) throws {
         let catalog = files.catalog
         try ScheduleMonitoring.check(project, catalog)
@@ -100,17 +100,17 @@ public final class ScheduleDaemon {
         self.lock = lock
         self.project = project
         events = try EventList()
-        observer = attendance.observer
-        cancellation = attendance.cancellation
+        observer = options.observer
+        cancellation = options.cancellation
         watchdog = WatchdogThread(heartbeats)
         work = ScheduledRunWork(
-            catalog: catalog, choice: files.choice, attendance: attendance, heartbeats: heartbeats, rights: rights, confines: confines)
+            catalog: catalog, choice: files.choice, options: options, heartbeats: heartbeats, rights: rights, confines: confines)
         orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
         service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }
-        orders = OrderBook(life: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
-        notices = Notices(project, patience: .long, observer.notices)
-        monitoring = ScheduleMonitoring(project, catalog, sending: work.metrics, latest: attendance.metrics, observer.monitoring)
+        orders = OrderRegistry(epoch: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
+        notices = Notices(project, retries: .long, observer.notices)
+        monitoring = ScheduleMonitoring(project, catalog, sending: work.metrics, latest: options.metrics, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(
             scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals(),
@@ -249,7 +249,7 @@ final class EventList<Event: Sendable>: Sendable {
     }
 }
 
-/// Orders: each action of the book runs on the thread that it belongs to.
+/// Orders: each action of the registry runs on the thread that it belongs to.
 extension ScheduleDaemon {
     /// Reads the orders, and begins what can be begun.
     func takeOrders() throws {
@@ -341,7 +341,7 @@ extension ScheduleDaemon {
         orders.close()
     }
 
-    private func tell(_ steps: OrderBook.Steps) {
+    private func tell(_ steps: OrderRegistry.Steps) {
         for (placed, state) in steps.ended { observer(.order(.ended(placed.order, state))) }
         for mistake in steps.damaged { observer(.damaged(mistake)) }
         if let failure = steps.failure { observer(.order(.unusable(failure))) }

@@ -100,7 +100,7 @@ extension ScheduleObserver {
 }
 
 /// The connection between `volley schedule` and its caller, which observes the work and can end it.
-public struct ScheduleAttendance: Sendable {
+public struct ScheduleOptions: Sendable {
     package var observer: ScheduleObserver
     package var cancellation: Cancellation
     /// The context that all its runs share.

@@ -10,7 +10,7 @@ import Workspace
 struct ScheduledRunWork: Sendable {
     let catalog: RunsFolder
     let choice: ProjectChoice
-    let attendance: ScheduleAttendance
+    let options: ScheduleOptions
     let heartbeats: Heartbeats
     /// Checked again before an approval that was given ahead counts.
     let rights: OrderRights
@@ -20,12 +20,12 @@ struct ScheduledRunWork: Sendable {
     let metrics = SendingMetrics()
 
     package init(
-        catalog: RunsFolder, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats,
+        catalog: RunsFolder, choice: ProjectChoice, options: ScheduleOptions, heartbeats: Heartbeats,
         rights: @escaping OrderRights, confines: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.catalog = catalog
         self.choice = choice
-        self.attendance = attendance
+        self.options = options
         self.heartbeats = heartbeats
         self.rights = rights
         self.confines = confines
@@ -33,7 +33,7 @@ struct ScheduledRunWork: Sendable {
 
     /// How planning ended.
     enum Planned: Sendable {
-        case planned(Scheduler.Consent)
+        case planned(Scheduler.ApprovalState)
         /// Planning failed, with an error's text.
         case failed(String)
         /// Not yet: a file that it is planned from may still be being written.
@@ -104,7 +104,7 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Whether a plan may be sent, as far as approvals go. One that was given ahead is recorded in the plan if it holds.
-    private func consent(to run: RunFile, _ approval: AdvanceApproval?) throws -> Scheduler.Consent {
+    private func consent(to run: RunFile, _ approval: AdvanceApproval?) throws -> Scheduler.ApprovalState {
         guard try Sending.needsApproval(run, in: choice) else { return .given }
         guard let approval else { return .missing }
         // Also four eyes: the person's rights and texts may have changed since they approved.
@@ -119,7 +119,7 @@ struct ScheduledRunWork: Sendable {
         defer { plan.close() }
         _ = try checkApprovable(plan, in: choice)
         let (_, warning) = try Sending.approve(plan, by: approver(approval.name), at: approval.approvedAt)
-        if let warning { attendance.observer(.order(.warning(run.plan, warning))) }
+        if let warning { options.observer(.order(.warning(run.plan, warning))) }
         return .given
     }
 
@@ -130,7 +130,7 @@ struct ScheduledRunWork: Sendable {
             let cause = StopCause.described(scheduledRun.problem?.sentence ?? "")
             try run.append(.state(.cancelled, cause: cause, at: .now(), from: [.planned]))
             try run.closeIntoOneFile()
-        } catch { attendance.observer(.planNotCancelled(scheduledRun, error)) }
+        } catch { options.observer(.planNotCancelled(scheduledRun, error)) }
     }
 
     /// How sending ended.
@@ -145,7 +145,7 @@ struct ScheduledRunWork: Sendable {
     package func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
         let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
         defer { run.close() }
-        let proposal = try proposeScheduled(run, in: choice, attendance.context)
+        let proposal = try proposeScheduled(run, in: choice, options.context)
         let sending = sending(.sending(scheduledRun.key), run.plan, notices)
         sending.observer(.warnings(proposal.warnings))
         if try !run.hasBegun() {
@@ -154,31 +154,31 @@ struct ScheduledRunWork: Sendable {
                 lateness: Double(Timestamp.now().epochMilliseconds - scheduledRun.begins.epochMilliseconds) / 1000)
         }
         let (end, failure) = try proposal.deliver(sending)
-        if let failure { attendance.observer(.fileNotClosed(run.plan, failure)) }
+        if let failure { options.observer(.fileNotClosed(run.plan, failure)) }
         return SendOutcome(end: end, problem: Self.problem(of: run))
     }
 
-    /// The attendance of planning: it passes events on, and each is a sign of life.
-    func planning(_ job: Watchdog.Job) -> PlanningAttendance {
-        PlanningAttendance(
-            observer: Observer { [heartbeats, attendance] event in
+    /// The options of planning: it passes events on, and each is a sign of life.
+    func planning(_ job: Watchdog.Job) -> PlanOptions {
+        PlanOptions(
+            observer: Observer { [heartbeats, options] event in
                 heartbeats.sign(of: job)
-                attendance.observer(.planning(event, job.key))
-            }, cancellation: attendance.cancellation, memory: attendance.memory)
+                options.observer(.planning(event, job.key))
+            }, cancellation: options.cancellation, memory: options.memory)
     }
 
-    /// The attendance of sending: it passes events on, gives signs of life, posts notices and counts pushes.
-    func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunAttendance {
-        var sending = RunAttendance(
-            context: attendance.context,
-            observer: Observer { [heartbeats, attendance, metrics] event in
+    /// The options of sending: it passes events on, gives signs of life, posts notices and counts pushes.
+    func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunOptions {
+        var sending = RunOptions(
+            context: options.context,
+            observer: Observer { [heartbeats, options, metrics] event in
                 if case .tick = event { heartbeats.sign(of: job) }
                 metrics.note(event, of: plan)
                 if !plan.isTest { notices.notify(of: event, occurrence: job.key?.occurrence) }
-                attendance.observer(.run(event, plan))
-            }, cancellation: attendance.cancellation)
+                options.observer(.run(event, plan))
+            }, cancellation: options.cancellation)
         // The service may be started again: machines that help continue in the meantime.
-        sending.endsTeamRuns = false
+        sending.endsSharedRuns = false
         return sending
     }
 

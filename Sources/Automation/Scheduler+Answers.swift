@@ -7,7 +7,7 @@ import Sending
 /// The results of actions.
 extension Scheduler {
     /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept since.
-    mutating func planned(_ key: ScheduledRun.Key, _ consent: Consent, at now: Timestamp) -> [Action] {
+    mutating func planned(_ key: ScheduledRun.Key, _ consent: ApprovalState, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
             return skip(scheduledRun, because: .plannedTooLate, hasPlan: true, at: now)

@@ -58,7 +58,7 @@ struct Scheduler {
     enum Finding: Hashable {
         /// It has no file.
         case nothing
-        case plan(Consent)
+        case plan(ApprovalState)
         /// It was begun, and no process sends it now.
         case unfinished
         /// Another process sends it.
@@ -287,7 +287,7 @@ extension Scheduler {
 /// Times that a person approves before they are planned.
 extension Scheduler {
     /// Whether a plan may be sent, as far as approvals go.
-    enum Consent: Hashable {
+    enum ApprovalState: Hashable {
         /// It is approved, or needs no approval.
         case given
         case missing

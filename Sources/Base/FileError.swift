@@ -38,7 +38,7 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - remedy: what to do; nil for what the system's error suggests.
     public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
         if self == .system(ENOENT), let file, let misencoded = FilePaths.misencoded(file) { return misencoded }
-        if let shortage = file.flatMap({ Shortage($0, after: self) }) {
+        if let shortage = file.flatMap({ MissingResource($0, after: self) }) {
             return Diagnostic("\(what): \(shortage.words)", file: file, remedy: remedy ?? shortage.remedy + ", then try again.")
         }
         // Of another user's file, the command that gives it to this one.
@@ -49,7 +49,7 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// What is missing where a file cannot be made, opened or made larger, if the error number does not tell: the system says of a file system that has no
 /// more files to give that it has no space, and of all paths in a folder that was removed that they do not exist.
-public enum Shortage: Hashable, Sendable {
+public enum MissingResource: Hashable, Sendable {
     /// Less than a megabyte is free.
     case space
     /// All inodes are in use.

@@ -12,7 +12,7 @@ public enum FileKind: Hashable, Sendable {
     case socket
     /// A terminal, a disk, `/dev/zero`: a read may wait, or never end.
     case device
-    /// A database that Volley keeps open (`KeptFiles`): to close it would take SQLite's locks.
+    /// A database that Volley keeps open (`ProtectedFiles`): to close it would take SQLite's locks.
     case record
 
     /// - Parameter mode: `st_mode` of stat(2).

@@ -246,11 +246,11 @@ public enum FilePaths {
     /// Writes a complete file, and replaces the regular file that has its name; through links and into pipes and devices as `OutputPlace` says.
     /// - Parameter mode: permissions of a new file, before the umask.
     public static func replace(
-        _ path: String, bytes: [UInt8], mode: mode_t = 0o666, _ patience: OutputPatience = .service
+        _ path: String, bytes: [UInt8], mode: mode_t = 0o666, _ timeout: OutputTimeouts = .service
     ) throws(Diagnostic) {
         let place = try OutputPlace(path)
         do throws(FileError) {
-            let file = try OutputFile(place, mode: mode, patience)
+            let file = try OutputFile(place, mode: mode, timeout)
             try file.write(bytes)
             try file.finish()
         } catch {

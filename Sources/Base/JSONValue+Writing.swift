@@ -115,7 +115,7 @@ extension JSONValue {
 
 /// Names what is written where JSON (RFC 8259) needs a value or a name, and says what to write: programs and people write `NaN`, `+1`, `True`,
 /// single quotes, comments.
-public enum JSONSlip {
+public enum JSONTypo {
     /// What JSON needs at a place.
     public enum Need: Sendable {
         case value

@@ -82,7 +82,7 @@ private struct JSONParser {
     /// - Parameter isFurther: after a comma in an array.
     private mutating func parseValue(isFurther: Bool = false) throws(Mistake) -> JSONValue {
         guard index < bytes.count else { throw failure("the JSON ends too early") }
-        if isFurther, bytes[index] == UInt8(ascii: "]") { throw slip(.furtherValue, at: index) }
+        if isFurther, bytes[index] == UInt8(ascii: "]") { throw typo(.furtherValue, at: index) }
         switch bytes[index] {
         case UInt8(ascii: "{"): return try nested { (parser) throws(Mistake) in try parser.parseObject() }
         case UInt8(ascii: "["): return try nested { (parser) throws(Mistake) in try parser.parseArray() }
@@ -112,7 +112,7 @@ private struct JSONParser {
         while true {
             skipSpace()
             guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else {
-                throw slip(members.isEmpty ? .name : .furtherName, at: index)
+                throw typo(members.isEmpty ? .name : .furtherName, at: index)
             }
             let name = try parseString()
             skipSpace()
@@ -203,17 +203,17 @@ private struct JSONParser {
         let whole = digits()
         // A zero in front of other digits, or of the x of a hexadecimal number.
         let isPadded = whole > 0 && bytes[index - whole] == UInt8(ascii: "0") && (whole > 1 || isNext("xX"))
-        guard whole > 0, !isPadded else { throw slip(.value, at: start) }
+        guard whole > 0, !isPadded else { throw typo(.value, at: start) }
         var isWhole = true
         if consume(UInt8(ascii: ".")) {
             isWhole = false
-            guard digits() > 0 else { throw slip(.value, at: start) }
+            guard digits() > 0 else { throw typo(.value, at: start) }
         }
         if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
             isWhole = false
             index += 1
             if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
-            guard digits() > 0 else { throw slip(.value, at: start) }
+            guard digits() > 0 else { throw typo(.value, at: start) }
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if isWhole, let value = Int64(text) { return .integer(value) }
@@ -230,7 +230,7 @@ private struct JSONParser {
     private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(Mistake) -> JSONValue {
         let end = index + word.utf8CodeUnitCount
         let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected) }
-        guard matches else { throw slip(.value, at: index) }
+        guard matches else { throw typo(.value, at: index) }
         index = end
         return value
     }
@@ -249,8 +249,8 @@ private struct JSONParser {
         index < self.bytes.count && bytes.withUTF8Buffer { $0.contains(self.bytes[index]) }
     }
 
-    private func slip(_ need: JSONSlip.Need, at place: Int) -> Mistake {
-        place < bytes.count ? Mistake(JSONSlip.words(bytes[place...], for: need), at: place) : Mistake("the JSON ends too early", at: place)
+    private func typo(_ need: JSONTypo.Need, at place: Int) -> Mistake {
+        place < bytes.count ? Mistake(JSONTypo.words(bytes[place...], for: need), at: place) : Mistake("the JSON ends too early", at: place)
     }
 
     private func failure(_ message: String) -> Mistake { Mistake(message, at: index) }

@@ -65,10 +65,10 @@ public enum LanguageTag {
     public static func meant(by tag: String) -> String? {
         guard let normal = normalized(tag) else { return nil }
         if normal == "en-uk" { return "en-GB" }
-        return slips[normal.split(separator: "-")[0].description]
+        return typos[normal.split(separator: "-")[0].description]
     }
 
-    private static let slips = [
+    private static let typos = [
         "jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "dk": "da", "gr": "el", "ua": "uk", "vn": "vi", "eng": "en", "deu": "de",
         "ger": "de",
         "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "rus": "ru",

@@ -26,7 +26,7 @@ public func nearestCell(to value: String, in column: String, among cells: some S
 
 /// Whether a text is most likely a slip for a name that is also in use, `unsubcribed` for `unsubscribed`: one letter of a long word
 /// differs. In a short word it makes another one, as in `plan-a` and `plan-b`, and so does a digit.
-public func isSlip(_ text: String, for name: String) -> Bool {
+public func isTypo(_ text: String, for name: String) -> Bool {
     func words(_ text: String) -> [Substring] { text.lowercased().split { !$0.isLetter && !$0.isNumber } }
     let (found, wanted) = (words(text), words(name))
     guard found.count == wanted.count else { return false }

@@ -14,10 +14,10 @@ public final class OutputFile {
     ///   - mode: permissions of a new file, before the umask.
     ///   - isPrivate: only the owner has access to a new file, whatever the umask.
     /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader, `ENODEV` of a device that is not there.
-    public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ patience: OutputPatience) throws(FileError) {
+    public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ timeout: OutputTimeouts) throws(FileError) {
         switch place {
         case .file(let path): target = .whole(try AtomicFile(path, mode: mode, isPrivate: isPrivate))
-        case .stream, .descriptor: target = .stream(try StreamOutput(place, patience))
+        case .stream, .descriptor: target = .stream(try StreamOutput(place, timeout))
         }
     }
 
@@ -36,33 +36,33 @@ public final class OutputFile {
 }
 
 /// How long an output waits for the other end of a pipe or a terminal.
-public struct OutputPatience: Sendable {
+public struct OutputTimeouts: Sendable {
     /// How long a pipe may have no reader.
     let readerSeconds: Double
     /// How long the other end may take nothing.
     let roomSeconds: Double
 
     /// For a command: a person may start its reader later, and the reader may be a pager.
-    public static let command = OutputPatience(readerSeconds: 30, roomSeconds: .infinity)
+    public static let command = OutputTimeouts(readerSeconds: 30, roomSeconds: .infinity)
     /// For a process with more to do.
-    public static let service = OutputPatience(readerSeconds: 0, roomSeconds: 1)
+    public static let service = OutputTimeouts(readerSeconds: 0, roomSeconds: 1)
     /// For a loop that must not wait at all.
-    public static let none = OutputPatience(readerSeconds: 0, roomSeconds: 0)
+    public static let none = OutputTimeouts(readerSeconds: 0, roomSeconds: 0)
 }
 
 /// A pipe, a terminal, a socket or an open file that is written through. It is closed on `deinit`.
 public final class StreamOutput {
     private let descriptor: Int32
     private let isSocket: Bool
-    private let patience: OutputPatience
+    private let timeout: OutputTimeouts
 
     /// - Parameter place: anything but a file.
-    public init(_ place: OutputPlace, _ patience: OutputPatience) throws(FileError) {
-        self.patience = patience
+    public init(_ place: OutputPlace, _ timeout: OutputTimeouts) throws(FileError) {
+        self.timeout = timeout
         switch place {
         case .file(let path): throw .notAFile(FileKind(path: path) ?? .regular)
         case .stream(let path):
-            descriptor = try Self.open(path, patience)
+            descriptor = try Self.open(path, timeout)
             isSocket = false
         case .descriptor(let number):
             guard let kind = FileKind(descriptor: number) else { throw .system(errno) }
@@ -81,9 +81,9 @@ public final class StreamOutput {
     private static let flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
 
     /// Opens a pipe or a device. Without O_NONBLOCK a pipe without a reader would be waited for forever.
-    private static func open(_ path: String, _ patience: OutputPatience) throws(FileError) -> Int32 {
+    private static func open(_ path: String, _ timeout: OutputTimeouts) throws(FileError) -> Int32 {
         // No event tells of a reader.
-        var retries = Retries(atMost: Int(patience.readerSeconds * 50), milliseconds: 20)
+        var retries = Retries(atMost: Int(timeout.readerSeconds * 50), milliseconds: 20)
         while true {
             let descriptor = Glibc.open(path, flags)
             if descriptor >= 0 { return descriptor }
@@ -97,7 +97,7 @@ public final class StreamOutput {
     /// Writes all bytes.
     /// - Throws: `EAGAIN` if the other end took no more for that long: a part of the bytes may be written.
     public func write(_ bytes: [UInt8]) throws(FileError) {
-        let (descriptor, isSocket, seconds) = (descriptor, isSocket, patience.roomSeconds)
+        let (descriptor, isSocket, seconds) = (descriptor, isSocket, timeout.roomSeconds)
         let code = withPipeSignalBlocked {
             bytes.withUnsafeBytes { bytes -> Int32 in
                 var rest = bytes[...]

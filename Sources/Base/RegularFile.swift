@@ -8,13 +8,13 @@ public struct RegularFile: ~Copyable {
     /// The file's state when it was opened.
     public let stamp: FileStamp
 
-    /// Opens a file; follows symbolic links. Never waits, and opens no record that Volley keeps (`KeptFiles`).
+    /// Opens a file; follows symbolic links. Never waits, and opens no record that Volley keeps (`ProtectedFiles`).
     public init(path: String) throws(FileError) {
         // The system would cut off a path at a NUL.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
         // Checked before opening: to open a device may have effects, and a socket cannot be opened at all.
         if let kind = FileKind(path: path), kind != .regular { throw .notAFile(kind) }
-        if KeptFiles.holds(path) { throw .notAFile(.record) }
+        if ProtectedFiles.holds(path) { throw .notAFile(.record) }
         let before = FileStamp(path: path)
         // O_NONBLOCK: a named pipe may have replaced the file in the meantime.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -33,7 +33,7 @@ public struct RegularFile: ~Copyable {
         let opened = FileStamp(status)
         // The name may lead to a record since it was looked at. Closing that would be the harm, so its descriptor stays open.
         let isAsBefore = before?.isSameFile(as: opened) ?? false
-        guard isAsBefore || !KeptFiles.holds("/proc/self/fd/\(descriptor)") else { throw .notAFile(.record) }
+        guard isAsBefore || !ProtectedFiles.holds("/proc/self/fd/\(descriptor)") else { throw .notAFile(.record) }
         self.descriptor = descriptor
         stamp = opened
     }

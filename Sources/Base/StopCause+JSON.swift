@@ -25,7 +25,7 @@ extension StopCause {
                 self = .service(service, stop)
             } else if let stop = ConnectionStop(cause, read) {
                 self = .connection(service: service, stop)
-            } else if cause == PassedLimit.cause, let passed = PassedLimit(read) {
+            } else if cause == ExceededLimit.cause, let passed = ExceededLimit(read) {
                 self = .limit(service: service, passed)
             } else {
                 return nil
@@ -221,7 +221,7 @@ extension ConnectionStop {
     }
 }
 
-extension PassedLimit {
+extension ExceededLimit {
     fileprivate static let cause = "stop_when"
 
     fileprivate var fields: CauseFields {

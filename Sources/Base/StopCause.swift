@@ -5,7 +5,7 @@ public enum StopCause: Hashable, Sendable {
     /// No connection to a push service is possible any more. The service is named as in run files.
     case connection(service: String, ConnectionStop)
     /// More answers had an outcome than the campaign's `delivery.stop_when` allows.
-    case limit(service: String, PassedLimit)
+    case limit(service: String, ExceededLimit)
     /// Some of the run's services stopped, and the others were sent to until their end.
     case services(PartialStop)
     /// A problem with the run's records, or with the right to send it.
@@ -165,7 +165,7 @@ public enum ConnectionStop: Hashable, Sendable {
 }
 
 /// A limit of `delivery.stop_when`, and the answers that passed it.
-public struct PassedLimit: Hashable, Sendable {
+public struct ExceededLimit: Hashable, Sendable {
     /// `invalidToken`, `rejected` or `failed`.
     public var outcome: Outcome
     /// Answers of this outcome.

@@ -3,7 +3,7 @@
 /// Some refusals are for a token that was once valid with these settings, so that device is gone. Others also come for every good token if
 /// the settings are wrong. Only the answers to other devices, sent with the same settings, can show whether the token is at fault.
 ///
-/// This is the only place that decides this: while a run is sent, at its end, and for the suppression list. It covers all lives of a run.
+/// This is the only place that decides this: while a run is sent, at its end, and for the suppression list. It covers all epochs of a run.
 public struct TokenEvidence: Hashable, Sendable {
     /// All devices of the run.
     public var audience = 0
@@ -33,7 +33,7 @@ public struct TokenEvidence: Hashable, Sendable {
         return evidence
     }()
 
-    /// The results of a run, over all its lives.
+    /// The results of a run, over all its epochs.
     /// - Parameters:
     ///   - outcomes: of all devices of the run.
     ///   - reasons: of those that have one.
@@ -78,29 +78,29 @@ public struct TokenEvidence: Hashable, Sendable {
 }
 
 /// What the answers to a run say about tokens and settings: all answers together with those to the runs that it retries, and separately
-/// those to each of its lives and to each part of a life between its rests.
+/// those to each of its epochs and to each part of an epoch between its rests.
 ///
 /// Settings that were right may become wrong without a change in volley.yaml: another server gets the name, a key loses its topic. So
-/// accepted pushes of one life, part or retry are no evidence for another.
+/// accepted pushes of one epoch, part or retry are no evidence for another.
 public struct RunEvidence: Hashable, Sendable {
     /// Evidence of the run and the runs that it retries.
     public let all: TokenEvidence
-    /// Evidence of each life of the run that got answers, in order. Its audience is the devices that were answered; those that were not
+    /// Evidence of each epoch of the run that got answers, in order. Its audience is the devices that were answered; those that were not
     /// count in `all`.
-    public let lives: [TokenEvidence]
-    /// Evidence of each part of a life between its rests.
+    public let epochs: [TokenEvidence]
+    /// Evidence of each part of an epoch between its rests.
     private let parts: [TokenEvidence]
 
     /// - Parameters:
-    ///   - own: of the run, over all its lives.
+    ///   - own: of the run, over all its epochs.
     ///   - retried: of the runs that it retries.
-    ///   - before: of the run when each life but the first began, in order.
+    ///   - before: of the run when each epoch but the first began, in order.
     ///   - rests: of the run at its pauses and between its waves, in order.
     public init(
         _ own: TokenEvidence, retried: TokenEvidence = TokenEvidence(), before: [TokenEvidence] = [], atRests rests: [TokenEvidence] = []
     ) {
         all = own + retried
-        lives = Self.parts(of: own, before)
+        epochs = Self.parts(of: own, before)
         parts = Self.parts(of: own, (before + rests).sorted { $0.answers < $1.answers })
     }
 
@@ -109,8 +109,8 @@ public struct RunEvidence: Hashable, Sendable {
     }
 
     /// The evidence that the settings are wrong, so that a run which reached its end counts as stopped, not finished: that of all, or of
-    /// the last life; nil if neither shows this.
-    public var settingsEvidence: TokenEvidence? { [all, lives.last].compactMap(\.self).first { $0.pointsAtSettings } }
+    /// the last epoch; nil if neither shows this.
+    public var settingsEvidence: TokenEvidence? { [all, epochs.last].compactMap(\.self).first { $0.pointsAtSettings } }
 
     /// Whether ambiguous refusals are the tokens' fault, in all answers and in each part that has such refusals.
     public var pointsAtTokens: Bool { all.pointsAtTokens && partsPointAtTokens }

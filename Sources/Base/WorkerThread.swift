@@ -86,7 +86,7 @@ private func startThread(_ body: @escaping @Sendable () -> Void) throws(Diagnost
 
 /// Threads that work on parts of a range of ids, together with the calling thread. They start with the first range that has several parts,
 /// and sleep in between. A team belongs to one calling thread.
-public final class RangeTeam<Part: Sendable> {
+public final class RangeThreads<Part: Sendable> {
     /// The work on a part. It is called from several threads at the same time, each with its own number; the calling thread has 0.
     public typealias Work = @Sendable (_ range: Range<Int>, _ thread: Int) -> Result<Part, any Error>
 

@@ -25,7 +25,7 @@ public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
 /// An entry of `notices` in volley.yaml: where notices go, and about what.
 public struct NoticeTarget: Sendable {
     /// How a notice is delivered.
-    public enum Way: Sendable {
+    public enum Channel: Sendable {
         /// An https URL that gets a POST (http on this machine only), the environment variable with the secret that signs it, and a file with the
         /// only authority to trust, as written.
         case webhook(url: SourceText, secretVariable: SourceText?, certificateAuthority: SourceText?)
@@ -34,7 +34,7 @@ public struct NoticeTarget: Sendable {
     }
 
     /// How.
-    public var way: Way
+    public var way: Channel
     /// About what; `test` is always among them.
     public var events: Set<NoticeEvent>
     /// Where the entry is.

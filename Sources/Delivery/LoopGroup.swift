@@ -4,7 +4,7 @@ import Synchronization
 /// What the loops of one sender share. When one stops, all do. They count their answers together, and a loop that saturates its core
 /// requests help.
 final class LoopGroup: Sendable {
-    private enum TeamMessage: Sendable { case helpWanted, done }
+    private enum LoopMessage: Sendable { case helpWanted, done }
 
     private struct State {
         /// Includes loops that are about to start.
@@ -23,7 +23,7 @@ final class LoopGroup: Sendable {
     private let isAnswered = Atomic(false)
     private let isAccepted = Atomic(false)
     private let heldUntil = Atomic(Int64.min)
-    private let messages: BoundedQueue<TeamMessage>
+    private let messages: BoundedQueue<LoopMessage>
 
     /// - Parameter largest: the most loops that may run.
     init(control: SendControl, largest: Int) {
@@ -93,7 +93,7 @@ final class LoopGroup: Sendable {
         }
     }
 
-    /// Stores what a loop has counted and returns what all others have counted: other loops, and other members of the run.
+    /// Stores what a loop has counted and returns what all others have counted: other loops, and other workers of the run.
     func exchange(_ tally: AnswerTally, of loop: Int) -> AnswerTally {
         let elsewhere = control.tallyElsewhere
         return state.withLock { state in

@@ -119,7 +119,7 @@ public struct PushBatch: Sendable {
     public var call: EarlierCall?
     /// What an earlier process did with pushes, by recipient, for services that recognize a push by its generation; those that are missing
     /// have no past.
-    public var pasts: [Int: PushPast] = [:]
+    public var pasts: [Int: PushHistory] = [:]
 
     /// An empty batch.
     public init() {}
@@ -169,7 +169,7 @@ public struct EarlierCall: Hashable, Sendable {
 }
 
 /// What an earlier process did with a push.
-public struct PushPast: Hashable, Sendable {
+public struct PushHistory: Hashable, Sendable {
     /// The generation under which it goes now; on record, unless it is the first.
     public var generation: UInt16
     /// Whether it may have arrived under this generation.

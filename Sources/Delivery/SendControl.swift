@@ -33,7 +33,7 @@ public final class SendControl: Sendable {
         var wait: SendWait?
         var connections: Int
     }
-    /// What other members of the run were answered.
+    /// What other workers of the run were answered.
     private let elsewhere = Mutex(AnswerTally())
     private let isOverWithCanary = Atomic(false)
     /// Until when the gate is open, in nanoseconds of the clock that counts on while the machine sleeps.
@@ -66,9 +66,9 @@ public final class SendControl: Sendable {
     /// The request; nil before one is made.
     public var requested: StopRequest? { isInterrupted ? request.withLock { $0 } : nil }
 
-    // MARK: Other members of the run
+    // MARK: Other workers of the run
 
-    /// Tells what all other members of the run together have been answered so far by this service. The campaign's limits (`stop_when`) judge the
+    /// Tells what all other workers of the run together have been answered so far by this service. The campaign's limits (`stop_when`) judge the
     /// sum of that and of this sender's own answers, before the next push leaves. Each call replaces what the last one told. Calls come about once a
     /// second, so a limit may be passed by what leaves in that time.
     /// - Parameter outcomes: answers by outcome; what is unknown or unsent is no answer.
@@ -213,7 +213,7 @@ extension DeliveryMachine {
         if !canaryAllowsNext { return .canary(answers: canary.awaited) }
         if let rate = throttle.rate, rate < settings.slowestPace { return .throttle(perSecond: rate) }
         if connectionWithRoom() == nil { return .server }
-        return pacer == nil && paceShares.isEmpty ? nil : .pace
+        return pacer == nil && paceArbiter.isEmpty ? nil : .pace
     }
 
     /// How many connections can take pushes.
@@ -227,7 +227,7 @@ extension DeliveryMachine {
     /// What the quota makes the sender wait for; nil if nothing. A hold that outlasts the run's patience is an outage.
     private func hold(at now: Moment) -> SendWait? {
         guard ending == nil, let until = quota.until, until > now.nanoseconds else { return nil }
-        if let since = quota.since, let end = quotaPatienceEnds, until > end {
+        if let since = quota.since, let end = quotaDeadline, until > end {
             return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000))
         }
         return .quota(until: now.adding(nanoseconds: until - now.nanoseconds).wall)

@@ -45,18 +45,18 @@ public struct Sender: Sendable {
         after earlier: EarlierAnswers = EarlierAnswers(), closingResults: Bool = true
     ) -> SendEnd {
         defer { if closingResults { results.close() } }
-        let team = LoopGroup(control: control, largest: largestTeam)
+        let loopGroup = LoopGroup(control: control, largest: largestLoopGroup)
         if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - settings.clock.now().epochMilliseconds) / 1000 }),
             seconds > 0
         {
-            _ = team.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
+            _ = loopGroup.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
         }
         let shares = settings.sharedPaces.map { $0.pace.join(weight: $0.weight) }
         defer { for share in shares { share.leave() } }
-        let desk: CallDesk?
-        do throws(Diagnostic) { desk = try CallDesk(settings) } catch { return Self.refuse(source, results, because: error) }
+        let namer: RequestNamer?
+        do throws(Diagnostic) { namer = try RequestNamer(settings) } catch { return Self.refuse(source, results, because: error) }
         // After the loops have ended.
-        defer { desk?.stop() }
+        defer { namer?.stop() }
         func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {
             try WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
@@ -64,9 +64,9 @@ public struct Sender: Sendable {
                         return try Self.runLoop(
                             settings, machine: MachineSettings(settings, after: earlier, isHelper: isHelper),
                             queues: SenderQueues(source: source, results: results),
-                            team: LoopTeam(group: team, paceShares: shares, desk: desk))
+                            loopGroup: LoopContext(group: loopGroup, paceArbiter: shares, namer: namer))
                     } catch {
-                        team.leave()
+                        loopGroup.leave()
                         // If a helper cannot start, the other loops do its work.
                         return isHelper ? .finished : Self.refuse(source, results, because: error)
                     }
@@ -77,9 +77,9 @@ public struct Sender: Sendable {
         do throws(Diagnostic) { loops = [try startLoop(isHelper: false)] } catch {
             return Self.refuse(source, results, because: error)
         }
-        while team.waitForHelpWanted() {
+        while loopGroup.waitForHelpWanted() {
             // Without a thread for another loop, the running ones do all the work.
-            do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { team.leave() }
+            do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { loopGroup.leave() }
         }
         let ends = loops.map { $0.join() }
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
@@ -88,14 +88,14 @@ public struct Sender: Sendable {
     /// Runs a loop to its end. Each transport is written out, so that the compiler makes a loop for each.
     /// - Throws: a `Diagnostic` when no more files can be opened.
     private static func runLoop(
-        _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, team: LoopTeam
+        _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, loopGroup: LoopContext
     ) throws(Diagnostic) -> SendEnd {
         switch settings.wire {
         case .http2:
-            var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, team: team)
+            var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
             return loop.run()
         case .calls(inFlight: _):
-            var loop = SenderLoop(try CurlTransport(settings), settings, machine: machine, queues: queues, team: team)
+            var loop = SenderLoop(try CurlTransport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
             return loop.run()
         }
     }
@@ -118,7 +118,7 @@ public struct Sender: Sendable {
     }
 
     /// A pace has one keeper, and so has a limit of calls.
-    private var largestTeam: Int {
+    private var largestLoopGroup: Int {
         guard case .http2 = settings.wire, settings.pace == nil, settings.sharedPaces.isEmpty else { return 1 }
         return max(1, settings.loops)
     }
@@ -131,9 +131,9 @@ struct SenderQueues: Sendable {
 }
 
 /// What the loops of a sender share with one another, and with other runs.
-struct LoopTeam: Sendable {
+struct LoopContext: Sendable {
     let group: LoopGroup
-    let paceShares: [PaceShare]
+    let paceArbiter: [PaceParticipant]
     /// Names requests; nil where the service needs no names.
-    var desk: CallDesk?
+    var namer: RequestNamer?
 }

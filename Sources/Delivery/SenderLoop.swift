@@ -12,7 +12,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
     private let results: BoundedQueue<[Settlement]>
-    private let team: LoopGroup
+    private let loopGroup: LoopGroup
     private let place: Int
     private var machine: DeliveryMachine
     private var store = PushStore()
@@ -29,7 +29,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private let tokens: (any TokenSource)?
     private var tokenWatch = CredentialRenewal()
     /// Names requests; nil where the service needs no names.
-    private let desk: CallDesk?
+    private let namer: RequestNamer?
     private var load = ThreadLoad()
     private var hasAskedForHelp = false
     private var pushesTaken = 0
@@ -40,42 +40,43 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private var pushesHandedOver = 0
 
     init(
-        _ transport: Carrier, _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues, team: LoopTeam
+        _ transport: Carrier, _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues,
+        loopGroup: LoopContext
     ) {
         self.settings = settings
         source = queues.source
         results = queues.results
-        self.team = team.group
+        self.loopGroup = loopGroup.group
         self.transport = transport
         template = settings.request
         texts = TextIndex(settings.service.batching)
         tokens = settings.credentials.tokens
         machine = DeliveryMachine(machineSettings)
-        machine.paceShares = team.paceShares
-        place = self.team.join(transport.wakeup)
-        desk = team.desk
-        desk?.join(client: place, transport.wakeup)
+        machine.paceArbiter = loopGroup.paceArbiter
+        place = self.loopGroup.join(transport.wakeup)
+        namer = loopGroup.namer
+        namer?.join(client: place, transport.wakeup)
         tokens?.attach(transport.wakeup)
     }
 
     mutating func run() -> SendEnd {
         while true {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: settings.clock.now())
-            listenToTeam(at: now)
+            listenToLoopGroup(at: now)
             checkToken(at: now)
             takeNames(at: now)
             takeBatches(at: now)
             machine.advance(to: now)
-            if machine.canary.isJudged, machine.ending == nil { team.control.noteCanaryOver() }
+            if machine.canary.isJudged, machine.ending == nil { loopGroup.control.noteCanaryOver() }
             carryOut(at: now)
             flush(at: now)
             tellPushesStarted()
             tellWait(at: now)
             if let end = machine.end {
                 tokens?.detach(transport.wakeup)
-                desk?.leave(client: place)
-                team.control.forget(place)
-                team.leave()
+                namer?.leave(client: place)
+                loopGroup.control.forget(place)
+                loopGroup.leave()
                 return end
             }
             transport.poll(until: sleepEnd(after: now))
@@ -85,15 +86,15 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
 
     // MARK: Team
 
-    private mutating func listenToTeam(at now: Moment) {
-        if let request = team.control.requested { machine.interrupt(request.reason, at: now) }
-        if let cause = team.stopCause { machine.stop(cause, at: now) }
-        if case .stopped(let cause) = machine.ending?.end { team.stop(cause) }
-        if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
-        if machine.hasEverAccepted { team.noteAccepted() } else if team.hasAccepted { machine.hasEverAccepted = true }
-        machine.quota.join(until: team.hold(until: machine.quota.until), at: now.nanoseconds)
-        machine.noteGate(isOpen: team.control.isGateOpen, at: now)
-        if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
+    private mutating func listenToLoopGroup(at now: Moment) {
+        if let request = loopGroup.control.requested { machine.interrupt(request.reason, at: now) }
+        if let cause = loopGroup.stopCause { machine.stop(cause, at: now) }
+        if case .stopped(let cause) = machine.ending?.end { loopGroup.stop(cause) }
+        if machine.hasEverAnswered { loopGroup.noteAnswer() } else if loopGroup.hasAnswered { machine.hasEverAnswered = true }
+        if machine.hasEverAccepted { loopGroup.noteAccepted() } else if loopGroup.hasAccepted { machine.hasEverAccepted = true }
+        machine.quota.join(until: loopGroup.hold(until: machine.quota.until), at: now.nanoseconds)
+        machine.noteGate(isOpen: loopGroup.control.isGateOpen, at: now)
+        if settings.stopLimits != nil { machine.tallyOfOthers = loopGroup.exchange(machine.tally, of: place) }
         askForHelpIfNeeded(at: now)
     }
 
@@ -102,14 +103,14 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         guard !hasAskedForHelp, machine.canary.isJudged, machine.ending == nil else { return }
         guard settings.startsLoopsAtOnce || load.isSaturated(at: now.nanoseconds) else { return }
         hasAskedForHelp = true
-        team.askForHelp()
+        loopGroup.askForHelp()
     }
 
     private mutating func tellPushesStarted() {
         let (started, settled) = (pushesTaken - machine.untriedPushes, pushesHandedOver + machine.settlements.count)
         let answered = machine.answerCount
         if started != pushesStarted || settled != pushesSettled || answered != requestsAnswered {
-            team.control.add(
+            loopGroup.control.add(
                 started: started - pushesStarted, settled: settled - pushesSettled, answered: answered - requestsAnswered)
         }
         (pushesStarted, pushesSettled, requestsAnswered) = (started, settled, answered)
@@ -120,7 +121,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private mutating func tellWait(at now: Moment) {
         guard now.nanoseconds - waitToldAt >= Self.tellingInterval else { return }
         waitToldAt = now.nanoseconds
-        team.control.note(machine.wait(at: now), connections: machine.openConnections, of: place)
+        loopGroup.control.note(machine.wait(at: now), connections: machine.openConnections, of: place)
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {
@@ -188,7 +189,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             return
         }
         for (index, push) in batch.pushes.enumerated() {
-            let past = batch.pasts[push.recipient] ?? PushPast()
+            let past = batch.pasts[push.recipient] ?? PushHistory()
             if machine.largestRequest > 1 {
                 texts.add(push.recipient, in: (stored, index), after: past, &store, to: &machine, at: now)
             } else {
@@ -245,7 +246,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
             case .changeServer(let name): transport.changeServer(to: name)
-            case .forgetText(let name): desk?.forgetText(name: name)
+            case .forgetText(let name): namer?.forgetText(name: name)
             case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }
         }
@@ -285,8 +286,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     // MARK: Names
 
     private func askForName(of request: Int, _ question: Int) {
-        desk?.ask(
-            CallQuestion(
+        namer?.ask(
+            NameRequest(
                 client: place, request: request, number: question,
                 recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
                 generation: Int(machine.pushes[request].generation),
@@ -295,8 +296,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
 
     /// Takes the names that have been committed.
     private mutating func takeNames(at now: Moment) {
-        guard !machine.unnamed.isEmpty, let desk else { return }
-        let (answers, trouble) = desk.take(client: place)
+        guard !machine.unnamed.isEmpty, let namer else { return }
+        let (answers, trouble) = namer.take(client: place)
         for answer in answers.reversed() {
             if answer.call == nil {
                 machine.textRefused(of: answer.request, question: answer.number, at: now)

@@ -73,7 +73,7 @@ public struct SenderSettings: Sendable {
     /// The pace, never exceeded in any second; nil for no limit. It counts what the service's own pace counts (`Batching.paceUnit`).
     public var pace: Pace?
     /// Paces that all senders keep together that name the same objects, such as an app's.
-    public var sharedPaces: [SharedPart] = []
+    public var sharedPaces: [PaceAllotment] = []
     /// The moment after which nothing more is sent; what is left is unsent. nil for none.
     public var deadline: Timestamp?
     /// Whether a push is sent again after its answer was lost (under the same id), or reported as unknown.
@@ -83,11 +83,11 @@ public struct SenderSettings: Sendable {
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
-    /// The moment before which the service takes no pushes, as it said to an earlier life of the run; nil for none.
+    /// The moment before which the service takes no pushes, as it said to an earlier epoch of the run; nil for none.
     public var heldUntil: Timestamp?
     /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil if they
     /// are not needed.
-    public var receipts: ReceiptBook?
+    public var receipts: ReceiptQueue?
     /// Dates settlements, and says when something has expired.
     public var clock = CommonClock()
     /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the

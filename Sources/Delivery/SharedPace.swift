@@ -2,7 +2,7 @@ public import Base
 public import PushServices
 import Synchronization
 
-/// A pace that several senders of a process share: together they never push faster (`PaceShares`).
+/// A pace that several senders of a process share: together they never push faster (`PaceArbiter`).
 ///
 /// Each `Sender` with settings that name this pace takes part while it runs.
 ///
@@ -19,7 +19,7 @@ public final class SharedPace: Sendable {
     public let pace: Pace
     /// What it counts.
     public let unit: Batching.PaceUnit
-    private let shares: Mutex<PaceShares>
+    private let shares: Mutex<PaceArbiter>
 
     /// - Parameters:
     ///   - pace: the limit for all members together.
@@ -29,7 +29,7 @@ public final class SharedPace: Sendable {
     public init(_ pace: Pace, counting unit: Batching.PaceUnit = .requests, spare: Int = 0, rampSeconds: Double = 0) {
         self.pace = pace
         self.unit = unit
-        shares = Mutex(PaceShares(pace, counting: unit, spare: spare, rampSeconds: rampSeconds))
+        shares = Mutex(PaceArbiter(pace, counting: unit, spare: spare, rampSeconds: rampSeconds))
     }
 
     /// The part of the pace that may be used here, in each of its intervals; nil for all of it.
@@ -57,13 +57,13 @@ public final class SharedPace: Sendable {
 
     /// Adds a member.
     /// - Parameter weight: its part, in relation to those of the others.
-    func join(weight: Double = 1) -> PaceShare { PaceShare(pace: self, member: shares.withLock { $0.join(weight: weight) }) }
+    func join(weight: Double = 1) -> PaceParticipant { PaceParticipant(pace: self, member: shares.withLock { $0.join(weight: weight) }) }
 
-    fileprivate func withShares<Value: Sendable>(_ body: (inout PaceShares) -> Value) -> Value { shares.withLock { body(&$0) } }
+    fileprivate func withShares<Value: Sendable>(_ body: (inout PaceArbiter) -> Value) -> Value { shares.withLock { body(&$0) } }
 }
 
 /// A sender's part in a shared pace.
-struct PaceShare: Sendable {
+struct PaceParticipant: Sendable {
     private let shared: SharedPace
     private let member: Int
 
@@ -103,7 +103,7 @@ struct PaceShare: Sendable {
 }
 
 /// A pace that a sender keeps together with others, and how much of it the sender gets.
-public struct SharedPart: Sendable {
+public struct PaceAllotment: Sendable {
     /// The pace.
     public var pace: SharedPace
     /// Its part, in relation to those of the other senders.

@@ -20,7 +20,7 @@ struct TextIndex {
     /// Adds a push of a stored batch to a request that it fits, or to a new one.
     /// - Parameter past: what an earlier process did with the push; pushes with different pasts share no request.
     mutating func add(
-        _ recipient: Int, in stored: (batch: Int, index: Int), after past: PushPast = PushPast(), _ store: inout PushStore,
+        _ recipient: Int, in stored: (batch: Int, index: Int), after past: PushHistory = PushHistory(), _ store: inout PushStore,
         to machine: inout DeliveryMachine, at now: Moment
     ) {
         let (batch, index) = stored

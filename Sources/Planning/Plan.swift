@@ -30,11 +30,11 @@ public enum PlanningPurpose: Hashable, Sendable {
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its
 ///   time has not come.
 public func plan(
-    _ campaign: CampaignFile, for purpose: PlanningPurpose, id: String? = nil, _ attendance: PlanningAttendance, at now: Timestamp
+    _ campaign: CampaignFile, for purpose: PlanningPurpose, id: String? = nil, _ options: PlanOptions, at now: Timestamp
 ) throws -> PlannedRun {
     let context = try CampaignContext.read(campaign, now: now)
     let catalog = context.catalog
-    var planner = try Planner(context: context, attendance, now: now)
+    var planner = try Planner(context: context, options, now: now)
     let settings = try RunSettings(context)
     switch purpose {
     case .keeping: planner.sendingTime = try .ofPlanning(context, now: now, in: catalog)
@@ -52,12 +52,12 @@ public func plan(
 /// - Parameter id: of the run; nil makes one.
 /// - Throws: as `plan`; also when no test device can be sent to.
 public func planTest(
-    _ campaign: CampaignFile, id: String? = nil, _ attendance: PlanningAttendance, at now: Timestamp
+    _ campaign: CampaignFile, id: String? = nil, _ options: PlanOptions, at now: Timestamp
 ) throws -> RunFile {
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)
     _ = try context.credentialWarnings(settings, now: now)
-    let planner = TestPlanner(context: context, attendance: attendance, now: now)
+    let planner = TestPlanner(context: context, options: options, now: now)
     return try planner.plan(settings, in: context.catalog, id: id)
 }

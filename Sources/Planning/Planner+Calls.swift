@@ -32,7 +32,7 @@ extension Planner {
                 + (schedule?.warnings(context.campaign) ?? []) + (credentialWarnings ?? []),
             allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
-        attendance.observer(.lint(lint))
+        options.observer(.lint(lint))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, services: services, destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: []), audience: result,

@@ -10,7 +10,7 @@ import Runs
 /// Reads the exports once to find a campaign's audience, for a preview or a run file.
 struct Planner {
     let context: CampaignContext
-    let attendance: PlanningAttendance
+    let options: PlanOptions
     package let now: Timestamp
     /// When the campaign will go out.
     var sendingTime = SendingTime.now
@@ -23,12 +23,12 @@ struct Planner {
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
-    package init(context: CampaignContext, _ attendance: PlanningAttendance, now: Timestamp) throws(Diagnostic) {
+    package init(context: CampaignContext, _ options: PlanOptions, now: Timestamp) throws(Diagnostic) {
         self.context = context
-        self.attendance = attendance
+        self.options = options
         self.now = now
         queuedAt = now
-        _ = try attendance.memory?.forDevices()
+        _ = try options.memory?.forDevices()
     }
 
     /// Previews which devices would get it. Writes nothing.
@@ -44,17 +44,17 @@ struct Planner {
         var query = try context.audienceQuery(now: now)
         let known = try KnownDevices(context, history(), in: catalog)
         (query.suppressed, query.capped) = (known.suppressed, known.capped)
-        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
+        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, options)
         let messages = context.messages
-        attendance.observer(.readingSomewhere)
-        defer { attendance.observer(.readingEnds) }
+        options.observer(.readingSomewhere)
+        defer { options.observer(.readingEnds) }
         let trace = try QueriedExport.placing(export) {
             try query.trace(
                 subject,
                 checking: {
                     let judge = PayloadChecker(messages)
                     return { judge.judge($0) }
-                }, isCancelled: { attendance.cancellation.isRequested })
+                }, isCancelled: { options.cancellation.isRequested })
         }
         return Explainer(context: context, query: query).explanation(of: subject, export?.placed(trace) ?? trace)
     }
@@ -89,7 +89,7 @@ struct Planner {
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: .success(settings), preview: preview.json,
             previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
-            waves: times?.runWaves(preview.audience.waves) ?? [], serviceLegs: writer.legs)
+            waves: times?.runWaves(preview.audience.waves) ?? [], serviceSegments: writer.segments)
         return (try writer.finish(plan), preview)
     }
 
@@ -99,14 +99,14 @@ struct Planner {
     }
 
     /// Brings recipients into sending order; nil if they stay in that of the exports.
-    private func sorter(_ times: SendTimes?) -> LegSorter? {
+    private func sorter(_ times: SendTimes?) -> SegmentSorter? {
         let services = context.app.services.map(\.service)
         let waves = times.map { max(1, $0.waves.count) } ?? 1
-        let shelves = TextShelves(context.messages, services, dividing: waves * services.count)
-        guard waves > 1 || services.count > 1 || shelves != nil else { return nil }
-        return LegSorter(
-            waves: waves, services: services.count, shelves: shelves?.count ?? 1, wave: times?.waveOfRecipients(),
-            shelf: shelves.map { shelves in { shelves.shelf(of: $0) } })
+        let buckets = TextBuckets(context.messages, services, dividing: waves * services.count)
+        guard waves > 1 || services.count > 1 || buckets != nil else { return nil }
+        return SegmentSorter(
+            waves: waves, services: services.count, buckets: buckets?.count ?? 1, wave: times?.waveOfRecipients(),
+            bucket: buckets.map { buckets in { buckets.bucket(of: $0) } })
     }
 
     /// - Parameter compares: whether the audience is compared with that of the last run.
@@ -120,7 +120,7 @@ struct Planner {
         // Rendered texts are checked even when no sample will be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
-        let tally = TextTally(messages, context.app.services.map(\.service))
+        let tally = RequestTextCounts(messages, context.app.services.map(\.service))
         let result = try opened.placing {
             try scan(query, into: sink, deviceMemory: deviceMemory) {
                 let judge = PayloadChecker(messages, clocks, tally: tally)
@@ -128,7 +128,7 @@ struct Planner {
             }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
-            attendance.observer(.readingAgain)
+            options.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
         // A file that changes during planning must not give a mix of old and new.
@@ -137,7 +137,7 @@ struct Planner {
         defer { earlier?.close() }
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
-        let lately = ReachedLately(opened.recent, result, now: now)
+        let lately = RecentlyReached(opened.recent, result, now: now)
         let schedule = previewSchedule(times ?? clocks, result.waves)
         let services = try PreviewService.all(of: context, result, tally)
         let lint = try lint(
@@ -146,7 +146,7 @@ struct Planner {
                 + ChangeLint(context: context, now: now).warnings(since: earlier?.last, (result.groups, result.audience))
                 + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
                 + TextLint(context: context, services: services).warnings + [opened.storeAway].compactMap(\.self))
-        attendance.observer(.lint(lint))
+        options.observer(.lint(lint))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, services: services,
             destination: context.app.destination,
@@ -192,11 +192,11 @@ struct Planner {
         let (suppressed, reached) = (known.suppressed, known.recent?.devices)
         (query.suppressed, query.capped, query.reached) = (suppressed, known.capped, reached)
         let bytes = (suppressed?.bytes ?? 0) + (known.capped?.bytes ?? 0) + (reached?.bytes ?? 0)
-        let deviceMemory = try attendance.memory?.forDevices(besides: bytes) ?? .max
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: known.place)) }
+        let deviceMemory = try options.memory?.forDevices(besides: bytes) ?? .max
+        if let suppressed { options.observer(.suppressed(suppressed.count, list: known.place)) }
         let sources = context.databaseQuery.map { [PreviewWords.query(to: $0.database.name)] } ?? query.files
-        attendance.observer(.sources(project: context.project.file, exports: sources))
-        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, attendance)
+        options.observer(.sources(project: context.project.file, exports: sources))
+        let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, options)
         return OpenAudience(
             query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, recent: known.recent, sources: sources,
             storeAway: known.storeAway)
@@ -230,7 +230,7 @@ struct Planner {
     }
 
     /// Warnings about earlier runs. For a time of a schedule, the campaign's own runs are what its author intended.
-    private func historyWarnings(_ earlier: EarlierRuns?, _ lately: ReachedLately) -> [Diagnostic] {
+    private func historyWarnings(_ earlier: EarlierRuns?, _ lately: RecentlyReached) -> [Diagnostic] {
         let name = context.campaign.name.value
         return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
     }
@@ -254,11 +254,11 @@ struct Planner {
     ) throws -> AudienceResult {
         let clock = ContinuousClock()
         let start = clock.now
-        defer { attendance.observer(.readingEnds) }
+        defer { options.observer(.readingEnds) }
         return try query.scan(
             into: sink, deviceMemory: deviceMemory, checking: makeChecker,
-            progress: { attendance.observer(.reading($0, seconds: (clock.now - start) / .seconds(1))) },
-            isCancelled: { attendance.cancellation.isRequested })
+            progress: { options.observer(.reading($0, seconds: (clock.now - start) / .seconds(1))) },
+            isCancelled: { options.cancellation.isRequested })
     }
 
     private func lint(

@@ -27,7 +27,7 @@ public enum PlanningEvent: Sendable {
 public typealias PlanningObserver = Observer<PlanningEvent>
 
 /// Watches a campaign being planned or previewed, may cancel it, and limits its memory.
-public struct PlanningAttendance: Sendable {
+public struct PlanOptions: Sendable {
     package var observer: PlanningObserver
     package var cancellation: Cancellation
     /// How much memory planning may use; nil for as much as it needs.

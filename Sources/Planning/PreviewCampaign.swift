@@ -11,12 +11,12 @@ public import Runs
 ///   - checking: called before the exports are read, to check that the result can be used.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
 public func preview(
-    _ campaign: CampaignFile, samples: Int?, _ attendance: PlanningAttendance, at now: Timestamp,
+    _ campaign: CampaignFile, samples: Int?, _ options: PlanOptions, at now: Timestamp,
     checking check: (_ catalog: RunsFolder) throws -> Void = { _ in }
 ) throws -> Preview {
     let context = try CampaignContext.read(campaign, now: now)
     try check(context.catalog)
-    var planner = try Planner(context: context, attendance, now: now)
+    var planner = try Planner(context: context, options, now: now)
     planner.sendingTime = .ofPreview(context.campaign, now: now)
     return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), in: context.catalog)
 }
@@ -24,7 +24,7 @@ public func preview(
 /// Explains step by step why a device would get a campaign or not.
 /// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
 public func explain(
-    _ who: String, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
+    _ who: String, _ campaign: CampaignFile, _ options: PlanOptions, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(campaign, now: now)
     if let own = context.ownAudience {
@@ -34,8 +34,8 @@ public func explain(
             [.preview])
     }
     // A single device needs little memory, so the limit does not apply.
-    var attendance = attendance
-    attendance.memory = nil
+    var options = options
+    options.memory = nil
     let subject = try TraceSubject(who, context.app.services.map(\.service.target))
-    return try Planner(context: context, attendance, now: now).explanation(of: subject, in: context.catalog)
+    return try Planner(context: context, options, now: now).explanation(of: subject, in: context.catalog)
 }

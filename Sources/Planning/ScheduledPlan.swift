@@ -31,12 +31,12 @@ package struct ScheduledPlan {
     ///   - queuedAt: since when it has waited for its turn.
     /// - Throws: as `plan`. Then nothing of the run remains.
     public func plan(
-        into run: String?, of catalog: RunsFolder, queuedAt: Timestamp, _ attendance: PlanningAttendance
+        into run: String?, of catalog: RunsFolder, queuedAt: Timestamp, _ options: PlanOptions
     ) throws -> RunFile {
         var settings = try RunSettings(context)
         settings.isOfScheduler = true
         try context.checkRoutes(settings)
-        var planner = try Planner(context: context, attendance, now: now)
+        var planner = try Planner(context: context, options, now: now)
         planner.sendingTime = .at(time)
         planner.queuedAt = queuedAt
         planner.isUnattended = true

@@ -10,7 +10,7 @@ import Workspace
 ///   - most: how many tags, the most frequent first; those that the campaign names are added.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
 public func tagCounts(
-    _ campaign: CampaignFile, most: Int, _ attendance: PlanningAttendance, at now: Timestamp
+    _ campaign: CampaignFile, most: Int, _ options: PlanOptions, at now: Timestamp
 ) throws -> TagCounts {
     guard let path = campaign.project.file ?? Project.find(startingAt: FilePaths.folder(of: campaign.path)) else {
         throw Diagnostic("there is no volley.yaml in this campaign's folder or above it", file: campaign.path, remedy: "Name one.")
@@ -30,8 +30,8 @@ public func tagCounts(
     }
     let roots = campaign.isConfined ? ConsoleRoots(project, campaign.project) : nil
     let zone = draft.campaign?.schedule?.zone.fallback
-    if let strangers = roots?.mistakes(in: audience, of: campaign.path, zone: zone, at: now), !strangers.isEmpty {
-        throw Diagnostics(strangers)
+    if let foreign = roots?.mistakes(in: audience, of: campaign.path, zone: zone, at: now), !foreign.isEmpty {
+        throw Diagnostics(foreign)
     }
     var exports = CampaignAudience(position: audience.position)
     (exports.devices, exports.deviceQuery) = (audience.devices, audience.deviceQuery)
@@ -40,11 +40,11 @@ public func tagCounts(
         audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: zone, roots: roots)
     let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
     var query = try compiler.query(now: now)
-    let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), attendance)
+    let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), options)
     return try QueriedExport.placing(export) {
         try query.tagCounts(
-            most: most, named: Array(named.prefix(most)), deviceMemory: attendance.memory?.forDevices() ?? .max,
-            where: isName, isCancelled: { attendance.cancellation.isRequested })
+            most: most, named: Array(named.prefix(most)), deviceMemory: options.memory?.forDevices() ?? .max,
+            where: isName, isCancelled: { options.cancellation.isRequested })
     }
 }
 

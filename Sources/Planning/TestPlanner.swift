@@ -8,7 +8,7 @@ import Runs
 /// Plans a run of a campaign for the app's test devices: each gets every text once. Shares, holdout, schedule and suppression do not apply.
 struct TestPlanner {
     let context: CampaignContext
-    let attendance: PlanningAttendance
+    let options: PlanOptions
     package let now: Timestamp
 
     /// A text for a device.
@@ -28,7 +28,7 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
-        attendance.observer(.warnings(untestedServices))
+        options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
         let pushes = context.app.testDevices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
@@ -87,10 +87,10 @@ struct TestPlanner {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
         guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
-            attendance.observer(.warnings(context.warnings))
+            options.observer(.warnings(context.warnings))
             return all.map { _ in nil }
         }
-        let recipients = try Planner(context: context, attendance, now: now).examples(in: catalog)
+        let recipients = try Planner(context: context, options, now: now).examples(in: catalog)
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
         return all.indices.map { message in
@@ -118,7 +118,7 @@ struct TestPlanner {
             let template = context.messages.messages[push.message].template
             guard let failure = template.render(push.fields, language: language(push), into: &payload) else { return true }
             skipped[failure.skipReason, default: 0] += 1
-            attendance.observer(.testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
+            options.observer(.testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
             return false
         }
         return (sendable, skipped)
@@ -132,7 +132,7 @@ struct TestPlanner {
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let services = context.app.services.count
-        let writer = try catalog.create(id, variants: nil, sorter: services > 1 ? LegSorter(services: services) : nil)
+        let writer = try catalog.create(id, variants: nil, sorter: services > 1 ? SegmentSorter(services: services) : nil)
         for (slot, push) in pushes.enumerated() {
             try writer.put(
                 Recipient(
@@ -152,7 +152,8 @@ struct TestPlanner {
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
-                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true, serviceLegs: writer.legs
+                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true,
+                serviceSegments: writer.segments
             ))
     }
 

@@ -18,7 +18,7 @@ extension Store {
         return runs
     }
 
-    /// Gives an order to the members that send a run, from a machine that need not have its file.
+    /// Gives an order to the workers that send a run, from a machine that need not have its file.
     /// - Parameter now: of the store's clock.
     /// - Returns: false if the store has no such run.
     /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
@@ -29,7 +29,7 @@ extension Store {
         return true
     }
 
-    /// Whether members send a run, or have paused it.
+    /// Whether workers send a run, or have paused it.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func isBeingSent(_ id: String) throws -> Bool {
         var isBeingSent = false
@@ -64,6 +64,6 @@ extension Store {
 
     /// Whether it has a run, published or not.
     package func holds(_ id: String) throws -> Bool {
-        try StoreError.explaining { try looking.patiently { try Self.find(id, $0) != nil } }
+        try StoreError.explaining { try looking.retrying { try Self.find(id, $0) != nil } }
     }
 }

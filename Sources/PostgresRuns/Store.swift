@@ -1,12 +1,12 @@
 public import Base
 public import Postgres
 
-/// The database through which several machines send runs. Any thread may use it; each purpose has a connection of its own (`StoreLane`).
+/// The database through which several machines send runs. Any thread may use it; each purpose has a connection of its own (`StoreConnection`).
 public final class Store: Sendable {
     let address: PostgresAddress
-    let patience: StorePatience
+    let retryDeadline: StoreRetryDeadline
     /// For looks at what is in it.
-    let looking: StoreLane
+    let looking: StoreConnection
 
     /// The store at an address, whose tables are there.
     /// - Parameters:
@@ -18,25 +18,29 @@ public final class Store: Sendable {
     public static func open(
         _ address: PostgresAddress, asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil
     ) throws -> Store {
-        let store = try Store(address, StorePatience(asked, tell: tell))
-        let lane = store.lane()
+        let store = try Store(address, StoreRetryDeadline(asked, tell: tell))
+        let storeConnection = store.storeConnection()
         try StoreError.explaining {
-            if isPatient { try lane.patiently { try StoreSchema.check($0) } } else { try lane.once { try StoreSchema.check($0) } }
+            if isPatient {
+                try storeConnection.retrying { try StoreSchema.check($0) }
+            } else {
+                try storeConnection.once { try StoreSchema.check($0) }
+            }
         }
         return store
     }
 
-    init(_ address: PostgresAddress, _ patience: StorePatience) {
-        (self.address, self.patience) = (address, patience)
-        looking = StoreLane(address, patience)
+    init(_ address: PostgresAddress, _ retryDeadline: StoreRetryDeadline) {
+        (self.address, self.retryDeadline) = (address, retryDeadline)
+        looking = StoreConnection(address, retryDeadline)
     }
 
     /// Whether the store was away for so long, after a person had asked for the end, that it was waited for no longer: what it does not know then is not known
     /// there.
-    package var isGivenUp: Bool { patience.isOver() }
+    package var isGivenUp: Bool { retryDeadline.isOver() }
 
     /// A connection that is opened when it is first needed.
-    func lane(answerSeconds: Double = StoreLane.usualAnswerSeconds) -> StoreLane {
-        StoreLane(address, patience, answerSeconds: answerSeconds)
+    func storeConnection(answerSeconds: Double = StoreConnection.usualAnswerSeconds) -> StoreConnection {
+        StoreConnection(address, retryDeadline, answerSeconds: answerSeconds)
     }
 }

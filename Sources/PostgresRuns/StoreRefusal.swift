@@ -4,7 +4,7 @@ package import Base
 package enum StoreRefusal: ExplainedError, Hashable {
     /// Some of these recipients are claimed already: the database holds claims apart.
     case claimedAlready(Range<Int>)
-    /// It has just come up, and may have forgotten who has a time (`FiringRoll`).
+    /// It has just come up, and may have forgotten who has a time (`FiringBarrier`).
     case quiet
 
     package var diagnostics: [Diagnostic] {
@@ -16,7 +16,7 @@ package enum StoreRefusal: ExplainedError, Hashable {
                     remedy: "Nothing more is sent. Please report this.")
             ]
         case .quiet:
-            let seconds = Int(FiringRoll.quietSeconds)
+            let seconds = Int(FiringBarrier.quietSeconds)
             return [
                 Diagnostic(
                     "the store has just come up: in its first \(seconds) seconds machines write there again which times they have sent; "

@@ -24,24 +24,24 @@ public struct FetchedNames: Sendable {
     /// The most names at a time, at least 1.
     public let mostAtATime: Int
     /// How long the service remembers a name, from when it gave it out.
-    public let lifeSeconds: Double
+    public let lifetimeSeconds: Double
     /// Reads the names from the body of an answer with status 200; nil if it holds none.
     public let read: @Sendable (_ body: JSONValue) -> [String]?
 
     /// How names are fetched.
     /// - Parameter mostAtATime: at least 1.
     public init(
-        noun: String = "name", mostAtATime: Int, lifeSeconds: Double, path: @escaping @Sendable (_ count: Int) -> String,
+        noun: String = "name", mostAtATime: Int, lifetimeSeconds: Double, path: @escaping @Sendable (_ count: Int) -> String,
         read: @escaping @Sendable (_ body: JSONValue) -> [String]?
     ) {
         precondition(mostAtATime >= 1, "a service gives out a name at a time at least")
         self.noun = noun
         self.mostAtATime = mostAtATime
-        self.lifeSeconds = lifeSeconds
+        self.lifetimeSeconds = lifetimeSeconds
         self.path = path
         self.read = read
     }
 
     /// How long a name is used: clocks differ, and requests are sent again for a while.
-    public var usableSeconds: Double { lifeSeconds * 23 / 24 }
+    public var usableSeconds: Double { lifetimeSeconds * 23 / 24 }
 }

@@ -15,12 +15,12 @@ struct OutcomeGuide {
     /// Whether other machines may have sent more than its file has.
     let isNotFetched: Bool
     /// The readers.
-    let face: Face
+    let face: TextMedium
 
     /// - Parameter services: the services that took the pushes, at least one.
     init(
         services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, isNotFetched: Bool = false,
-        face: Face = .terminal
+        face: TextMedium = .terminal
     ) {
         (self.services, self.state, self.doubtsTokens, self.isHeld, self.face) = (services, state, doubtsTokens, isHeld, face)
         self.isNotFetched = isNotFetched

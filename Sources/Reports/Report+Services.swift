@@ -43,8 +43,8 @@ struct ServiceReport: Sendable {
     static func stops(of run: RunFile, _ status: RunStatus) throws -> [String: StopCause] {
         guard run.plan.serviceCount > 1, status.state != .finished, let services = try? run.plan.settings.get().services else { return [:] }
         let states = try run.status().segments
-        let stops = run.plan.legs.compactMap { leg in
-            states[leg.ids.lowerBound]?.cause.map { (services[leg.service].serviceName, $0) }
+        let stops = run.plan.segments.compactMap { segment in
+            states[segment.ids.lowerBound]?.cause.map { (services[segment.service].serviceName, $0) }
         }
         return Dictionary(stops) { first, _ in first }
     }

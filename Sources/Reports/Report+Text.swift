@@ -279,7 +279,7 @@ extension Report {
     }
 
     /// What a reason means and what to do, if Volley has an explanation.
-    static func explanation(of reason: String, by service: any PushService, for face: Face = .terminal) -> String {
+    static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String {
         if let known = ReasonText.explanation(of: reason, by: service, for: face) { return known }
         if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
         return "Volley does not know this reason. Look for it in \(service.reasonsPage)."

@@ -13,7 +13,7 @@ public struct Report: Sendable {
     let campaignFile: String
     let status: RunStatus
     let figures: RunFigures
-    /// What the answers of each service say about tokens and settings, for each life.
+    /// What the answers of each service say about tokens and settings, for each epoch.
     private let evidence: [RunEvidence]
     /// Which services stopped.
     let stops: ServiceStops
@@ -42,7 +42,7 @@ public struct Report: Sendable {
     /// Earlier runs of the campaign, the newest first.
     let earlier: [EarlierRun]
     /// The readers.
-    public var face = Face.terminal
+    public var face = TextMedium.terminal
 
     /// Gathers the figures of a run.
     /// - Parameters:
@@ -65,7 +65,7 @@ public struct Report: Sendable {
         if isNotFetched { figures = figures.asNotFetched }
         self.figures = figures
         evidence = try (0..<run.plan.serviceCount).map {
-            RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeLives(ofService: $0))
+            RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeEpochs(ofService: $0))
         }
         stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
         restored = record.map { RestoredRun(run, among: $0) } ?? RestoredRun(run)

@@ -29,7 +29,7 @@ public enum ResultFileCheck {
                     : "files of this kind are campaigns, and the \(what) would look like one", file: file, remedy: "Name another file.")
         }
         let isInRunsFolder = FilePaths.absolute(FilePaths.folder(of: file)) == FilePaths.absolute(runsFolder)
-        guard !(isInRunsFolder && belongsToVolley(name)), !KeptFiles.holds(file), !isDatabase(file) else {
+        guard !(isInRunsFolder && belongsToVolley(name)), !ProtectedFiles.holds(file), !isDatabase(file) else {
             throw Diagnostic(
                 "this is a run, or another file that Volley keeps, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")

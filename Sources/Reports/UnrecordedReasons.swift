@@ -103,9 +103,9 @@ extension RunFigures {
 struct ServiceStops {
     private let status: RunStatus
     /// Why services stopped while others were still sent to, by their names.
-    private let ofLegs: [String: StopCause]
+    private let ofSegments: [String: StopCause]
 
-    init(_ status: RunStatus, _ ofLegs: [String: StopCause]) { (self.status, self.ofLegs) = (status, ofLegs) }
+    init(_ status: RunStatus, _ ofSegments: [String: StopCause]) { (self.status, self.ofSegments) = (status, ofSegments) }
 
     /// Why services stopped, by their names; nil when the run did not stop for that.
     var ofRun: [String: StopCause]? {
@@ -114,7 +114,7 @@ struct ServiceStops {
     }
 
     /// Why a service stopped by itself; nil when it did not.
-    func cause(ofService name: String) -> StopCause? { (ofRun ?? ofLegs)[name] }
+    func cause(ofService name: String) -> StopCause? { (ofRun ?? ofSegments)[name] }
 
     /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is
     /// `finished` although others stopped.

@@ -52,7 +52,7 @@ extension RunSettings {
         source.schedule = nil
         source.needsApproval = false
         (source.runsFolder, source.realCampaignFile, source.place) = (nil, nil, nil)
-        (source.parentLife, source.retriedOutcomes) = (nil, nil)
+        (source.parentEpoch, source.retriedOutcomes) = (nil, nil)
         (source.beside, source.isOfScheduler) = ([], false)
         for number in source.services.indices { source.services[number].credential?.fingerprint = nil }
         // A text that ends like the settings cannot stand for another text with other settings: JSON has no NUL.

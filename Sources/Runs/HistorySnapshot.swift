@@ -23,7 +23,7 @@ public struct HistorySnapshot: Sendable {
         try known.get().begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
-    /// Runs whose last life began at a moment or later, the newest first, also those whose files are gone.
+    /// Runs whose last epoch began at a moment or later, the newest first, also those whose files are gone.
     /// - Throws: as `begun(of:)`.
     public func begun(since moment: Timestamp) throws -> [(run: String, entry: SendingHistory.Entry)] {
         try known.get().begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
@@ -72,9 +72,9 @@ public struct HistorySnapshot: Sendable {
             }
             guard let entry = known.begun[run.plan.id] else { return nil }
             let gap = Self.reading {
-                let life = try run.status().epoch
-                let isNewer = try entry.isNewer(than: run, life: life, reached: .max, claimed: run.claims().made)
-                return isNewer ? entry.claimed != nil || !entry.names(life) ? SendingHistory.Gap.certain : .possible : nil
+                let epoch = try run.status().epoch
+                let isNewer = try entry.isNewer(than: run, epoch: epoch, reached: .max, claimed: run.claims().made)
+                return isNewer ? entry.claimed != nil || !entry.names(epoch) ? SendingHistory.Gap.certain : .possible : nil
             }
             switch gap {
             case .failure(let why): return .unreadable(why)

@@ -51,7 +51,7 @@ public struct LedgerGap {
 
     // MARK: - In words
 
-    /// - Parameter moment: when the life began that the file does not record; nil when that is not known.
+    /// - Parameter moment: when the epoch began that the file does not record; nil when that is not known.
     public static func isOutdated(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it records",

@@ -9,7 +9,7 @@ extension RunChain {
     /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did: nothing of them was or will be sent.
     package func abandonedRetries(of id: String, _ record: SendingHistory) throws -> Set<String> {
         let givenUp = try retries(of: id).filter { retry in
-            guard let former = try record.entry(of: retry.plan.id)?.previousLife else { return false }
+            guard let former = try record.entry(of: retry.plan.id)?.previousEpoch else { return false }
             defer { retry.close() }
             do { return try retry.status().state == .cancelled && !retry.hasBegun() && retry.status().epoch == former } catch {
                 guard !retry.isInPlace else { throw error }

@@ -58,7 +58,7 @@ public enum RunEntry {
     /// What holds or stopped a segment, in place of what was recorded of it. A new epoch takes stops back, and keeps what holds.
     ///
     /// Refused if it is no segment of the run, or another process sends the run.
-    case segment(RunLeg, LegState)
+    case segment(RunSegment, SegmentState)
 
     /// The run has a state. `running` takes the right to send, sets the start if there is none yet, and takes an earlier end back; `stopped`,
     /// `finished` and `cancelled` set the end.
@@ -79,7 +79,7 @@ public enum RunEntry {
     /// An epoch is about to begin: it is noted where other runs, and older copies of this one, are recognized by it.
     ///
     /// Yields whether it was noted; only then may the epoch begin.
-    case epochNoted(NewLife, at: Timestamp)
+    case epochNoted(NewEpoch, at: Timestamp)
 
     /// The ledger has the epoch that was noted: an older copy is no longer taken for this run. It must be committed before anything is pushed.
     /// - `givenUp`: retries of it that were noted, and given up before they began.
@@ -114,10 +114,10 @@ public struct EntryYield: Hashable, Sendable {
 }
 
 /// An epoch of a run that is about to begin, and what the process that begins it has seen of the run: if more is known by then, it must not begin.
-public struct NewLife: Hashable, Sendable {
-    /// Its name (`SendingHistory.life(after:)`).
-    public var life: String
-    /// The life that the run's account has now; blank when it has none.
+public struct NewEpoch: Hashable, Sendable {
+    /// Its name (`SendingHistory.epoch(after:)`).
+    public var epoch: String
+    /// The epoch that the run's account has now; blank when it has none.
     public var seen: String
     /// Recipients that the run has reached, or may have, as its account says.
     public var reached: Int
@@ -131,12 +131,12 @@ public struct NewLife: Hashable, Sendable {
     public var siblings: [String] = []
     /// Retries of it that were noted, and given up before they began, as they were looked at.
     public var givenUp: Set<String> = []
-    /// The life of the run that it retries when the retry was planned; nil when it is not known.
-    public var parentLife: String?
+    /// The epoch of the run that it retries when the retry was planned; nil when it is not known.
+    public var parentEpoch: String?
 
-    /// The life after the one that was seen.
+    /// The epoch after the one that was seen.
     public init(after seen: String, reached: Int, claimed: Int, in environment: String, for time: SendingHistory.Time? = nil) {
-        life = SendingHistory.life(after: seen)
+        epoch = SendingHistory.epoch(after: seen)
         self.seen = seen
         self.reached = reached
         self.claimed = claimed
@@ -148,9 +148,9 @@ public struct NewLife: Hashable, Sendable {
 /// How far a run file has taken over what a worker recorded in the store.
 package struct FetchMark: Hashable, Sendable {
     /// The worker's number in the store, and which of its sequences of numbers this is about.
-    package var sender: Int, lane: Int
+    package var sender: Int, writer: Int
     /// The number of its last entry that was taken over.
     package var number: Int
 
-    package init(sender: Int, lane: Int, number: Int) { (self.sender, self.lane, self.number) = (sender, lane, number) }
+    package init(sender: Int, writer: Int, number: Int) { (self.sender, self.writer, self.number) = (sender, writer, number) }
 }

@@ -45,7 +45,7 @@ public protocol RunLedger: AnyObject, Sendable {
 
     /// Appends an entry, completely or not at all.
     /// - Returns: what it yielded; `RunEntry` says which entries yield something.
-    /// - Throws: `NotSending` for an entry that allows pushes, if this process may not send the run any more; `Diagnostic` if it is refused. Nothing
+    /// - Throws: `SendingRevoked` for an entry that allows pushes, if this process may not send the run any more; `Diagnostic` if it is refused. Nothing
     ///   is changed then.
     @discardableResult func append(_ entry: RunEntry) throws -> EntryYield
 
@@ -224,7 +224,7 @@ public enum RunOrder: CaseIterable, Hashable, Sendable {
 }
 
 /// The run is not to be sent any more by this process: it was cancelled, or another one has taken over while this one stood still.
-public struct NotSending: Error, Hashable {
+public struct SendingRevoked: Error, Hashable {
     /// Whether it was cancelled; otherwise another process has it.
     public let isCancelled: Bool
 

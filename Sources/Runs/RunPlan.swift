@@ -42,15 +42,15 @@ public struct RunPlan: Sendable, Hashable {
     /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
     public var waves: [RunWave]
 
-    /// The legs of a run of several services, in the order of ids and without a gap; empty when one service takes all.
-    public var serviceLegs: [RunLeg]
+    /// The segments of a run of several services, in the order of ids and without a gap; empty when one service takes all.
+    public var serviceSegments: [RunSegment]
 
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int],
         settings: Result<RunSettings, Diagnostic>, preview: JSONValue, previewText: String = "", retryOf: String? = nil,
-        isTest: Bool = false, waves: [RunWave] = [], serviceLegs: [RunLeg] = []
+        isTest: Bool = false, waves: [RunWave] = [], serviceSegments: [RunSegment] = []
     ) {
         self.id = id
         self.campaign = campaign
@@ -71,7 +71,7 @@ public struct RunPlan: Sendable, Hashable {
         self.retryOf = retryOf
         self.isTest = isTest
         self.waves = waves
-        self.serviceLegs = serviceLegs
+        self.serviceSegments = serviceSegments
     }
 }
 
@@ -93,28 +93,28 @@ extension RunPlan {
     /// Whether those times repeat, so that a new plan gets the next one.
     public var repeats: Bool { preview["schedule"]?["repeat"]?.stringValue != nil }
 
-    /// The legs of the run, in the order of ids and without a gap. With one service a leg is a wave, or the whole run.
-    public var legs: [RunLeg] {
-        guard serviceLegs.isEmpty else { return serviceLegs }
-        return waves.isEmpty ? [RunLeg(ids: 0..<audience, service: 0)] : waves.map { RunLeg(ids: $0.ids, service: 0) }
+    /// The segments of the run, in the order of ids and without a gap. With one service a segment is a wave, or the whole run.
+    public var segments: [RunSegment] {
+        guard serviceSegments.isEmpty else { return serviceSegments }
+        return waves.isEmpty ? [RunSegment(ids: 0..<audience, service: 0)] : waves.map { RunSegment(ids: $0.ids, service: 0) }
     }
 
-    /// The legs of some recipients, such as those of a wave: each as far as it covers them.
-    public func legs(of ids: Range<Int>) -> [RunLeg] {
-        legs.filter { $0.ids.overlaps(ids) }.map { RunLeg(ids: $0.ids.clamped(to: ids), service: $0.service) }
+    /// The segments of some recipients, such as those of a wave: each as far as it covers them.
+    public func segments(of ids: Range<Int>) -> [RunSegment] {
+        segments.filter { $0.ids.overlaps(ids) }.map { RunSegment(ids: $0.ids.clamped(to: ids), service: $0.service) }
     }
 
     /// The number of the service that takes the push to a recipient.
-    public func service(of id: Int) -> Int { serviceLegs.isEmpty ? 0 : serviceLegs.leg(of: id)?.service ?? 0 }
+    public func service(of id: Int) -> Int { serviceSegments.isEmpty ? 0 : serviceSegments.segment(of: id)?.service ?? 0 }
 
     /// The ids of all recipients of a service.
     public func ids(ofService number: Int) -> ClaimSet {
-        ClaimSet(serviceLegs.isEmpty && number == 0 ? [0..<audience] : serviceLegs.filter { $0.service == number }.map(\.ids))
+        ClaimSet(serviceSegments.isEmpty && number == 0 ? [0..<audience] : serviceSegments.filter { $0.service == number }.map(\.ids))
     }
 
-    /// How many services take its pushes. Where its settings cannot be read, as many as its legs name.
+    /// How many services take its pushes. Where its settings cannot be read, as many as its segments name.
     public var serviceCount: Int {
-        (try? settings.get().services.count) ?? (serviceLegs.map(\.service).max() ?? 0) + 1
+        (try? settings.get().services.count) ?? (serviceSegments.map(\.service).max() ?? 0) + 1
     }
 
     /// The facts of its services, by their numbers; the standard service's where its settings cannot be read.

@@ -23,7 +23,7 @@ public struct RunStatus: Hashable, Sendable {
     /// The epoch that began last; blank before the first, and in runs of older versions.
     public var epoch = ""
     /// What holds segments, or stopped them, by their first ids; nothing of those that go on.
-    public var segments: [Int: LegState] = [:]
+    public var segments: [Int: SegmentState] = [:]
     /// Whether some process has the right to send the run, or may have, as that cannot be seen; also while it is paused.
     public var isBeingSent = false
     /// Since when a process has been sending it, in nanoseconds since 1970; nil if none is, or none can be seen.

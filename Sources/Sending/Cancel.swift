@@ -96,7 +96,7 @@ private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history
         // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
-        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.status().epoch }) ?? true else {
+        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousEpoch == run.status().epoch }) ?? true else {
             return
         }
         let scheduledRuns = try run.catalog.schedule.read().scheduledRuns

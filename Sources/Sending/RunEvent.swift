@@ -111,14 +111,14 @@ public enum RunEvent: Sendable {
 public typealias RunObserver = Observer<RunEvent>
 
 /// What a caller brings to a run that is sent: what runs share, a listener, and a way to end it.
-public struct RunAttendance: Sendable {
+public struct RunOptions: Sendable {
     /// What all runs of this process share.
     public var context: SendingContext
     /// Called with each event, from any thread.
     public var observer: RunObserver
     package var cancellation: Cancellation
     /// Whether a request to end stops a run that several machines send for all of them; otherwise the others continue.
-    package var endsTeamRuns = true
+    package var endsSharedRuns = true
 
     /// Creates what a caller brings to a run.
     public init(context: SendingContext, observer: RunObserver, cancellation: Cancellation) {

@@ -4,7 +4,7 @@ public import PushServices
 
 /// The progress of a run, and what it waits for.
 public struct RunProgress: Sendable {
-    /// Recorded recipients by outcome, including earlier lives of the run.
+    /// Recorded recipients by outcome, including earlier epochs of the run.
     public var outcomes: [Outcome: Int]
     /// How many recipients the run has.
     public var total: Int
@@ -23,14 +23,14 @@ public struct RunProgress: Sendable {
     /// How many recipients were claimed so far.
     public var claimed = 0
     /// What each service's part is at that is being sent now.
-    public var legs: [LegProgress] = []
+    public var segments: [SegmentProgress] = []
 
     /// How many recipients are recorded.
     public var done: Int { outcomes.values.reduce(0, +) }
 }
 
 /// What is on its way through one service.
-public struct LegProgress: Sendable {
+public struct SegmentProgress: Sendable {
     /// The service that receives the pushes.
     public var service: any PushService
     /// Open connections.
@@ -42,12 +42,12 @@ public struct LegProgress: Sendable {
     /// Pushes per second to which the service's overload slows it down; nil while it does not.
     public var throttle: Double?
 
-    init(_ leg: LegSending) {
-        let control = leg.control, settled = control.pushesSettled
-        service = leg.access.service
+    init(_ segment: SegmentSending) {
+        let control = segment.control, settled = control.pushesSettled
+        service = segment.access.service
         connections = control.connections
         inFlight = max(0, control.started.value - settled)
-        unrecorded = max(0, settled - leg.recorded.value)
+        unrecorded = max(0, settled - segment.recorded.value)
         throttle = if case .throttle(let rate)? = control.wait { rate } else { nil }
     }
 }

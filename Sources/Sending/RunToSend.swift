@@ -37,10 +37,10 @@ struct RunToSend {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
-        let isForTeam = Self.isForTeam(run.plan, project, settings)
-        if isForTeam, !run.isWithoutStore { try Self.askStore(of: project, for: run, context) }
+        let goesThroughStore = Self.goesThroughStore(run.plan, project, settings)
+        if goesThroughStore, !run.isWithoutStore { try Self.askStore(of: project, for: run, context) }
         // Where several machines send, another one may be able to read what this one cannot.
-        let (services, gateways) = try Self.open(present, settings, context, closesUnusable: !isForTeam)
+        let (services, gateways) = try Self.open(present, settings, context, closesUnusable: !goesThroughStore)
         (self.services, self.gateways) = (services, gateways)
         warnings =
             present.warnings
@@ -67,7 +67,7 @@ struct RunToSend {
                     services.append(ServiceAccess(settings: own, way: .closed(obstacle), route: route))
                     continue
                 }
-                // A service that gives out no token stops its own leg, not the others.
+                // A service that gives out no token stops its own segment, not the others.
                 let gateway = try Gateway(
                     withFiles.ofService(number), context, proxy: route.tokenProxyURL,
                     firstToken: settings.services.count == 1 ? .isWaitedOut : .isLeftToSenders, now: .now())
@@ -83,13 +83,13 @@ struct RunToSend {
 
     /// Sends until the run has ended.
     /// - Throws: why it may not be sent. Nothing was sent.
-    func send(_ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance) throws -> RunResult {
+    func send(_ step: SendGate.Step, through gate: SendPermission, _ options: RunOptions) throws -> RunResult {
         let before = acceptedBefore(step)
-        let end = try deliver(step, through: gate, attendance)
+        let end = try deliver(step, through: gate, options)
         let ledgers = closeGateways()
         do {
-            try close(attendance.observer, after: end)
-            if let doubt = try LedgerGap.doubt(about: run) { attendance.observer(.gap(doubt)) }
+            try close(options.observer, after: end)
+            if let doubt = try LedgerGap.doubt(about: run) { options.observer(.gap(doubt)) }
             let report = try Report(run, chain: RunChain(of: run))
             let check = try before.flatMap { before in
                 // Where a service chooses the devices, its simulator counts the names of a call, and the report the calls.
@@ -120,22 +120,22 @@ struct RunToSend {
     /// Sends until the run has ended. Sending begins only here.
     /// - Throws: why the gate refuses it. Nothing was sent.
     func deliver(
-        _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance
+        _ step: SendGate.Step, through gate: SendPermission, _ options: RunOptions
     ) throws -> RunEnd {
         var stage = RunSender(
-            run: run, catalog: run.catalog, services: services, settings: settings, messages: messages, attendance: attendance)
-        stage.threads = attendance.context.threads
+            run: run, catalog: run.catalog, services: services, settings: settings, messages: messages, options: options)
+        stage.threads = options.context.threads
         run.expectReaders(stage.readers)
         try stage.prepare()
-        attendance.observer(.checking)
-        let time = step == .begin ? try SharedTime(of: run, settings, in: project, until: attendance.cancellation) : nil
-        let former = try FormerLife(of: run)
+        options.observer(.checking)
+        let time = step == .begin ? try SharedTime(of: run, settings, in: project, until: options.cancellation) : nil
+        let former = try FormerEpoch(of: run)
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
-        attendance.observer(.started(run))
-        let end = isForTeam ? sendInTeam(stage, attendance, for: time?.firing, after: former) : stage.send()
-        pass.end(attendance.observer)
-        attendance.observer(.ended(run))
+        options.observer(.started(run))
+        let end = goesThroughStore ? sendShared(stage, options, for: time?.firing, after: former) : stage.send()
+        pass.end(options.observer)
+        options.observer(.ended(run))
         return end
     }
 
@@ -143,7 +143,7 @@ struct RunToSend {
     /// another machine may take over.
     private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws -> SendPermit {
         guard let time else { return try gate.pass(step) }
-        if isForTeam {
+        if goesThroughStore {
             try time.check()
             return try gate.pass(step)
         }

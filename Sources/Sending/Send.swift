@@ -38,19 +38,19 @@ public struct SendProposal {
 
     /// Sends until the run has ended.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
-    public func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
+    public func send(_ options: RunOptions) throws -> RunResult { try dispatch.send(step, through: gate, options) }
 
     /// What is left of a run that goes on; nil for one that several machines send, of which the store knows more than the file.
-    public func resumption() throws -> Resumption? { dispatch.isForTeam ? nil : try Resumption(of: run, settings) }
+    public func resumption() throws -> Resumption? { dispatch.goesThroughStore ? nil : try Resumption(of: run, settings) }
 
     /// Sends until the run has ended, without making a report. Nobody is asked, so the observer hears what a run that goes on leaves in doubt.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
-    package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
-        if step == .goOn, let resumption = try resumption() { attendance.observer(.resumes(resumption)) }
-        let end = try dispatch.deliver(step, through: gate, attendance)
+    package func deliver(_ options: RunOptions) throws -> (end: RunEnd, failure: (any Error)?) {
+        if step == .goOn, let resumption = try resumption() { options.observer(.resumes(resumption)) }
+        let end = try dispatch.deliver(step, through: gate, options)
         for gateway in dispatch.gateways.values { _ = gateway.close() }
-        do { try dispatch.close(attendance.observer, after: end) } catch { return (end, error) }
+        do { try dispatch.close(options.observer, after: end) } catch { return (end, error) }
         return (end, nil)
     }
 }

@@ -42,7 +42,7 @@ public struct SinglePush {
 
     /// Sends the push, and waits for the answer.
     /// - Throws: `Diagnostic`: it cannot be sent. Nothing was sent.
-    public func send(_ payload: [UInt8], to token: Target, _ attendance: RunAttendance) throws -> Result {
+    public func send(_ payload: [UInt8], to token: Target, _ options: RunOptions) throws -> Result {
         let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
         var batch = PushBatch()
         batch.append(recipient: 0, token: token.text, payload: payload)
@@ -54,8 +54,8 @@ public struct SinglePush {
             defer { ended.wake() }
             return delivery.run(source: batches, results: results, control: control)
         }
-        attendance.observer(.begins)
-        control.wait(until: ended, attendance.cancellation, draining: { attendance.observer(.draining) })
+        options.observer(.begins)
+        control.wait(until: ended, options.cancellation, draining: { options.observer(.draining) })
         let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }

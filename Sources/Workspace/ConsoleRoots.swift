@@ -133,7 +133,7 @@ public struct ConsoleRoots: Sendable {
 
     private func objection(toFile real: String) -> Objection? {
         if let objection = place(of: real) { return objection }
-        if KeptFiles.holds(real) { return .closed }
+        if ProtectedFiles.holds(real) { return .closed }
         // Another campaign, or the settings of another program.
         return Self.hasEndingOfYAML(real) || isLinkToYAML(real) || Self.isCampaign(real) ? .closed : nil
     }

@@ -88,7 +88,7 @@ package struct FrequencyHistory {
         let place = try plan.settings.get().place, order = try catalog.history.order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
-            let start = try order.start(of: other.plan.id, life: other.status().epoch, after: place, at: plan.plannedAt)
+            let start = try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: plan.plannedAt)
             return try start.map { try other.mayHaveReached(since: $0) } ?? false
         }
         return isAnyNew ? others : []

@@ -51,7 +51,7 @@ extension Project {
     /// The only place that decides how runs are kept.
     private static func catalog(at path: String, _ choice: ProjectChoice) -> RunsFolder {
         // The accounts are in a separate folder.
-        for folder in [path, FilePaths.join(path, name: "console")] { KeptFiles.keep(in: folder) }
+        for folder in [path, FilePaths.join(path, name: "console")] { ProtectedFiles.keep(in: folder) }
         return RunsFolder(path, observer: choice.conversions)
     }
 }

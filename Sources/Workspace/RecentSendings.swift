@@ -14,7 +14,7 @@ public struct RecentSendings: Sendable {
     /// The most runs that are looked at, newest first.
     private static let mostRuns = 20
     /// How long to wait for a run that another program holds; seconds.
-    private static let patienceSeconds = 1.0
+    private static let timeoutSeconds = 1.0
 
     /// A run that may have reached devices.
     public struct Sending: Hashable, Sendable {
@@ -71,12 +71,12 @@ public struct RecentSendings: Sendable {
         }
         all = []
         let record = HistorySnapshot(of: catalog)
-        var ends: LifeSequence?
+        var ends: EpochSequence?
         // A slow run may have begun the day before.
         for (id, entry) in try record.begun(since: earliest.adding(seconds: -86_400)) where id != own && all.count < Self.mostRuns {
             guard entry.scope.map({ !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) }) ?? true else { continue }
             do {
-                let run = try catalog.open(id, patienceSeconds: Self.patienceSeconds)
+                let run = try catalog.open(id, timeoutSeconds: Self.timeoutSeconds)
                 defer { run.close() }
                 guard run.plan.app == app, try run.mayHaveReached(since: earliest) else { continue }
                 _ = try run.plan.settings.get()
@@ -84,8 +84,8 @@ public struct RecentSendings: Sendable {
                 if !run.isBeingSent, record.gap(of: run)?.isKnown ?? false { unread.insert(id) }
                 if try run.mayHaveReached(since: since) { all.append(sending) }
             } catch {
-                // A first life that was never confirmed pushed nothing; runs that may be out of scope are left out.
-                guard entry.scope != nil, entry.previousLife != "" else { continue }
+                // A first epoch that was never confirmed pushed nothing; runs that may be out of scope are left out.
+                guard entry.scope != nil, entry.previousEpoch != "" else { continue }
                 ends = ends ?? (try? catalog.history.order())
                 if ends?.end(of: id).map({ $0 >= earliest }) ?? true { unread.insert(id) }
             }
@@ -113,7 +113,7 @@ public struct RecentSendings: Sendable {
         devices = CappedDevices(caps, hash: hash) { add in
             for (number, sending) in all.enumerated() {
                 do {
-                    let run = try catalog.open(sending.run, patienceSeconds: Self.patienceSeconds)
+                    let run = try catalog.open(sending.run, timeoutSeconds: Self.timeoutSeconds)
                     defer { run.close() }
                     try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
                         guard sending.counted[service], isToCome || moment.map({ $0 >= since }) ?? false else { return }

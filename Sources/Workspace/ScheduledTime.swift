@@ -212,7 +212,7 @@ public struct ScheduledTime: Sendable {
     private static func hasNeverBegun(_ run: RunFile) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }
-            return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousLife == run.status().epoch } ?? true
+            return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousEpoch == run.status().epoch } ?? true
         } catch { return false }
     }
 }

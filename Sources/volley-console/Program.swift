@@ -17,12 +17,12 @@ import Workspace
 
 /// The web process of the console. `volley serve` starts it; it sends nothing.
 @main
-enum Entrance {
+enum ConsoleMain {
     /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the
     /// thread that asked for it. Other threads, which get its mask, begin only after the signals are held.
     static func main() {
         volley_limit_heaps()
-        EndSignals.hold()
+        TerminationSignals.hold()
         if volley_end_with_parent() != 0 { return }
         let end = DispatchSemaphore(value: 0)
         Task.detached {
@@ -79,10 +79,10 @@ struct Program: AsyncParsableCommand {
         do {
             try ZoneDatabase.system.refusePipe()
             if let answer {
-                EndSignals.release()
+                TerminationSignals.release()
                 throw ExitCode(PlanningChild.answer(answer, file: about ?? "", ProjectChoice(file: config, runs: runs)))
             }
-            try await serve(log, until: try EndSignals())
+            try await serve(log, until: try TerminationSignals())
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -100,7 +100,7 @@ struct Program: AsyncParsableCommand {
         return log
     }
 
-    private func serve(_ log: Logger, until signals: EndSignals) async throws {
+    private func serve(_ log: Logger, until signals: TerminationSignals) async throws {
         let choice = ProjectChoice(file: config, runs: runs)
         // A mistake in the command is reported first: it ends `volley serve`, and trouble with accounts does not.
         let project = try Project.read(file: Site.projectFile(folder, choice)).0, settings = project.console
@@ -149,9 +149,9 @@ struct Program: AsyncParsableCommand {
 /// How many files a process may open.
 enum OpenFiles {
     /// Every connection is one: as many as the system allows, once the limit is raised. Half are left for files of runs and databases.
-    static var limits: ConnectionRoster.Limits {
+    static var limits: ConnectionRegistry.Limits {
         let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
-        var limits = ConnectionRoster.Limits(), limit = rlimit()
+        var limits = ConnectionRegistry.Limits(), limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return limits }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)

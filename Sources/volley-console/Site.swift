@@ -12,14 +12,14 @@ final class Site: Sendable {
     /// The volley.yaml that everything is read with.
     let projectFile: String
     let archive: RunArchive
-    let campaigns: CampaignShelf
+    let campaigns: CampaignCache
     let rate = LiveRate()
-    let reports: ReportShelf
+    let reports: ReportCache
     let accounts: AccountStore
     let signIn: any SignIn
     /// The other way to sign in, through a provider; nil without one.
     let provider: ProviderSignIn?
-    let orders: OrderCounter
+    let orders: OrderSubmission
     let saving: CampaignSaving
     let jobs: PlanningJobs
     let rights: AccountRights
@@ -39,12 +39,12 @@ final class Site: Sendable {
         self.folder = folder
         projectFile = path
         archive = RunArchive(catalog)
-        campaigns = CampaignShelf(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
-        reports = ReportShelf(catalog)
+        campaigns = CampaignCache(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
+        reports = ReportCache(catalog)
         provider = try project.console?.provider.map { try ProviderSignIn($0, of: project) }
         self.accounts = accounts
         self.signIn = signIn(accounts)
-        orders = OrderCounter(catalog.orders)
+        orders = OrderSubmission(catalog.orders)
         saving = CampaignSaving(accounts, folder: folder)
         jobs = PlanningJobs(folder: folder, choice: campaigns.choice, program: program)
         rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
@@ -62,7 +62,9 @@ final class Site: Sendable {
     /// Notes what a person did, after it was done.
     func note(_ kind: ActivityKind, app: String?, subject: String?, _ visit: Visit) throws {
         guard let person = visit.person else { return }
-        do { try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.sight.client), at: visit.now) } catch {
+        do {
+            try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
+        } catch {
             throw Refusal.notNoted(error)
         }
     }

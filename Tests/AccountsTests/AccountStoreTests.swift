@@ -17,15 +17,19 @@ struct AccountStoreTests {
         let link = try folder.store.inviteFirstAdministrator(anna, ada, at: noon)
         // The later link replaces the earlier one.
         #expect(throws: AccountError.invitationNotValid) {
-            try folder.desk.accept(early.token, password: goodPassword, from: nil, at: noon)
+            try folder.authenticator.accept(early.token, password: goodPassword, from: nil, at: noon)
         }
         #expect(throws: AccountError.invitationNotValid) {
-            try folder.desk.accept(link.token, password: goodPassword, from: nil, at: after(24 * 3600))
+            try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: after(24 * 3600))
         }
-        #expect(throws: AccountError.unfitPassword(.short)) { try folder.desk.accept(link.token, password: "short", from: nil, at: noon) }
-        let id = try folder.desk.accept(link.token, password: goodPassword, from: home, at: noon)
+        #expect(throws: AccountError.unfitPassword(.short)) {
+            try folder.authenticator.accept(link.token, password: "short", from: nil, at: noon)
+        }
+        let id = try folder.authenticator.accept(link.token, password: goodPassword, from: home, at: noon)
         #expect(try folder.store.account(id)?.grants == everything)
-        #expect(throws: AccountError.invitationNotValid) { try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon) }
+        #expect(throws: AccountError.invitationNotValid) {
+            try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
+        }
         #expect(throws: AccountError.alreadyAdministered) { try folder.store.inviteFirstAdministrator(name("ben"), ada, at: noon) }
         #expect(try folder.kinds() == [.invitationAccepted, .invited, .invited])
     }
@@ -91,7 +95,9 @@ struct AccountStoreTests {
         #expect(try folder.store.invitation(link.token, at: noon)?.name.text == "mole")
         try folder.store.setGrants([RoleGrant(.viewer, .allApps)], of: #require(ben.account), by: ada, at: noon)
         #expect(try folder.store.invitation(link.token, at: noon) == nil)
-        #expect(throws: AccountError.invitationNotValid) { try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon) }
+        #expect(throws: AccountError.invitationNotValid) {
+            try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
+        }
     }
 
     @Test("links work for a week, can be withdrawn, and the name of an account is given once")
@@ -104,7 +110,9 @@ struct AccountStoreTests {
         #expect(try folder.store.openInvitations(at: after(7 * 24 * 3600)).isEmpty)
         try folder.store.withdrawInvitation(link.invitation.id, by: ada, at: noon)
         #expect(throws: AccountError.invitationNotValid) { try folder.store.withdrawInvitation(link.invitation.id, by: ada, at: noon) }
-        #expect(throws: AccountError.invitationNotValid) { try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon) }
+        #expect(throws: AccountError.invitationNotValid) {
+            try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
+        }
         #expect(throws: AccountError.nameTaken(try name("root.admin"))) {
             try folder.store.invite(name("ROOT.admin"), DisplayName("Ben"), [], by: ada, at: noon)
         }
@@ -118,7 +126,7 @@ struct AccountStoreTests {
         let session = try folder.token("ben")
         let link = try folder.store.offerNewPassword(of: ben, by: ada, at: noon)
         #expect(try folder.store.signedIn(session, at: noon) != nil)
-        #expect(try folder.desk.accept(link.token, password: "another quiet harbour", from: nil, at: noon) == ben)
+        #expect(try folder.authenticator.accept(link.token, password: "another quiet harbour", from: nil, at: noon) == ben)
         #expect(try folder.store.signedIn(session, at: noon) == nil)
         #expect(try folder.signIn("ben") == .refused)
         guard case .signedIn = try folder.signIn("ben", password: "another quiet harbour") else {
@@ -128,13 +136,13 @@ struct AccountStoreTests {
         let unused = try folder.store.offerNewPassword(of: ben, by: ada, at: noon)
         try folder.store.disable(ben, by: ada, at: noon)
         #expect(throws: AccountError.invitationNotValid) {
-            try folder.desk.accept(unused.token, password: goodPassword, from: nil, at: noon)
+            try folder.authenticator.accept(unused.token, password: goodPassword, from: nil, at: noon)
         }
         #expect(throws: AccountError.disabled(try name("ben"))) { try folder.store.offerNewPassword(of: ben, by: ada, at: noon) }
         // Enabling does not bring the link back.
         try folder.store.enable(ben, by: ada, at: noon)
         #expect(throws: AccountError.invitationNotValid) {
-            try folder.desk.accept(unused.token, password: goodPassword, from: nil, at: noon)
+            try folder.authenticator.accept(unused.token, password: goodPassword, from: nil, at: noon)
         }
     }
 

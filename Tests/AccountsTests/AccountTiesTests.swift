@@ -69,7 +69,7 @@ struct AccountTiesTests {
         }
 
         func accept(_ link: InvitationLink, at now: Timestamp = noon) throws {
-            _ = try folder.desk.accept(link.token, password: goodPassword, from: nil, at: now)
+            _ = try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: now)
         }
     }
 
@@ -150,7 +150,7 @@ struct AccountTiesTests {
         let path = folder.store.path
         let ada = try folder.administrator()
         let link = try folder.store.invite(name("sock"), DisplayName("S"), [RoleGrant(.approver, .allApps)], by: ada, at: noon)
-        let id = try folder.desk.accept(link.token, password: goodPassword, from: nil, at: after(86_400))
+        let id = try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: after(86_400))
         try folder.store.setGrants([RoleGrant(.viewer, .allApps)], of: id, by: ada, at: after(86_401))
         try folder.store.setGrants([RoleGrant(.approver, .allApps)], of: id, by: ada, at: after(86_402))
         try folder.store.setDisplayName(DisplayName("X"), of: id, by: ada, at: after(86_403))

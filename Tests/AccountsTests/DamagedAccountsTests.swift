@@ -226,7 +226,7 @@ struct DamagedAccountsTests {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
         let link = try folder.store.invite(AccountName("ben"), DisplayName("Ben"), [], by: ada, at: noon)
-        _ = try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon)
+        _ = try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
         _ = try folder.account("eve", [RoleGrant(.approver, .allApps)])
         try edit(folder, "UPDATE tie SET \(change)")
         let ties = try folder.store.ties(at: after(60)), (root, ben) = (try AccountName("root.admin"), try AccountName("ben"))

@@ -52,7 +52,7 @@ struct ProviderTests {
         let entered = try #require(try folder.store.signedIn(Self.enter(Self.person("1", "Root.Admin"), folder), at: noon))
         #expect(entered.account.id != root.account && entered.account.name.text == "root.admin-2" && entered.account.grants == Self.editor)
         _ = try Self.enter(Self.person("2", "ben"), folder)
-        _ = try SignInDesk(folder.store, quickHasher()).accept(link.token, password: goodPassword, from: nil, at: noon)
+        _ = try Authenticator(folder.store, quickHasher()).accept(link.token, password: goodPassword, from: nil, at: noon)
         #expect(try folder.store.account(named: name("ben"))?.issuer == nil)
         #expect(try folder.store.account(named: name("ben-2"))?.issuer != nil)
     }

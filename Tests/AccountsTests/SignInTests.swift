@@ -30,7 +30,7 @@ struct SignInTests {
         #expect(try folder.signIn(text) == .refused)
         #expect(try folder.signIn("ben", password: text) == .refused)
         let attempt = SignInAttempt(name: "ben", password: goodPassword, source: atHome, agent: text + "\u{1B}[2J")
-        guard case .signedIn(let token) = try folder.desk.signIn(attempt, at: noon) else {
+        guard case .signedIn(let token) = try folder.authenticator.signIn(attempt, at: noon) else {
             Issue.record("not signed in")
             return
         }
@@ -43,10 +43,10 @@ struct SignInTests {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
         // A hasher that accepts no work shows which attempts would have been hashed.
-        let desk = SignInDesk(folder.store, try quickHasher(mostWaiting: -2))
+        let authenticator = Authenticator(folder.store, try quickHasher(mostWaiting: -2))
         for text in ["ben", "nobody", "no name at all", ""] {
             #expect(throws: AccountError.busy) {
-                try desk.signIn(SignInAttempt(name: text, password: goodPassword, source: atHome, agent: ""), at: noon)
+                try authenticator.signIn(SignInAttempt(name: text, password: goodPassword, source: atHome, agent: ""), at: noon)
             }
         }
     }
@@ -57,7 +57,7 @@ struct SignInTests {
         _ = try folder.account("ben", [])
         for _ in 0..<3 { #expect(try folder.signIn("ben", password: "wrong password") == .refused) }
         #expect(try folder.signIn("ben") == .slowDown(seconds: 1))
-        #expect(folder.desk.mustWait("Ben", from: atHome, at: noon))
+        #expect(folder.authenticator.mustWait("Ben", from: atHome, at: noon))
         let elsewhere = IPAddress("203.0.113.9")
         _ = try folder.token("ben", from: elsewhere)
         _ = try folder.token("ben", at: after(1))
@@ -79,21 +79,21 @@ struct SignInTests {
         }
         let token = try password()
         #expect(try folder.store.signedIn(token, at: now) == nil)
-        guard case .signedIn(let session) = try folder.desk.enterCode(code, for: token, from: atHome, at: now) else {
+        guard case .signedIn(let session) = try folder.authenticator.enterCode(code, for: token, from: atHome, at: now) else {
             Issue.record("the code is not accepted")
             return
         }
         #expect(session != token)
         #expect(try folder.store.signedIn(token, at: now) == nil && folder.store.signedIn(session, at: now)?.account.id == id)
-        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: atHome, at: now) }
+        #expect(throws: AccountError.notSignedIn) { try folder.authenticator.enterCode(code, for: token, from: atHome, at: now) }
         let again = try password()
-        #expect(try folder.desk.enterCode(code, for: again, from: atHome, at: now) == .refused)
+        #expect(try folder.authenticator.enterCode(code, for: again, from: atHome, at: now) == .refused)
         // A recovery code signs in instead, once.
-        guard case .signedIn = try folder.desk.enterCode(codes[3].text.lowercased(), for: again, from: atHome, at: now) else {
+        guard case .signedIn = try folder.authenticator.enterCode(codes[3].text.lowercased(), for: again, from: atHome, at: now) else {
             Issue.record("the recovery code is not accepted")
             return
         }
-        #expect(try folder.desk.enterCode(codes[3].text, for: password(), from: atHome, at: now) == .refused)
+        #expect(try folder.authenticator.enterCode(codes[3].text, for: password(), from: atHome, at: now) == .refused)
         #expect(try folder.store.recoveryCodesLeft(of: id) == 9)
         #expect(try folder.kinds().prefix(4) == [.signInFailed, .signedIn, .recoveryCodeUsed, .signInFailed])
     }
@@ -129,7 +129,7 @@ struct SignInTests {
             return token
         }
         func enter(_ code: String, at now: Timestamp) throws -> SignInResult {
-            try folder.desk.enterCode(code, for: password(at: now), from: SignInSource(address: nil), at: now)
+            try folder.authenticator.enterCode(code, for: password(at: now), from: SignInSource(address: nil), at: now)
         }
         for _ in 0..<3 { #expect(try folder.signIn("ben", password: "wrong password", from: nil, at: after(300)) == .refused) }
         // One second later, a mistyped code costs nothing, and the next one is right.
@@ -157,10 +157,10 @@ struct SignInTests {
         }
         for number in 0..<5 {
             let source = SignInSource(address: IPAddress("10.0.0.\(number)"))
-            #expect(try folder.desk.enterCode("000000", for: token, from: source, at: after(300)) == .refused)
+            #expect(try folder.authenticator.enterCode("000000", for: token, from: source, at: after(300)) == .refused)
         }
         let code = secret.code(ofStep: TOTPSecret.step(at: after(300)))
-        #expect(throws: AccountError.notSignedIn) { try folder.desk.enterCode(code, for: token, from: atHome, at: after(300)) }
+        #expect(throws: AccountError.notSignedIn) { try folder.authenticator.enterCode(code, for: token, from: atHome, at: after(300)) }
     }
 
     @Test("the second factor is set up with a right code, removed by its owner or an administrator, and never twice")
@@ -202,7 +202,7 @@ struct SignInTests {
         let link = try folder.store.offerNewPassword(of: id, by: .terminal, at: noon)
         let new = "another quiet harbour"
         func change(_ old: String, _ new: String) throws -> SignInResult {
-            try folder.desk.changePassword(one, from: old, to: new, source: atHome, at: noon)
+            try folder.authenticator.changePassword(one, from: old, to: new, source: atHome, at: noon)
         }
         #expect(throws: AccountError.unfitPassword(.common)) { try change(goodPassword, "password12345") }
         #expect(try change("wrong password", new) == .refused)
@@ -213,7 +213,9 @@ struct SignInTests {
         #expect(try folder.store.signedIn(one, at: noon) == nil && folder.store.signedIn(other, at: noon) == nil)
         #expect(try folder.store.sessions(of: id, at: noon).map(\.id) == [folder.store.signedIn(after, at: noon)?.session.id])
         #expect(throws: AccountError.notSignedIn) { try change(new, goodPassword) }
-        #expect(throws: AccountError.invitationNotValid) { try folder.desk.accept(link.token, password: goodPassword, from: nil, at: noon) }
+        #expect(throws: AccountError.invitationNotValid) {
+            try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
+        }
         #expect(try folder.signIn("ben") == .refused)
     }
 
@@ -224,8 +226,10 @@ struct SignInTests {
         let token = try folder.token("ben")
         let now = after(600)
         #expect(try folder.store.signedIn(token, at: now)?.session.isFresh(at: now) == false)
-        #expect(try folder.desk.proveAgain(token, password: "wrong password", code: nil, from: atHome, at: now) == .refused)
-        guard case .signedIn(let fresh) = try folder.desk.proveAgain(token, password: goodPassword, code: nil, from: atHome, at: now) else {
+        #expect(try folder.authenticator.proveAgain(token, password: "wrong password", code: nil, from: atHome, at: now) == .refused)
+        guard
+            case .signedIn(let fresh) = try folder.authenticator.proveAgain(token, password: goodPassword, code: nil, from: atHome, at: now)
+        else {
             Issue.record("the password is not accepted")
             return
         }
@@ -235,10 +239,10 @@ struct SignInTests {
         let secret = try folder.store.beginSecondFactor(of: session.account)
         let step = TOTPSecret.step(at: now)
         _ = try folder.store.confirmSecondFactor(secret.code(ofStep: step), in: session, from: home, at: now)
-        #expect(try folder.desk.proveAgain(fresh, password: goodPassword, code: nil, from: atHome, at: now) == .refused)
+        #expect(try folder.authenticator.proveAgain(fresh, password: goodPassword, code: nil, from: atHome, at: now) == .refused)
         let code = secret.code(ofStep: step + 1)
-        #expect(try folder.desk.proveAgain(fresh, password: "wrong password", code: code, from: atHome, at: now) == .refused)
-        guard case .signedIn = try folder.desk.proveAgain(fresh, password: goodPassword, code: code, from: atHome, at: now) else {
+        #expect(try folder.authenticator.proveAgain(fresh, password: "wrong password", code: code, from: atHome, at: now) == .refused)
+        guard case .signedIn = try folder.authenticator.proveAgain(fresh, password: goodPassword, code: code, from: atHome, at: now) else {
             Issue.record("the code is not accepted")
             return
         }

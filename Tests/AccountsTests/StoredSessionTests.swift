@@ -75,7 +75,7 @@ struct StoredSessionTests {
     }
 
     @Test("use keeps a session alive for twelve hours and no longer, and a session that was found dead stays so")
-    func lives() throws {
+    func epochs() throws {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
         let token = try folder.token("ben")

@@ -24,13 +24,13 @@ func quickHasher(mostWaiting: Int = 32) throws -> PasswordHasher {
 final class AccountFolder: Sendable {
     let path: String
     let store: AccountStore
-    let desk: SignInDesk
+    let authenticator: Authenticator
 
     init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         store = try AccountStore(folder: path)
-        desk = SignInDesk(store, try quickHasher())
+        authenticator = Authenticator(store, try quickHasher())
     }
 
     deinit {
@@ -46,20 +46,21 @@ final class AccountFolder: Sendable {
     /// The first administrator, after accepting the invitation.
     func administrator(_ text: String = "root.admin") throws -> Actor {
         let link = try store.inviteFirstAdministrator(name(text), DisplayName("Ada"), at: noon)
-        return Actor(try desk.accept(link.token, password: goodPassword, from: nil, at: noon), address: home)
+        return Actor(try authenticator.accept(link.token, password: goodPassword, from: nil, at: noon), address: home)
     }
 
     /// An account that the terminal made.
     func account(_ text: String, _ grants: Set<RoleGrant>) throws -> Actor {
         let link = try store.invite(name(text), DisplayName("Some One"), grants, by: .terminal, at: noon)
-        return Actor(try desk.accept(link.token, password: goodPassword, from: nil, at: noon), address: home)
+        return Actor(try authenticator.accept(link.token, password: goodPassword, from: nil, at: noon), address: home)
     }
 
     /// Signs in with the password that all accounts here have.
     func signIn(_ text: String, password: String = goodPassword, from address: IPAddress? = home, at now: Timestamp = noon) throws
         -> SignInResult
     {
-        try desk.signIn(SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"), at: now)
+        try authenticator.signIn(
+            SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"), at: now)
     }
 
     /// The token of a person that signs in without a second factor.

@@ -53,7 +53,7 @@ final class BackupFilesTests {
         return try Restore(request, Cancellation(), Observer { _ in }).run(at: .now())
     }
 
-    private func left(_ made: Backup.Made, _ reason: BackupManifest.LeftOut.Reason) -> [String] {
+    private func left(_ made: Backup.Made, _ reason: BackupManifest.Omission.Reason) -> [String] {
         made.manifest.leftOut.filter { $0.reason == reason }.flatMap(\.names)
     }
 

@@ -13,7 +13,7 @@ struct CompatibilityTests {
             ScheduledRun.State.allCases.map(\.rawValue) == [
                 "planning", "waiting", "sending", "finished", "stopped", "cancelled", "skipped",
             ])
-        let orders: [OrderState] = [.waiting, .taken(life: ""), .done(.init(run: nil)), .refused(.planDiffers), .lapsed, .left(.nothing)]
+        let orders: [OrderState] = [.waiting, .taken(epoch: ""), .done(.init(run: nil)), .refused(.planDiffers), .lapsed, .left(.nothing)]
         #expect(orders.map(\.name) == ["waiting", "taken", "done", "refused", "lapsed", "left"])
     }
 

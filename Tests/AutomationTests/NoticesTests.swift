@@ -52,7 +52,7 @@ struct NoticesTests {
         EnvironmentVariables.replace("VOLLEY_TEST_SECRET", with: "s3cret")
         let server = try TestWebhook(answers: ["503 Busy", "429 Slow", "", "200 OK"])
         let notices = Notices(
-            try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), patience: quick, .silent)
+            try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), retries: quick, .silent)
         let notice = notice()
         notices.post(notice)
         notices.finish(until: cancellation)
@@ -72,7 +72,7 @@ struct NoticesTests {
         "what the server does not want is not repeated", arguments: ["400 Bad", "401 No", "410 Gone", "302 Elsewhere\r\nLocation: /other"])
     func refused(answer: String) throws {
         let server = try TestWebhook(answers: [answer])
-        let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), patience: quick, .silent)
+        let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), retries: quick, .silent)
         notices.post(notice())
         notices.finish(until: cancellation)
         #expect(server.requests.map(\.line) == ["POST /hook HTTP/1.1"])
@@ -80,16 +80,16 @@ struct NoticesTests {
     }
 
     @Test("patience ends, and finishing ends what it has not")
-    func patience() throws {
+    func retries() throws {
         let server = try TestWebhook(answers: Array(repeating: "500 No", count: 100_000))
         let project = try project("  - {webhook: \"\(server.url())\"}")
         let short = Notices(
-            project, patience: .init(firstPauseSeconds: 0.001, longestPauseSeconds: 0.001, totalSeconds: 0), .silent)
+            project, retries: .init(firstPauseSeconds: 0.001, longestPauseSeconds: 0.001, totalSeconds: 0), .silent)
         short.post(notice())
         short.finish(until: cancellation)
         #expect(server.requests.count == 1)
         let endless = Notices(
-            project, patience: .init(firstPauseSeconds: 1_000, longestPauseSeconds: 1_000, totalSeconds: 1e6), .silent)
+            project, retries: .init(firstPauseSeconds: 1_000, longestPauseSeconds: 1_000, totalSeconds: 1e6), .silent)
         endless.post(notice())
         while server.requests.count < 2 { usleep(1_000) }
         endless.finish(withinSeconds: 0, until: cancellation)
@@ -98,10 +98,10 @@ struct NoticesTests {
 
     @Test("pauses double up to a limit, and a server that names a time is left alone for it, within that limit")
     func pauses() {
-        let patience = Notices.RetrySchedule.long
-        #expect((1...9).map { patience.pause(after: $0, asked: nil) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
-        #expect(patience.pause(after: 1, asked: 7) == 7)
-        #expect(patience.pause(after: 1, asked: 3_600) == 30)
+        let retries = Notices.RetrySchedule.long
+        #expect((1...9).map { retries.pause(after: $0, asked: nil) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
+        #expect(retries.pause(after: 1, asked: 7) == 7)
+        #expect(retries.pause(after: 1, asked: 3_600) == 30)
     }
 
     @Test("everybody hears of the events they asked for, of their own app")
@@ -116,7 +116,7 @@ struct NoticesTests {
 
             """
         try Data(yaml.utf8).write(to: path)
-        let notices = Notices(try Project.read(file: path.path).0, patience: quick, .silent)
+        let notices = Notices(try Project.read(file: path.path).0, retries: quick, .silent)
         for event in [NoticeEvent.started, .finished] { notices.post(notice(event)) }
         notices.finish(until: cancellation)
         #expect(servers.map { $0.requests.compactMap { $0.headers["volley-event"] } } == [["finished"], ["started", "finished"], []])
@@ -130,7 +130,7 @@ struct NoticesTests {
                 """
                   - {webhook: "\(server.url("/a"))", secret_env: VOLLEY_TEST_NO_SUCH_SECRET}
                   - {webhook: "\(server.url("/b"))"}
-                """), patience: quick, .silent)
+                """), retries: quick, .silent)
         notices.post(notice())
         notices.finish(until: cancellation)
         #expect(server.requests.map(\.line) == ["POST /b HTTP/1.1"])
@@ -264,7 +264,7 @@ struct NoticesTests {
         let pids = folder.appendingPathComponent("pid").path
         let lines = LineLog()
         let notices = Notices(
-            try project("  - {command: [/bin/sh, -c, \"trap '' TERM; sleep 1000 & echo $! > \(pids); wait\"]}"), patience: quick,
+            try project("  - {command: [/bin/sh, -c, \"trap '' TERM; sleep 1000 & echo $! > \(pids); wait\"]}"), retries: quick,
             NoticeObserver { lines.add($0.text) })
         notices.post(notice())
         notices.post(notice())

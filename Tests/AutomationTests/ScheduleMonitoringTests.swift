@@ -266,7 +266,7 @@ struct ScheduleMonitoringTests {
 
     @Test("that the store is away is said at once and every ten minutes, and that it is back once")
     func storeAbsence() {
-        var absence = StoreAbsence()
+        var absence = StoreOutageReports()
         let news = [(false, 0.0), (true, 5), (true, 6), (true, 604), (true, 605), (true, 700), (false, 725), (false, 726), (true, 800)]
             .compactMap { absence.look(isAway: $0.0, uptime: $0.1) }
         #expect(news == [.away(seconds: 0), .away(seconds: 600), .back(seconds: 720), .away(seconds: 0)])

@@ -73,7 +73,7 @@ struct ScheduleSimulation {
 
     private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
 
-    // MARK: - Life
+    // MARK: - Epoch
 
     mutating func run() {
         let moments = Set(oracle.values.flatMap { $0.values.map(\.begins) }).sorted()
@@ -140,7 +140,7 @@ struct ScheduleSimulation {
     private func isApproved(_ run: String) -> Bool { approvals[run].map { $0 <= now } ?? false }
 
     /// As the sender judges a plan.
-    private mutating func consent(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.Consent {
+    private mutating func consent(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.ApprovalState {
         guard plans[scheduledRun.key.campaign]?.needsApproval ?? false, let run = scheduledRun.run, !isApproved(run) else { return .given }
         guard let approval else { return .missing }
         if let flaw = flaw(of: run, approval) {

@@ -41,7 +41,7 @@ struct ScheduledRunWorkTests {
             key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: Self.id, state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
-            catalog: RunsFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            catalog: RunsFolder(folder), choice: .init(), options: ScheduleOptions(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)
@@ -54,9 +54,9 @@ struct ScheduledRunWorkTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let run = try plan(in: folder)
         let plan = try Data(contentsOf: URL(fileURLWithPath: run.path))
-        let new = NewLife(after: "", reached: 0, claimed: 0, in: "sandbox")
+        let new = NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox")
         #expect(try run.append(.epochNoted(new, at: Self.now)).beginning == .noted)
-        try run.append(.epochBegan(new.life, at: Self.now, from: [.planned]))
+        try run.append(.epochBegan(new.epoch, at: Self.now, from: [.planned]))
         #expect(try run.append(.epochConfirmed(givenUp: [])).beginning == .noted)
         run.close()
         try Data(plan).write(to: URL(fileURLWithPath: run.path))

@@ -436,7 +436,7 @@ struct SchedulerTests {
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
         let finding = try ScheduledRunWork(
             catalog: RunsFolder(folder.path), choice: .init(),
-            attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            options: ScheduleOptions(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)

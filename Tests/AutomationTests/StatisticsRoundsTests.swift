@@ -7,7 +7,7 @@ import Testing
 struct StatisticsRoundsTests {
     private func isDue(endedAfter end: Double? = 600, askedAfter asked: Double? = nil, now: Double) -> Bool {
         let start = Timestamp(epochSeconds: 1_800_000_000)
-        return StatisticsRounds.isDue(
+        return StatisticsCollector.isDue(
             startedAt: start, endedAt: end.map { start.adding(seconds: $0) }, lastAsked: asked.map { start.adding(seconds: $0) },
             now: start.adding(seconds: now))
     }
@@ -23,7 +23,7 @@ struct StatisticsRoundsTests {
     @Test("never while it is sent, before it begins, or with a clock that was set back")
     func others() {
         #expect(!isDue(endedAfter: nil, now: 100_000))
-        #expect(!StatisticsRounds.isDue(startedAt: nil, endedAt: nil, lastAsked: nil, now: .now()))
+        #expect(!StatisticsCollector.isDue(startedAt: nil, endedAt: nil, lastAsked: nil, now: .now()))
         #expect(!isDue(now: -5000))
     }
 }

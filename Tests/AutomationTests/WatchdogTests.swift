@@ -69,7 +69,7 @@ struct WatchdogTests {
 
     @Test("a thread of its own tells of a main loop that hangs, and writes the health file in its place")
     func thread() throws {
-        let heartbeats = Heartbeats(patience: { _ in 0.05 })
+        let heartbeats = Heartbeats(timeout: { _ in 0.05 })
         let thread = WatchdogThread(heartbeats)
         thread.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let told = Mutex<[String]>([]), written = Mutex<[JSONValue]>([])

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Testing
 
-/// Runs `body` on its own thread, as the rooms do: a waiting queue must not block the tests' threads.
+/// Runs `body` on its own thread, as the modules do: a waiting queue must not block the tests' threads.
 private final class TestThread: Sendable {
     private final class Box: Sendable {
         let body: @Sendable () -> Void

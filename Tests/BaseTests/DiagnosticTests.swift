@@ -81,7 +81,7 @@ import Testing
             ("ttle", "title"),
             ("title", "title"),
         ])
-    func slips(name: String, expected: String) {
+    func typos(name: String, expected: String) {
         #expect(nearestName(to: name, among: names) == expected)
     }
 
@@ -135,16 +135,16 @@ import Testing
     }
 
     @Test("one letter of a long word makes a slip, and another word, number or the opposite does not")
-    func letterSlips() {
+    func letterTypos() {
         for text in ["unsubscribe", "unsubcribed", "unsubscirbed", "Unsubscribedd", "unsubskribed"] {
-            #expect(isSlip(text, for: "unsubscribed"), "\(text)")
+            #expect(isTypo(text, for: "unsubscribed"), "\(text)")
         }
-        #expect(isSlip("push-customer", for: "push_customers") && isSlip("купившие2025-подписчки", for: "купившие2025-подписчики"))
+        #expect(isTypo("push-customer", for: "push_customers") && isTypo("купившие2025-подписчки", for: "купившие2025-подписчики"))
         for (text, name) in [
             ("unsubscribed", "unsubscribed"), ("UNSUBSCRIBED", "unsubscribed"), ("resubscribed", "unsubscribed"),
             ("subscribed", "unsubscribed"), ("plan-a", "plan-b"), ("vips", "vip"), ("group10", "group1"), ("campaign2025", "campaign2026"),
             ("inactive", "active"), ("skirt", "shirt"), ("teacher", "teached"), ("unsubscribed_push", "unsubscribed"), ("", "unsubscribed"),
-        ] { #expect(!isSlip(text, for: name), "\(text)") }
+        ] { #expect(!isTypo(text, for: name), "\(text)") }
     }
 
     @Test("what a file holds does not steer the terminal")

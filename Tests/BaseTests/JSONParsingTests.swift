@@ -70,7 +70,7 @@ private func rewritten(_ text: String) -> String {
             ("/* a */ 1", "JSON has no comments: remove this one"), ("// a", "JSON has no comments: remove this one"),
             ("# a", "JSON has no comments: remove this one"),
         ])
-    func slips(value: String, message: String) {
+    func typos(value: String, message: String) {
         #expect(rewritten(value) == "byte 1: \(message)")
         #expect(rewritten("[\(value)\n]") == "byte 2: \(message)")
         #expect(rewritten("{\"a\": \(value)\n}") == "byte 7: \(message)")

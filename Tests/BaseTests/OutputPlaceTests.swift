@@ -34,9 +34,9 @@ final class OutputPlaceTests {
             let code = errno
             close(descriptor)
             guard descriptor < 0, code == ENXIO else { continue }
-            for patience in [OutputPatience.command, .service, .none] {
+            for timeout in [OutputTimeouts.command, .service, .none] {
                 let start = ContinuousClock.now
-                #expect(throws: FileError.system(ENODEV)) { try OutputFile(try OutputPlace(name), patience) }
+                #expect(throws: FileError.system(ENODEV)) { try OutputFile(try OutputPlace(name), timeout) }
                 #expect(start.duration(to: .now) < .seconds(10))
             }
         }

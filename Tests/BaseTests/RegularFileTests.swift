@@ -49,7 +49,7 @@ struct RegularFileTests {
         let runs = try path("runs"), elsewhere = try path("elsewhere")
         for folder in [runs, elsewhere] { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
         for name in ["data", "data-wal", "data-shm", "other", "plain.csv"] { _ = try write("elsewhere/\(name)", "text") }
-        KeptFiles.keep(in: runs)
+        ProtectedFiles.keep(in: runs)
         #expect(failure(elsewhere + "/data") == nil)
         // Over another link, and added after the folder was looked at.
         try #require(symlink("\(elsewhere)/data", try path("middle")) == 0 && symlink("../middle", "\(runs)/x.sqlite") == 0)

@@ -57,8 +57,8 @@ import Testing
         #expect(!(evidence(accepted: 1, ambiguous: 1) + evidence(accepted: 6, ambiguous: 0, failed: 2, unsent: 1)).pointsAtTokens)
     }
 
-    @Test("no life of a run, and no retry, borrows what another one was accepted")
-    func lives() {
+    @Test("no epoch of a run, and no retry, borrows what another one was accepted")
+    func epochs() {
         let (before, whole) = (evidence(accepted: 502, ambiguous: 0), evidence(accepted: 502, ambiguous: 98))
         #expect(RunEvidence(whole).settingsEvidence == nil && RunEvidence(whole).suppresses(status: 400, hasFinished: true))
         for run in [RunEvidence(whole, before: [before]), RunEvidence(evidence(accepted: 0, ambiguous: 98), retried: before)] {
@@ -67,9 +67,9 @@ import Testing
             #expect(run.suppresses(status: 410, hasFinished: false))
             #expect(TargetRefusals(run) == TargetRefusals(refused: 98, answers: 98, isSinceOthersWereAccepted: true, accepted: 502))
         }
-        // A life without an answer judges nothing: the one before it counts.
+        // An epoch without an answer judges nothing: the one before it counts.
         #expect(RunEvidence(whole, before: [before, whole]).settingsEvidence?.ambiguous == 98)
-        // The settings of the first life may have been wrong, too.
+        // The settings of the first epoch may have been wrong, too.
         let first = evidence(accepted: 0, ambiguous: 44)
         let later = RunEvidence(evidence(accepted: 556, ambiguous: 44), before: [first])
         #expect(later.settingsEvidence == nil && !later.suppresses(status: 400, hasFinished: true))

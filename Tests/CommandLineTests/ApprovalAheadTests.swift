@@ -34,7 +34,7 @@ struct ApprovalAheadTests {
         func enter(_ name: String) throws {
             let link = try accounts.invite(
                 AccountName(name), DisplayName(name), [RoleGrant(.approver, .allApps)], by: .terminal, at: .now())
-            _ = try SignInDesk(accounts).accept(link.token, password: password, from: nil, at: .now())
+            _ = try Authenticator(accounts).accept(link.token, password: password, from: nil, at: .now())
         }
 
         func occurrence() -> String {

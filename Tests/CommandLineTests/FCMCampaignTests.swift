@@ -232,7 +232,7 @@ struct FCMCampaignTests {
     }
 
     @Test("a slip in the service's name is one mistake")
-    func slip() throws {
+    func typo() throws {
         let bench = try Bench(devices: 1)
         let file = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try bench.folder.write("volley.yaml", file.replacing("service: fcm", with: "service: fmc"))

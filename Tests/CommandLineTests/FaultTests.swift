@@ -148,12 +148,12 @@ struct FaultTests {
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             var inDoubt: Set<String> = []
             var (connections, earlier) = (0, 0)
-            for (life, command) in [["send", "campaign.yaml", "--yes"], ["resume", "last"]].enumerated() {
+            for (epoch, command) in [["send", "campaign.yaml", "--yes"], ["resume", "last"]].enumerated() {
                 let running = try VolleyBinary.start(command + ["--quiet"], in: server.folder.url)
                 usleep(.random(in: 0...700_000))
                 // Every other resumption ends cleanly.
-                if life == 1, kill / 2 % 2 == 1 { running.interrupt() }
-                _ = running.finish(timeout: life == 1 && kill / 2 % 2 == 1 ? 30 : 0)
+                if epoch == 1, kill / 2 % 2 == 1 { running.interrupt() }
+                _ = running.finish(timeout: epoch == 1 && kill / 2 % 2 == 1 ? 30 : 0)
                 if server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
                     let unknown = try server.tokens("unknown")
                     // Pushes in flight (the capacity of this process's connections), those claimed ahead, and those

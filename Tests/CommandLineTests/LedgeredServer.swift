@@ -256,7 +256,7 @@ final class LedgeredServer {
     }
 
     /// What the last simulator accepted, once it has ended: one token for each time.
-    func acceptedInLastLife() throws -> [String] {
+    func acceptedInLastEpoch() throws -> [String] {
         stop()
         let text = try String(contentsOf: folder.url.appendingPathComponent(ledgers.last ?? ""), encoding: .utf8)
         return try text.split(separator: "\n").compactMap { line in

@@ -21,7 +21,7 @@ struct OrderTests {
             // The default author of orders: an administrator of all apps.
             try accounts { accounts in
                 let link = try accounts.inviteFirstAdministrator(AccountName("anna"), DisplayName("Anna"), at: .now())
-                _ = try SignInDesk(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
+                _ = try Authenticator(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
             }
         }
 
@@ -37,7 +37,7 @@ struct OrderTests {
         func add(_ name: String, _ grants: Set<RoleGrant>) throws {
             try accounts { accounts in
                 let link = try accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
-                _ = try SignInDesk(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
+                _ = try Authenticator(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
             }
         }
 

@@ -52,7 +52,7 @@ struct Race: CustomStringConvertible {
         if let kill {
             try judge.follow(contenders[kill.contender].arguments(start.run ?? "last", state))
         }
-        try judge.weigh(arena.server.acceptedInLastLife())
+        try judge.weigh(arena.server.acceptedInLastEpoch())
         if kill == nil { judge.lookForRemains() }
     }
 

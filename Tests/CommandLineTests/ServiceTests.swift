@@ -207,8 +207,8 @@ struct ServiceTests {
         let families = Set(text.matches(of: ##/# TYPE (volley_[a-z_]+) /##).map { String($0.output.1) })
         for file in [rules, Self.docs + "/monitoring/grafana-dashboard.json", Self.docs + "/how-to/monitor.md"] {
             let known = families.union(families.map { $0 + "_bucket" })
-            let strangers = Self.names(in: try String(contentsOfFile: file, encoding: .utf8)).subtracting(known)
-            #expect(strangers.isEmpty, "\(file)")
+            let foreign = Self.names(in: try String(contentsOfFile: file, encoding: .utf8)).subtracting(known)
+            #expect(foreign.isEmpty, "\(file)")
         }
     }
 

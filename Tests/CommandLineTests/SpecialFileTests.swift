@@ -7,7 +7,7 @@ import Testing
 @Suite("What is no file")
 struct SpecialFileTests {
     /// Seconds: a test that does not wait ends long before.
-    private static let patience = 30.0
+    private static let timeout = 30.0
 
     private func makePipe(_ folder: ProjectFolder, _ name: String) throws {
         let path = folder.url.appendingPathComponent(name).path
@@ -25,7 +25,7 @@ struct SpecialFileTests {
         _ folder: ProjectFolder, _ arguments: [String], _ name: String, _ kind: String = "a named pipe",
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.patience)
+        let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.timeout)
         #expect(result.status == 2, "\(result)", sourceLocation: sourceLocation)
         #expect(
             result.errors.contains("this is \(kind), not ") && result.errors.contains(name), "\(result)", sourceLocation: sourceLocation)
@@ -81,7 +81,7 @@ struct SpecialFileTests {
             default: ["doctor", "shop"]
             }
         func expect(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-            let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.patience)
+            let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.timeout)
             #expect(result.status != 0 && result.status < 128, "\(result)", sourceLocation: sourceLocation)
             #expect((result.errors + result.output).contains("this is a named pipe, not a"), "\(result)", sourceLocation: sourceLocation)
         }
@@ -106,22 +106,22 @@ struct SpecialFileTests {
             folder, ["push", "--app", "shop", "--token", ProjectFolder.token(1), "--payload", "pipe"], "pipe")
         try expectRefused(folder, ["suppression", "import", "pipe", "--app", "shop"], "pipe")
         try expectRefused(folder, ["report", "./pipe"], "pipe")
-        #expect(try folder.volley("plan", "campaign.yaml", "--quiet", timeout: Self.patience).status == 0)
+        #expect(try folder.volley("plan", "campaign.yaml", "--quiet", timeout: Self.timeout).status == 0)
         let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") && !$0.hasPrefix("suppressed") })
         let id = String(run.dropLast(".sqlite".count))
         try makePipe(folder, "runs/\(run)-journal")
         for command in [["report", id], ["send", "--plan", id, "--yes"]] { try expectRefused(folder, command, "\(run)-journal") }
         for command in [["report", "last"], ["runs"]] {
-            let result = try VolleyBinary.run(command, in: folder.url, timeout: Self.patience)
+            let result = try VolleyBinary.run(command, in: folder.url, timeout: Self.timeout)
             #expect(result.status < 128, "\(result)")
         }
         unlink(folder.url.appendingPathComponent("runs/\(run)-journal").path)
         try makePipe(folder, "runs/\(run).lock")
         try expectRefused(folder, ["send", "--plan", "last", "--yes"], "\(run).lock")
-        #expect(try folder.volley("report", "last", timeout: Self.patience).status == 0)
+        #expect(try folder.volley("report", "last", timeout: Self.timeout).status == 0)
         try makePipe(folder, "runs/\(run)")
         try expectRefused(folder, ["report", id], run)
-        #expect(try folder.volley("runs", timeout: Self.patience).status < 128)
+        #expect(try folder.volley("runs", timeout: Self.timeout).status < 128)
         try makePipe(folder, "runs/suppressed-shop.sqlite")
         try expectRefused(folder, ["plan", "campaign.yaml"], "suppressed-shop.sqlite")
         try folder.write(

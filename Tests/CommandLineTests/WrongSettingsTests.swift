@@ -68,7 +68,7 @@ struct WrongSettingsTests {
     }
 
     @Test("Ctrl-C in between, resume, cancel: nobody is suppressed either, and those who are gone for certain are", arguments: [60, 400])
-    func severalLives(devices: Int) throws {
+    func severalEpochs(devices: Int) throws {
         let server = try server(devices: devices, app: "pace: 10/s")
         let gone = "00000410" + String(repeating: "ab", count: 28)
         let export = try String(contentsOf: server.folder.url.appendingPathComponent("devices.csv"), encoding: .utf8)
@@ -114,9 +114,9 @@ struct WrongSettingsTests {
     }
 
     @Test(
-        "when everybody is refused after most were accepted, as another server stands behind the name, the later life and the retry stop, and suppress nobody",
+        "when everybody is refused after most were accepted, as another server stands behind the name, the later epoch and the retry stop, and suppress nobody",
         arguments: ["resume", "retry"])
-    func laterLife(command: String) throws {
+    func laterEpoch(command: String) throws {
         // The last seven are refused once, and wait for the rest of the test.
         let server = try LedgeredServer(devices: 28, faults: ["--retry-after", "300"])
         let folder = server.folder

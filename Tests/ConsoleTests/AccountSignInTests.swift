@@ -15,7 +15,7 @@ struct AccountSignInTests {
         let secret = Secrets.make()
         return try server.request(
             "POST", path, headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
-            form: fields + [("token", Forgery.token(of: secret))])
+            form: fields + [("token", CSRFProtection.token(of: secret))])
     }
 
     private static func invite(_ name: String, _ grants: Set<RoleGrant>, _ folder: TestFolder) throws -> String {
@@ -65,7 +65,7 @@ struct AccountSignInTests {
     }
 
     @Test("links and cookies that are none are refused like those that ended")
-    func strangers() async throws {
+    func unreadable() async throws {
         let folder = try TestFolder()
         try await TestServer.with(folder.siteWithAccounts()) { server throws in
             for link in ["", "0123", String(repeating: "0", count: 64), "../../etc/passwd", "%00"] {

@@ -145,7 +145,7 @@ struct ActivityPageTests {
         // A person that leaves the page after the first part.
         let visit = Visit(
             person: Person(id: AccountID(1), account: "anna", displayName: "anna", rights: Rights([]), isFresh: true), secret: nil,
-            parameters: [:], query: [:], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
+            parameters: [:], query: [:], requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""), now: .now())
         #expect(throws: CancellationError.self) {
             try TokenExport.noting(app: "shop", run: Self.id, visit, site) { counted in
                 _ = counted(Array("device_token\na\nb\n".utf8))

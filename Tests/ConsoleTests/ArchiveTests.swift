@@ -27,7 +27,7 @@ struct ArchiveTests {
         let folder = try TestFolder()
         try folder.run(Self.id, .planned)
         let catalog = try folder.site().catalog
-        let archive = RunArchive(catalog, shelfLife: .zero)
+        let archive = RunArchive(catalog, timeToLive: .zero)
         #expect(try archive.listing().runs.map(\.state) == [.planned])
         let run = try catalog.open(Self.id, readOnly: false)
         try run.approve(RunApproval(name: "Anna", approvedAt: TestFolder.start))

@@ -79,8 +79,8 @@ struct ConsoleWordsTests {
         let store = try OrderStore(folder: folder.runs)
         defer { store.close() }
         _ = try store.place(Order(nonce: "n", kind: .send(run: Self.id, digest: "d"), by: "anna"))
-        #expect(try store.take("n", life: "life", at: .now()))
-        #expect(try store.end("n", as: .refused(.described(words.inConsole)), life: "life", at: .now()))
+        #expect(try store.take("n", epoch: "life", at: .now()))
+        #expect(try store.end("n", as: .refused(.described(words.inConsole)), epoch: "life", at: .now()))
         let signIn = FixedSignIn.usual
         let anna = signIn.begin("anna")
         try await TestServer.with(folder.site(signIn)) { server throws in

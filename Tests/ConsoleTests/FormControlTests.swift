@@ -227,7 +227,9 @@ struct FormControlTests {
     }
 
     private static func visit(_ file: String) -> Visit {
-        Visit(parameters: [:], query: ["file": file], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
+        Visit(
+            parameters: [:], query: ["file": file], requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""),
+            now: .now())
     }
 
     // MARK: - What must not pass in silence

@@ -105,7 +105,7 @@ struct OddCaseTests {
     }
 
     @Test("a folder, a pipe or a dead link that is called as a campaign is named, and breaks no page")
-    func strangers() async throws {
+    func unreadable() async throws {
         let office = try Office()
         let anna = try office.session("anna", [.administrator]), vera = try office.session("vera", [.viewer], app: "shop")
         try FileManager.default.createDirectory(atPath: "\(office.folder.path)/x.yaml", withIntermediateDirectories: true)
@@ -156,7 +156,7 @@ struct OddCaseTests {
         let nonce = Secrets.make()
         var visit = Visit(
             person: Person(id: ben.id, account: "ben", displayName: "ben", rights: ben.rights, isFresh: true), secret: nil,
-            parameters: [:], query: [:], sight: HostRules.Sight(client: nil, isSecure: false, origin: ""), now: .now())
+            parameters: [:], query: [:], requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""), now: .now())
         visit.form = [OrderForm.nonce: nonce]
         let answer = try OrderForm.submit(visit, office.site, to: OrderPage.path) {
             // Between the lookup of the form's order and its own.

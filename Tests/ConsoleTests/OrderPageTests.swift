@@ -37,11 +37,13 @@ struct OrderPageTests {
         func session(_ name: String, _ roles: [Role], app: String? = nil) throws -> String {
             let grants = Set(roles.map { RoleGrant($0, app.map { .app($0) } ?? .allApps) })
             let link = try site.accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
-            let desk = SignInDesk(site.accounts)
-            _ = try desk.accept(link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
+            let authenticator = Authenticator(site.accounts)
+            _ = try authenticator.accept(link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
             let attempt = SignInAttempt(
                 name: name, password: "wooden spoon under seven lanterns", source: SignInSource(address: nil), agent: "")
-            guard case .signedIn(let token) = try desk.signIn(attempt, at: .now()) else { throw Diagnostic("\(name) cannot sign in") }
+            guard case .signedIn(let token) = try authenticator.signIn(attempt, at: .now()) else {
+                throw Diagnostic("\(name) cannot sign in")
+            }
             return token.text
         }
 
@@ -193,7 +195,7 @@ struct OrderPageTests {
         for state in states { try office.folder.run("20261201-090000-\(state.rawValue)-7f3a", campaign: state.rawValue, state) }
         let digest = try office.site.catalog.open("20261201-090000-planned-7f3a").planDigest
         func offered() throws -> [String: [RunAction]] {
-            let runs = try RunArchive(office.site.catalog, shelfLife: .zero).listing().runs.map { run in
+            let runs = try RunArchive(office.site.catalog, timeToLive: .zero).listing().runs.map { run in
                 var run = run
                 if run.state != .planned { run.outcomes?[.failed] = 1 }
                 return (run.campaign, RunAction.allCases.filter { $0.isOffered(for: run, needsApproval: run.state == .planned) })
@@ -306,8 +308,8 @@ struct OrderPageTests {
             let store = try OrderStore(folder: office.folder.runs)
             defer { store.close() }
             let nonce = String(order.dropFirst("/orders/".count))
-            #expect(try store.take(nonce, life: "life", at: .now()))
-            #expect(try store.end(nonce, as: .done(OrderResult(run: Self.id)), life: "life", at: .now()))
+            #expect(try store.take(nonce, epoch: "life", at: .now()))
+            #expect(try store.end(nonce, as: .done(OrderResult(run: Self.id)), epoch: "life", at: .now()))
             #expect(try server.request("GET", order, session: edith)["location"] == "/runs/\(Self.id)")
             let placed = try OrderRecords(folder: office.folder.runs).read(atMost: 1).orders.first
             #expect(placed?.order.kind.subject == .file("\(office.folder.path)/spring-sale.yaml"))

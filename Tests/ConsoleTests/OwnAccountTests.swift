@@ -144,7 +144,7 @@ struct OwnAccountTests {
                     ("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)"),
                     ("User-Agent", "Mozilla/5.0 (iPhone) Safari/604.1" + String(repeating: "x", count: 1000)),
                 ],
-                form: [("name", "vera"), ("password", Site.password), ("token", Forgery.token(of: secret))])
+                form: [("name", "vera"), ("password", Site.password), ("token", CSRFProtection.token(of: secret))])
             #expect(reply.status == 303)
             let kept = try #require(try site.accounts.sessions(of: AccountID(1), at: .now()).first?.agent)
             #expect(kept.hasPrefix("Mozilla/5.0 (iPhone)") && kept.utf8.count <= 200)

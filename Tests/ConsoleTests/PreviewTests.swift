@@ -128,7 +128,7 @@ struct PreviewTests {
     func mistakes() async throws {
         let office = try Office()
         let jobs = PlanningJobs(
-            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program, mistakeLife: .seconds(1))
+            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program, mistakeTimeToLive: .seconds(1))
         // Waiting must not hold a thread: what is waited for needs one of the few that tests share.
         func answer(_ isWanted: (PlanningJobs.Result) -> Bool) async throws -> String? {
             let question = PlanningJobs.Question(kind: .tags, file: office.folder.path + "/spring-sale.yaml", stamps: [])

@@ -22,7 +22,7 @@ private final class Browser {
 
     func send(_ path: String, _ fields: [(String, String)]) throws -> Reply {
         let own = headers + [("Origin", "http://127.0.0.1:\(server.port)")]
-        return try keep(server.request("POST", path, headers: own, form: fields + [("token", Forgery.token(of: #require(session)))]))
+        return try keep(server.request("POST", path, headers: own, form: fields + [("token", CSRFProtection.token(of: #require(session)))]))
     }
 
     var session: String? { cookies["volley"] ?? cookies["__Host-volley"] }

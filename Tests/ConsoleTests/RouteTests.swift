@@ -129,10 +129,10 @@ struct RouteTests {
                 func status(_ fields: [(String, String)], _ headers: [(String, String)]) throws -> Int {
                     try server.request("POST", Self.path(route), session: anna, headers: headers, form: fields).status
                 }
-                let token = [("token", Forgery.token(of: anna))]
+                let token = [("token", CSRFProtection.token(of: anna))]
                 let good = [("Origin", own), ("Sec-Fetch-Site", "same-origin")]
                 #expect(try status([], good) == 403, "\(route.path)")
-                #expect(try status([("token", Forgery.token(of: "another"))], good) == 403, "\(route.path)")
+                #expect(try status([("token", CSRFProtection.token(of: "another"))], good) == 403, "\(route.path)")
                 #expect(try status(token, []) == 403, "\(route.path)")
                 #expect(try status(token, [("Origin", "https://evil.example")]) == 403, "\(route.path)")
                 #expect(try status(token, [("Origin", "null")]) == 403, "\(route.path)")

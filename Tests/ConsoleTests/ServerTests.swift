@@ -95,7 +95,7 @@ struct ServerTests {
                 try server.request(
                     "POST", "/sign-in",
                     headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
-                    form: [("name", name), ("password", password), ("to", to), ("token", Forgery.token(of: secret))])
+                    form: [("name", name), ("password", password), ("to", to), ("token", CSRFProtection.token(of: secret))])
             }
             let wrong = try enter("wrong", to: "/runs")
             #expect(wrong.status == 401)
@@ -156,10 +156,10 @@ struct ServerTests {
     @Test("connections that send nothing, or half a head, give way to others, and are closed after a while")
     func halfOpen() async throws {
         let folder = try TestFolder()
-        var patience = Connections.Patience()
-        patience.head = 2
-        let limits = ConnectionRoster.Limits(all: 50, ofAddress: 50)
-        try await TestServer.with(folder.site(), limits: limits, patience: patience) { server throws in
+        var timeouts = Connections.ClientTimeouts()
+        timeouts.head = 2
+        let limits = ConnectionRegistry.Limits(all: 50, ofAddress: 50)
+        try await TestServer.with(folder.site(), limits: limits, timeouts: timeouts) { server throws in
             let half = try (0..<300).map { number in
                 let connection = try TestConnection(server.port)
                 if number % 2 == 0 { connection.send("GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
@@ -197,7 +197,7 @@ struct ServerTests {
         ])
     func halfBodies(body: String) async throws {
         let folder = try TestFolder()
-        try await TestServer.with(folder.site(), limits: ConnectionRoster.Limits(all: 50, ofAddress: 50)) { server throws in
+        try await TestServer.with(folder.site(), limits: ConnectionRegistry.Limits(all: 50, ofAddress: 50)) { server throws in
             let half = try (0..<150).map { _ in
                 let connection = try TestConnection(server.port)
                 connection.send(Self.halfBody(server.port, nil, body))
@@ -214,12 +214,12 @@ struct ServerTests {
         let folder = try TestFolder()
         let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
         // A machine that is busy must not be taken for a slow client.
-        var patience = Connections.Patience()
-        (patience.head, patience.body, patience.longestBody) = (600, 600, 600)
+        var timeouts = Connections.ClientTimeouts()
+        (timeouts.head, timeouts.body, timeouts.longestBody) = (600, 600, 600)
         // There is room for all: a client's number of connections is known only after their heads, which a busy machine
         // reads late.
-        let limits = ConnectionRoster.Limits(all: 200, ofAddress: 20)
-        try await TestServer.with(folder.site(), settings: settings, limits: limits, patience: patience) { server throws in
+        let limits = ConnectionRegistry.Limits(all: 200, ofAddress: 20)
+        try await TestServer.with(folder.site(), settings: settings, limits: limits, timeouts: timeouts) { server throws in
             let slow = try TestConnection(server.port)
             slow.send(Self.halfBody(server.port, "2001:db8:1::1", "Connection: close\r\nContent-Length: 6\r\n\r\nnam"))
             let half = try (0..<80).map { number in
@@ -246,8 +246,8 @@ struct ServerTests {
 
     @Test("a body has time for as long as it comes, and no more")
     func bodyTime() {
-        let patience = Connections.Patience()
-        #expect(patience.body(bytes: 0) == 15 && patience.body(bytes: 4_096 * 10) == 25 && patience.body(bytes: 2 << 20) == 60)
+        let timeouts = Connections.ClientTimeouts()
+        #expect(timeouts.body(bytes: 0) == 15 && timeouts.body(bytes: 4_096 * 10) == 25 && timeouts.body(bytes: 2 << 20) == 60)
     }
 
     @Test("clients that do not read their answers give way to others")
@@ -257,7 +257,7 @@ struct ServerTests {
         let large = Route(method: .get, path: "/large", right: .anyone) { _, _ in
             .download(name: "large", type: "text/plain") { try $0([UInt8](repeating: 0x61, count: 16 << 20)) }
         }
-        let limits = ConnectionRoster.Limits(all: 4, ofAddress: 4)
+        let limits = ConnectionRegistry.Limits(all: 4, ofAddress: 4)
         try await TestServer.with(folder.site(), limits: limits, routes: RouteTable.all + [large]) { server throws in
             let readers = try (0..<4).map { _ in
                 let connection = try TestConnection(server.port, receiveBytes: 4_096)
@@ -288,7 +288,7 @@ struct ServerTests {
                 try server.request(
                     "POST", "/sign-in",
                     headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)\(device)")],
-                    form: [("name", name), ("password", "correct horse"), ("token", Forgery.token(of: secret))]
+                    form: [("name", name), ("password", "correct horse"), ("token", CSRFProtection.token(of: secret))]
                 ).status
             }
             #expect(try enter("slow") == 429)
@@ -305,9 +305,9 @@ struct ServerTests {
     @Test("a body that comes drop by drop ends with its time")
     func slowBody() async throws {
         let folder = try TestFolder()
-        var patience = Connections.Patience()
-        patience.body = 1
-        try await TestServer.with(folder.site(), patience: patience) { server throws in
+        var timeouts = Connections.ClientTimeouts()
+        timeouts.body = 1
+        try await TestServer.with(folder.site(), timeouts: timeouts) { server throws in
             let connection = try TestConnection(server.port)
             connection.send(
                 "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\na"

@@ -16,14 +16,14 @@ struct ServerValueTests {
 
     @Test("while there is room, no connection is closed")
     func room() {
-        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        var roster = ConnectionRegistry(.init(all: 3, ofAddress: 3))
         for id in 1...3 { #expect(roster.open(id, from: nil, at: 0) == nil) }
         #expect(roster.count == 3)
     }
 
     @Test("the one that is idle longest gives way; those for which the console works stay")
     func givingWay() {
-        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        var roster = ConnectionRegistry(.init(all: 3, ofAddress: 3))
         for id in 1...3 { _ = roster.open(id, from: nil, at: Double(id)) }
         _ = roster.begin(1, of: nil, at: 4)
         roster.wait(1, for: nil, at: 4)
@@ -40,7 +40,7 @@ struct ServerValueTests {
 
     @Test("if the console works for all, the new one goes")
     func allAtWork() {
-        var roster = ConnectionRoster(.init(all: 2, ofAddress: 2))
+        var roster = ConnectionRegistry(.init(all: 2, ofAddress: 2))
         for id in 1...2 {
             _ = roster.open(id, from: nil, at: 0)
             _ = roster.begin(id, of: nil, at: 0)
@@ -53,7 +53,7 @@ struct ServerValueTests {
 
     @Test("an address with too many loses its own, not those of others")
     func addresses() throws {
-        var roster = ConnectionRoster(.init(all: 100, ofAddress: 2))
+        var roster = ConnectionRegistry(.init(all: 100, ofAddress: 2))
         let (one, other) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("192.0.2.2")))
         _ = roster.open(1, from: other, at: 1)
         _ = roster.open(2, from: one, at: 2)
@@ -69,7 +69,7 @@ struct ServerValueTests {
         "of the address with the most connections the slowest body goes first, then what is not read, then what is idle, then what comes fast"
     )
     func slowestBody() throws {
-        var roster = ConnectionRoster(.init(all: 6, ofAddress: 6))
+        var roster = ConnectionRegistry(.init(all: 6, ofAddress: 6))
         let (many, few) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("192.0.2.2")))
         _ = roster.open(1, from: few, at: 0)
         _ = roster.begin(1, of: few, at: 0)
@@ -87,7 +87,7 @@ struct ServerValueTests {
 
     @Test("a body that has just begun is not taken for a slow one")
     func youngBody() throws {
-        var roster = ConnectionRoster(.init(all: 2, ofAddress: 2))
+        var roster = ConnectionRegistry(.init(all: 2, ofAddress: 2))
         for id in 1...2 { _ = roster.open(id, from: nil, at: 0) }
         _ = roster.begin(2, of: nil, at: 9.5)
         #expect(roster.open(3, from: nil, at: 10) == 1)
@@ -96,7 +96,7 @@ struct ServerValueTests {
 
     @Test("a client that has just connected outlives those that have just withheld a body")
     func newestClient() {
-        var roster = ConnectionRoster(.init(all: 3, ofAddress: 3))
+        var roster = ConnectionRegistry(.init(all: 3, ofAddress: 3))
         for id in 1...2 {
             _ = roster.open(id, from: nil, at: 0)
             _ = roster.begin(id, of: nil, at: 0.1)
@@ -107,7 +107,7 @@ struct ServerValueTests {
 
     @Test("through a proxy a request counts for its own address, and the connection is the proxy's again afterwards")
     func proxied() throws {
-        var roster = ConnectionRoster(.init(all: 100, ofAddress: 2))
+        var roster = ConnectionRegistry(.init(all: 100, ofAddress: 2))
         let (one, other) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("192.0.2.2")))
         for id in 1...5 { #expect(roster.open(id, from: nil, at: 0) == nil) }
         #expect([1, 2].map { roster.begin($0, of: one, at: Double($0)) } == [nil, nil])
@@ -147,17 +147,17 @@ struct ServerValueTests {
             ("evil.example", false), ("", false), ("localhost:99999", false), ("localhost.", false), ("2130706433", false),
         ])
     func loopback(authority: String, isAnswered: Bool) throws {
-        let sight = try Self.rules().sight(of: [:], authority: authority, peer: IPAddress("127.0.0.1"))
-        #expect((sight != nil) == isAnswered)
-        #expect(sight?.isSecure != true)
+        let requestOrigin = try Self.rules().requestOrigin(of: [:], authority: authority, peer: IPAddress("127.0.0.1"))
+        #expect((requestOrigin != nil) == isAnswered)
+        #expect(requestOrigin?.isSecure != true)
     }
 
     @Test("with public_url its host is answered, and known to be https")
     func publicHost() throws {
         let rules = try Self.rules(Self.public)
-        let sight = try #require(rules.sight(of: [:], authority: "push.example.com:443", peer: IPAddress("192.0.2.1")))
-        #expect(sight == .init(client: IPAddress("192.0.2.1"), isSecure: true, origin: "https://push.example.com"))
-        #expect(rules.sight(of: [:], authority: "push.example.com:8443", peer: nil) == nil)
+        let requestOrigin = try #require(rules.requestOrigin(of: [:], authority: "push.example.com:443", peer: IPAddress("192.0.2.1")))
+        #expect(requestOrigin == .init(client: IPAddress("192.0.2.1"), isSecure: true, origin: "https://push.example.com"))
+        #expect(rules.requestOrigin(of: [:], authority: "push.example.com:8443", peer: nil) == nil)
     }
 
     @Test("who is believed about the client: a proxy of ours, and no one before it")
@@ -166,7 +166,7 @@ struct ServerValueTests {
         var headers = HTTPFields()
         headers[try #require(HTTPField.Name("X-Forwarded-For"))] = "198.51.100.1, 203.0.113.7, 10.1.1.1"
         func client(_ peer: String?) -> IPAddress? {
-            rules.sight(of: headers, authority: "push.example.com", peer: peer.flatMap { IPAddress($0) })?.client
+            rules.requestOrigin(of: headers, authority: "push.example.com", peer: peer.flatMap { IPAddress($0) })?.client
         }
         #expect(client("10.0.0.5") == IPAddress("203.0.113.7"))
         #expect(client("192.0.2.1") == IPAddress("192.0.2.1"))
@@ -235,10 +235,10 @@ struct ServerValueTests {
         let (one, other) = (Secrets.make(), Secrets.make())
         #expect(one != other)
         #expect(one.count == 64)
-        #expect(Forgery.accepts(Forgery.token(of: one), of: one))
-        #expect(!Forgery.accepts(Forgery.token(of: one), of: other))
-        #expect(!Forgery.accepts("", of: one))
-        #expect(!Forgery.token(of: one).contains(one))
+        #expect(CSRFProtection.accepts(CSRFProtection.token(of: one), of: one))
+        #expect(!CSRFProtection.accepts(CSRFProtection.token(of: one), of: other))
+        #expect(!CSRFProtection.accepts("", of: one))
+        #expect(!CSRFProtection.token(of: one).contains(one))
     }
 
     @Test(

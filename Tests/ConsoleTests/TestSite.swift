@@ -139,11 +139,11 @@ final class TestServer: Sendable {
 
     /// Starts it, calls `body` on a thread that may block, and ends it.
     static func with(
-        _ site: Site, settings: ConsoleSettings? = nil, limits: ConnectionRoster.Limits = .init(),
-        patience: Connections.Patience = .init(), routes: [Route] = RouteTable.all, signIns: WorkPool? = nil,
+        _ site: Site, settings: ConsoleSettings? = nil, limits: ConnectionRegistry.Limits = .init(),
+        timeouts: Connections.ClientTimeouts = .init(), routes: [Route] = RouteTable.all, signIns: WorkPool? = nil,
         _ body: @escaping @Sendable (TestServer) throws -> Void
     ) async throws {
-        let connections = Connections(limits: limits, patience: patience, hosts: HostRules(settings))
+        let connections = Connections(limits: limits, timeouts: timeouts, hosts: HostRules(settings))
         var log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         log.logLevel = .critical
         var server = ConsoleServer(site: site, settings: settings, connections: connections, log: log)
@@ -192,7 +192,7 @@ final class TestServer: Sendable {
         try request(
             "POST", path, session: session,
             headers: headers ?? [("Origin", "http://127.0.0.1:\(port)"), ("Sec-Fetch-Site", "same-origin")],
-            form: fields + [("token", Forgery.token(of: session))])
+            form: fields + [("token", CSRFProtection.token(of: session))])
     }
 }
 
@@ -213,8 +213,8 @@ final class TestConnection {
         }
         guard code == 0 else { throw Diagnostic("cannot connect: \(String(cString: strerror(errno)))") }
         // No test hangs for ever; where many run on a busy machine an answer may take a minute.
-        var patience = timeval(tv_sec: 300, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeouts = timeval(tv_sec: 300, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeouts, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }

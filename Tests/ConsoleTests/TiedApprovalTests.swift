@@ -16,7 +16,7 @@ struct TiedApprovalTests {
     typealias Office = OrderPageTests.Office
 
     /// An office with a planned run, whose text ada, an administrator, has written.
-    private struct Scene {
+    private struct ControlContext {
         let office: Office
         let run: RunFile
         let ada: Actor
@@ -41,7 +41,7 @@ struct TiedApprovalTests {
         /// A new password for a colleague, chosen by the person that has the link.
         func takeOver(_ name: String) throws {
             let link = try office.site.accounts.offerNewPassword(of: id(of: name), by: ada, at: .now())
-            _ = try SignInDesk(office.site.accounts).accept(
+            _ = try Authenticator(office.site.accounts).accept(
                 link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
         }
 
@@ -56,7 +56,7 @@ struct TiedApprovalTests {
         "a damaged version of its campaign keeps a plan from being approved, but its page is shown, and it can be rejected",
         arguments: ["at = 'x'", "digest = x'FF'", "app = x'FF'", "account = 'x'", "name = x'FF'"])
     func damagedVersion(damage: String) async throws {
-        let scene = try Scene()
+        let scene = try ControlContext()
         try await DatabaseQueue(path: scene.office.site.accounts.path).writeWithoutTransaction {
             try $0.execute(sql: "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF")
             try $0.execute(sql: "UPDATE version SET \(damage)")
@@ -78,7 +78,7 @@ struct TiedApprovalTests {
 
     @Test("a colleague whose password an administrator replaced approves what that administrator wrote only once another one confirms")
     func reset() async throws {
-        let scene = try Scene()
+        let scene = try ControlContext()
         #expect(scene.refusal("ap") == nil && scene.refusal("ada") != nil)
         try scene.takeOver("ap")
         let why = try #require(scene.refusal("ap"))
@@ -107,7 +107,7 @@ struct TiedApprovalTests {
 
     @Test("neither the administrator nor an account of theirs confirms, and what a second account wrote is as their own")
     func socks() async throws {
-        let scene = try Scene(writer: "ed")
+        let scene = try ControlContext(writer: "ed")
         #expect(scene.refusal("ada") == nil && scene.refusal("ap") == nil)
         // Writing as another person, and approving as oneself.
         try scene.takeOver("ed")

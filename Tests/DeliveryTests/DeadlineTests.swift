@@ -68,7 +68,7 @@ struct DeadlineTests {
     func paces(isShared: Bool) {
         let pace = Pace(pushes: 1, intervalSeconds: 1)
         var bench = bench(pushes: 100) { $0.pace = isShared ? nil : pace }
-        if isShared { bench.machine.paceShares = [SharedPace(pace).join()] }
+        if isShared { bench.machine.paceArbiter = [SharedPace(pace).join()] }
         for _ in 0..<110 { for push in submitted(bench.advance(seconds: 0.1)) { bench.answer(push, 200) } }
         #expect(bench.machine.end == .finished)
         #expect((8...10).contains(bench.machine.settlements.count { $0.outcome == .accepted }))

@@ -11,7 +11,7 @@ struct DividedPaceTests {
 
     /// A process: the senders in it keep its part together.
     private struct Machine {
-        var shares: PaceShares
+        var shares: PaceArbiter
         var senders: [(member: Int, size: Int, wakesAt: Int64)] = []
         var granted = 0, used = 0
         /// A grant on its way, and when the machine beats next.
@@ -35,7 +35,7 @@ struct DividedPaceTests {
             for _ in 0..<Int.random(in: 2...4, using: &random) {
                 let ramp = Bool.random(using: &random) ? 0.0 : 20
                 var machine = Machine(
-                    shares: PaceShares(pace, counting: unit, spare: size - 1, rampSeconds: ramp),
+                    shares: PaceArbiter(pace, counting: unit, spare: size - 1, rampSeconds: ramp),
                     beatsAt: second + Int64.random(in: 0..<second, using: &random))
                 machine.shares.setPart(0)
                 for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -140,7 +140,7 @@ struct DividedPaceTests {
     }
 
     /// How many leave in this many seconds; the loop wakes up to a millisecond late.
-    private func sent(_ shares: inout PaceShares, _ member: Int, from start: Int64, seconds: Double, size: Int = 1) -> Int {
+    private func sent(_ shares: inout PaceArbiter, _ member: Int, from start: Int64, seconds: Double, size: Int = 1) -> Int {
         var now = start, count = 0
         while now < start + Int64(seconds * 1e9) {
             while shares.take(size, for: member, at: now) { count += size }
@@ -152,7 +152,7 @@ struct DividedPaceTests {
     @Test("a part is used up within 3 %, whatever the pace counts", arguments: [1, 10, 300, 1000])
     func reached(part: Int) {
         for (unit, size) in [(Batching.PaceUnit.requests, 1), (.targets, 1), (.targets, 5)] where size <= part {
-            var shares = PaceShares(Pace(pushes: 1000, intervalSeconds: 1), counting: unit)
+            var shares = PaceArbiter(Pace(pushes: 1000, intervalSeconds: 1), counting: unit)
             let member = shares.join(weight: 1)
             shares.setPart(part)
             let sent = sent(&shares, member, from: Self.second, seconds: 20, size: size)
@@ -162,7 +162,7 @@ struct DividedPaceTests {
 
     @Test("without a part nothing leaves; a part that grows makes up for nothing, and one that shrinks holds at once")
     func steps() {
-        var shares = PaceShares(Pace(pushes: 1000, intervalSeconds: 1), counting: .requests)
+        var shares = PaceArbiter(Pace(pushes: 1000, intervalSeconds: 1), counting: .requests)
         let member = shares.join(weight: 1)
         shares.setPart(0)
         let isTaken = shares.take(1, for: member, at: Self.second), next = shares.nextTime(for: member)
@@ -181,7 +181,7 @@ struct DividedPaceTests {
 
     @Test("what is used is what has left, so that of a pace by the hour others get what is free at once")
     func used() {
-        var shares = PaceShares(Pace(pushes: 100, intervalSeconds: 3600), counting: .requests)
+        var shares = PaceArbiter(Pace(pushes: 100, intervalSeconds: 3600), counting: .requests)
         let member = shares.join(weight: 1)
         #expect(shares.used(at: 0) == 100, "all of it, without a part")
         shares.setPart(100)
@@ -195,7 +195,7 @@ struct DividedPaceTests {
 
     @Test("of what left before the first part was set all may have left just now")
     func unknown() {
-        var shares = PaceShares(Pace(pushes: 100, intervalSeconds: 1), counting: .requests)
+        var shares = PaceArbiter(Pace(pushes: 100, intervalSeconds: 1), counting: .requests)
         let member = shares.join(weight: 1)
         #expect(sent(&shares, member, from: Self.second, seconds: 1) > 90)
         shares.setPart(10)
@@ -206,7 +206,7 @@ struct DividedPaceTests {
 
     @Test("a request that its part has no room for waits, says how much it needs, and holds up nobody")
     func least() {
-        var shares = PaceShares(Pace(pushes: 100, intervalSeconds: 1), counting: .targets)
+        var shares = PaceArbiter(Pace(pushes: 100, intervalSeconds: 1), counting: .targets)
         let (large, small) = (shares.join(weight: 1), shares.join(weight: 1))
         shares.setPart(20)
         #expect(shares.leastPart == 1)
@@ -234,7 +234,7 @@ struct DividedPaceTests {
         let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
         shared.setPart(0)
         var bench = Bench(pushes: 500) { $0.sharedPaces = [shared] }
-        bench.machine.paceShares = [shared.join()]
+        bench.machine.paceArbiter = [shared.join()]
         #expect(submitted(bench.advance(seconds: 1)).isEmpty && bench.machine.wait(at: bench.now) == .pace)
         #expect(bench.machine.nextWake(after: bench.now).map { $0 > bench.now.nanoseconds + Self.second } ?? true, "it need not ask")
         shared.setPart(50)

@@ -24,7 +24,7 @@ struct PaceSharesTests {
 
     /// Plays senders to their end; each wakes up to a millisecond late.
     private func play(_ pace: Pace, _ senders: [Sender], seed: UInt64 = 1) -> [Sender] {
-        var senders = senders, shares = PaceShares(pace, counting: .targets), random = SplitMix(seed: seed)
+        var senders = senders, shares = PaceArbiter(pace, counting: .targets), random = SplitMix(seed: seed)
         let all = senders.reduce(0) { $0 + $1.left }
         for place in senders.indices { senders[place].member = shares.join(weight: Double(senders[place].left) / Double(all)) }
         var going = Array(senders.indices)

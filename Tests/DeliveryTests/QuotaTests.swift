@@ -112,7 +112,7 @@ struct QuotaTests {
     }
 
     @Test("when it lasts as long as an outage may, the run stops with the service's reason, and nobody has failed")
-    func patience() {
+    func timeout() {
         var bench = bench()
         while bench.machine.end == nil {
             for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight {
@@ -196,17 +196,17 @@ struct QuotaTests {
 
     @Test("another loop waits as long")
     func otherLoops() {
-        let team = LoopGroup(control: SendControl(), largest: 2)
+        let loopGroup = LoopGroup(control: SendControl(), largest: 2)
         var bench = bench()
         for push in 1...10 { bench.answer(push, 200) }
-        #expect(team.hold(until: nil) == .min)
+        #expect(loopGroup.hold(until: nil) == .min)
         let end = bench.now.nanoseconds + 30_000_000_000
-        #expect(team.hold(until: end) == end && team.hold(until: end - 1) == end)
-        bench.machine.quota.join(until: team.hold(until: nil), at: bench.now.nanoseconds)
+        #expect(loopGroup.hold(until: end) == end && loopGroup.hold(until: end - 1) == end)
+        bench.machine.quota.join(until: loopGroup.hold(until: nil), at: bench.now.nanoseconds)
         let (seconds, pushes) = wait(&bench)
         #expect(seconds == 30 && pushes.count == 1)
         bench.answer(pushes[0], 200)
-        bench.machine.quota.join(until: team.hold(until: nil), at: bench.now.nanoseconds)
+        bench.machine.quota.join(until: loopGroup.hold(until: nil), at: bench.now.nanoseconds)
         #expect(submitted(bench.advance()).count == 10, "a hold that is over holds nobody")
     }
 }
@@ -245,7 +245,7 @@ struct RefusedLikeAllTests {
         }
     }
 
-    @Test("once a push was accepted, in this life or an earlier one, it concerns that push alone", arguments: [true, false])
+    @Test("once a push was accepted, in this epoch or an earlier one, it concerns that push alone", arguments: [true, false])
     func later(isEarlier: Bool) {
         var bench = bench { $0.earlier.hasAccepted = isEarlier }
         bench.advance()

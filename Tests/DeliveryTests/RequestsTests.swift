@@ -296,7 +296,7 @@ struct RequestsTests {
             $0.canaryPushes = 0
             $0.sharedPaces = shared
         }
-        loop.machine.paceShares = shared.map { $0.join() }
+        loop.machine.paceArbiter = shared.map { $0.join() }
         var times: [(seconds: Double, devices: Int)] = [], added = 0, left = pushes
         let start = loop.now.nanoseconds
         while left > 0 {

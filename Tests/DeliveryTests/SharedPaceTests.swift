@@ -7,7 +7,7 @@ import Testing
 struct SharedPaceTests {
     /// A run that tries to push whenever it is told to, up to `lateness` nanoseconds late; with its number of pushes.
     private struct Run {
-        var share: PaceShare
+        var share: PaceParticipant
         var lateness: Int64
         var wakesAt: Int64 = 0
         var pushes: [Int64] = []
@@ -107,7 +107,7 @@ struct SharedPaceTests {
     func machine() {
         let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
         var benches = (0..<2).map { _ in Bench(pushes: 500) { $0.pace = Pace(pushes: 80, intervalSeconds: 1) } }
-        for index in benches.indices { benches[index].machine.paceShares = [shared.join()] }
+        for index in benches.indices { benches[index].machine.paceArbiter = [shared.join()] }
         let times = play(&benches, milliseconds: 3_000)
         #expect(most(times[0] + times[1]) <= 100)
         #expect(times.allSatisfy { most($0) <= 80 && $0.count > 130 }, "\(times.map(\.count))")
@@ -118,8 +118,8 @@ struct SharedPaceTests {
         let shared = SharedPace(Pace(pushes: 50 * interval, intervalSeconds: interval))
         let slow = SharedPace(Pace(pushes: 10, intervalSeconds: 60))
         var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
-        benches[0].machine.paceShares = [shared.join(), slow.join()]
-        benches[1].machine.paceShares = [shared.join()]
+        benches[0].machine.paceArbiter = [shared.join(), slow.join()]
+        benches[1].machine.paceArbiter = [shared.join()]
         // The other begins while this one has been held back for seconds, and makes its next push.
         let times = play(&benches, milliseconds: 30_000, secondFrom: 5_991).flatMap(\.self)
         #expect(times.count > 1_000 && most(times) <= 51, "\(most(times)) in a second")
@@ -129,8 +129,8 @@ struct SharedPaceTests {
     func slowService() {
         let devices = SharedPace(Pace(pushes: 24, intervalSeconds: 1)), calls = SharedPace(Pace(pushes: 540, intervalSeconds: 60))
         var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
-        benches[0].machine.paceShares = [devices.join(weight: 0.5)]
-        benches[1].machine.paceShares = [calls.join(), devices.join(weight: 0.5)]
+        benches[0].machine.paceArbiter = [devices.join(weight: 0.5)]
+        benches[1].machine.paceArbiter = [calls.join(), devices.join(weight: 0.5)]
         let times = play(&benches, milliseconds: 100_000)
         #expect(most(times[0] + times[1]) <= 24)
         let minute = times[1].indices.map { first in times[1][first...].prefix { $0 < times[1][first] + 60 * second }.count }.max() ?? 0

@@ -102,20 +102,20 @@ struct StopLimitsTests {
 
     @Test("a limit that neither of two members passes alone is passed by the sum")
     func members() throws {
-        let control = SendControl(), team = LoopGroup(control: control, largest: 1)
-        let loop = try team.join(Wakeup())
+        let control = SendControl(), loopGroup = LoopGroup(control: control, largest: 1)
+        let loop = try loopGroup.join(Wakeup())
         var bench = busy(limits(.rejected, 10, after: 1000))
         for push in 1...60 { bench.answer(push, 413, "PayloadTooLarge") }
         for push in 61...499 { bench.answer(push, 200) }
         // What has been told before is replaced, not added to.
         for told in [[Outcome.accepted: 300, .rejected: 35], [.accepted: 458, .rejected: 40, .unknown: 70, .unsent: 9]] {
             control.noteElsewhere(told)
-            bench.machine.tallyOfOthers = team.exchange(bench.machine.tally, of: loop)
+            bench.machine.tallyOfOthers = loopGroup.exchange(bench.machine.tally, of: loop)
             bench.advance()
             #expect(reason(bench) == nil, "100 of 998")
         }
         control.noteElsewhere([.accepted: 458, .rejected: 42])
-        bench.machine.tallyOfOthers = team.exchange(bench.machine.tally, of: loop)
+        bench.machine.tallyOfOthers = loopGroup.exchange(bench.machine.tally, of: loop)
         #expect(submitted(bench.advance()).isEmpty, "judged before the next push")
         #expect(reason(bench)?.contains("102 of 1,000") == true)
     }
@@ -150,12 +150,12 @@ struct StopLimitsTests {
 
     @Test("what the loops count is told to all others")
     func exchange() throws {
-        let team = LoopGroup(control: SendControl(), largest: 3)
-        let (first, second, third) = (try team.join(Wakeup()), try team.join(Wakeup()), try team.join(Wakeup()))
-        #expect(team.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
-        #expect(team.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))
-        #expect(team.exchange(AnswerTally(accepted: 7), of: first) == AnswerTally(rejected: 2))
-        #expect(team.exchange(AnswerTally(), of: third) == AnswerTally(accepted: 7, rejected: 2))
+        let loopGroup = LoopGroup(control: SendControl(), largest: 3)
+        let (first, second, third) = (try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup()))
+        #expect(loopGroup.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
+        #expect(loopGroup.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))
+        #expect(loopGroup.exchange(AnswerTally(accepted: 7), of: first) == AnswerTally(rejected: 2))
+        #expect(loopGroup.exchange(AnswerTally(), of: third) == AnswerTally(accepted: 7, rejected: 2))
     }
 
     @Test("a run whose last answers pass a limit is finished: there is nothing left to stop")

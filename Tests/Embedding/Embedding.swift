@@ -17,13 +17,13 @@ struct Embedding {
         let log = EventLog()
         let planned = try plan(
             CampaignFile(arguments[2], in: project), for: .keeping,
-            PlanningAttendance(observer: Observer { log.note($0) }, cancellation: try Cancellation()), at: .now())
+            PlanOptions(observer: Observer { log.note($0) }, cancellation: try Cancellation()), at: .now())
         // What all runs of this program share.
         let context = SendingContext()
         let first = try Cancellation()
         let begun = try propose(planned.run, in: project, context).send(
-            attendance(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
-        let resumed = try proposeToGoOn(planned.run, in: project, context).send(attendance(context, try Cancellation(), log) { _ in })
+            options(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
+        let resumed = try proposeToGoOn(planned.run, in: project, context).send(options(context, try Cancellation(), log) { _ in })
         let outcomes = try planned.run.figures().outcomes
         let document = JSONValue.object(pairs: [
             ("planned", .integer(Int64(planned.run.plan.audience))), ("first", .string(name(begun.end))),
@@ -34,10 +34,10 @@ struct Embedding {
         print(document.text)
     }
 
-    private static func attendance(
+    private static func options(
         _ context: SendingContext, _ cancellation: Cancellation, _ log: EventLog, _ onSettled: @escaping @Sendable (Int) -> Void
-    ) -> RunAttendance {
-        RunAttendance(
+    ) -> RunOptions {
+        RunOptions(
             context: context,
             observer: Observer { event in
                 log.note(event)

@@ -13,7 +13,7 @@ final class Site {
     private var standIn: ServerProcess?
     private var front: ServerProcess?
     private var proxy: ServerProcess?
-    private var lives = 0
+    private var epochs = 0
 
     init(_ scenario: Scenario) throws {
         self.scenario = scenario
@@ -46,10 +46,10 @@ final class Site {
     // MARK: Servers
 
     private func startStandIn() throws {
-        // Each life has its own ledger: its connections are counted from one.
-        lives += 1
+        // Each epoch has its own ledger: its connections are counted from one.
+        epochs += 1
         standIn = try scenario.standIn.start(
-            scenario.options, scenario.front?.wire ?? .http2, port: standInPort, ledger: ledger(lives), in: folder.url.path)
+            scenario.options, scenario.front?.wire ?? .http2, port: standInPort, ledger: ledger(epochs), in: folder.url.path)
     }
 
     private func startFront() throws {
@@ -107,23 +107,23 @@ final class Site {
         /// seen, accepted or refused.
         var what: Substring
         var token: String
-        /// Different from those of other lives of the server.
+        /// Different from those of other epochs of the server.
         var connection: String
     }
 
     /// Everything that the stand-ins have noted so far.
     func entries() -> [Entry] {
-        (1...lives).flatMap { life in
-            let text = (try? String(contentsOfFile: ledger(life), encoding: .utf8)) ?? ""
+        (1...epochs).flatMap { epoch in
+            let text = (try? String(contentsOfFile: ledger(epoch), encoding: .utf8)) ?? ""
             // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
                 let words = line.split(separator: " ")
-                return words.count == 4 ? Entry(what: words[0], token: String(words[1]), connection: "\(life) \(words[2])") : nil
+                return words.count == 4 ? Entry(what: words[0], token: String(words[1]), connection: "\(epoch) \(words[2])") : nil
             }
         }
     }
 
-    private func ledger(_ life: Int) -> String { folder.url.appendingPathComponent("ledger-\(life)").path }
+    private func ledger(_ epoch: Int) -> String { folder.url.appendingPathComponent("ledger-\(epoch)").path }
 }
 
 extension Scenario.Fault {

@@ -4,7 +4,7 @@ import Runs
 extension LedgerConformance {
     static let calls: [Behaviour] = [
         Behaviour("calls are there as they were named, in their order, also for another process") { bench in
-            let open = try bench.run(of: 400, legs: [RunLeg(ids: 0..<300, service: 0), RunLeg(ids: 300..<400, service: 1)])
+            let open = try bench.run(of: 400, segments: [RunSegment(ids: 0..<300, service: 0), RunSegment(ids: 300..<400, service: 1)])
             let first = try open()
             try first.start()
             try first.take(0..<300)
@@ -41,7 +41,7 @@ extension LedgerConformance {
             try ledger.take(0..<3)
             try ledger.append(.state(.cancelled, cause: .cancelled, at: LedgerBench.noon))
             let error = try refused("a call of a cancelled run") { try ledger.append(.callsNamed([call("a", [0])])) }
-            try expect((error as? NotSending)?.isCancelled, true, "whether it says that it is cancelled")
+            try expect((error as? SendingRevoked)?.isCancelled, true, "whether it says that it is cancelled")
         },
         Behaviour("calls that are forgotten are gone, and no others") { bench in
             let ledger = try bench.sending(6)

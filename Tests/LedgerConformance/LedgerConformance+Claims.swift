@@ -47,9 +47,9 @@ extension LedgerConformance {
         Behaviour("legs in any order, claimed in parts of any size, come to everybody once") { bench in
             let ledger = try bench.sending(1000)
             var seen: [Int] = []
-            for (number, leg) in [600..<1000, 0..<250, 249..<601].enumerated() {
+            for (number, segment) in [600..<1000, 0..<250, 249..<601].enumerated() {
                 var size = 1
-                while let range = try ledger.lease(atMost: size, of: leg) {
+                while let range = try ledger.lease(atMost: size, of: segment) {
                     try ledger.take(range)
                     seen += range
                     size = (size * 7 + number) % 90 + 1

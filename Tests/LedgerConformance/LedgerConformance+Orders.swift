@@ -50,7 +50,7 @@ extension LedgerConformance {
             try other.append(.ordered(.cancel, at: LedgerBench.noon.adding(seconds: 9)))
             for entry in [RunEntry.claimed(3..<6, at: LedgerBench.noon), .reopened([0], resendsUnknown: true, at: .now())] {
                 let error = try refused("a claim of a run that is cancelled") { try sender.append(entry) }
-                try expect(error as? NotSending, NotSending(isCancelled: true), "\(error)")
+                try expect(error as? SendingRevoked, SendingRevoked(isCancelled: true), "\(error)")
             }
             try sender.append(.settled([[settled(0), settled(1)]]))
             try expect(sender.counts(), [.accepted: 2, .unknown: 1, .unsent: 3], "outcomes")
@@ -93,12 +93,12 @@ extension LedgerConformance {
         },
         Behaviour("what had been answered as each life but the first began is known, in order") { bench in
             let open = try bench.run(of: 20)
-            for life in 0..<3 {
+            for epoch in 0..<3 {
                 let ledger = try open()
                 try ledger.start()
                 try expect(
-                    ledger.answers(ofService: 0).beforeEpochs.map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
-                let ids = life * 4..<life * 4 + 4
+                    ledger.answers(ofService: 0).beforeEpochs.map(\.answers), (0..<epoch).map { ($0 + 1) * 4 }, "answers before lives")
+                let ids = epoch * 4..<epoch * 4 + 4
                 try ledger.take(ids)
                 try ledger.append(.settled([ids.map { settled($0) }]))
                 ledger.crash()
@@ -114,7 +114,7 @@ extension LedgerConformance {
             try first.append(.epochEnded)
             first.crash()
             let second = try open()
-            let older = try NewLife(after: second.status().epoch, reached: 3, claimed: 6, in: "sandbox")
+            let older = try NewEpoch(after: second.status().epoch, reached: 3, claimed: 6, in: "sandbox")
             try expect(second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated, "a life of what has reached fewer")
             try second.start(from: [.stopped])
         },

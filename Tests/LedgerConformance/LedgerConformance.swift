@@ -27,7 +27,7 @@ public struct LedgerConformance: Sendable {
     }
 
     /// All of them.
-    public static let behaviours = claims + calls + legs + outcomes + reading + lives + crashes + orders + ends
+    public static let behaviours = claims + calls + segments + outcomes + reading + epochs + crashes + orders + ends
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 
@@ -53,11 +53,11 @@ final class LedgerBench {
     /// Opens a planned run of this many recipients, repeatedly.
     /// - Parameters:
     ///   - waves: how many recipients are sent to together, wave after wave; empty if all are at once.
-    ///   - legs: if there are two services, their legs.
-    func run(of audience: Int, waves: [Int] = [], legs: [RunLeg] = []) throws -> LedgerConformance.Open {
+    ///   - segments: if there are two services, their segments.
+    func run(of audience: Int, waves: [Int] = [], segments: [RunSegment] = []) throws -> LedgerConformance.Open {
         var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .resend
-        if !legs.isEmpty {
+        if !segments.isEmpty {
             var second = ServiceSettings(environment: .named(FCM.production), topic: "shop-1a2b")
             second.serviceName = FCM().name
             settings.services.append(second)
@@ -71,7 +71,7 @@ final class LedgerBench {
             let first = plan.waves.last?.ids.upperBound ?? 0
             plan.waves.append(RunWave(ids: first..<first + count, zone: "Etc/UTC", due: Self.noon))
         }
-        plan.serviceLegs = legs
+        plan.serviceSegments = segments
         let open = try make(plan, (0..<audience).map { Self.recipient($0, ofService: plan.service(of: $0)) })
         made.append(open)
         return open
@@ -101,9 +101,9 @@ extension RunLedger {
     /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A process that is gone left `running` behind.
     func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
         try lockForSending(isSending: true)
-        let new = try NewLife(after: status().epoch, reached: reached(), claimed: claims().made, in: "sandbox")
+        let new = try NewEpoch(after: status().epoch, reached: reached(), claimed: claims().made, in: "sandbox")
         try expect(append(.epochNoted(new, at: moment)).beginning, .noted, "the beginning of an epoch")
-        try append(.epochBegan(new.life, at: moment, from: states))
+        try append(.epochBegan(new.epoch, at: moment, from: states))
         try expect(append(.epochConfirmed(givenUp: [])).beginning, .noted, "whether the epoch was confirmed")
     }
 

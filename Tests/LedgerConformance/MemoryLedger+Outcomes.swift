@@ -128,16 +128,18 @@ extension MemoryLedger {
         run.account.withLock { account in
             var seen: Set<String> = []
             return ServiceAnswers(
-                ofRetried: TokenEvidence(), beforeEpochs: account.beforeLives[has(.mixesTheAnswersOfServices) ? 0 : service, default: []],
+                ofRetried: TokenEvidence(), beforeEpochs: account.beforeEpochs[has(.mixesTheAnswersOfServices) ? 0 : service, default: []],
                 receipts: account.receipts[service, default: []].filter { seen.insert($0).inserted })
         }
     }
 
     // MARK: - Segments
 
-    func set(_ state: LegState, of leg: RunLeg) throws {
-        guard plan.legs.contains(leg) || has(.stopsAnything) else { throw Diagnostic("\(leg) is no leg") }
-        run.account.withLock { $0.legs[has(.stopsTheWrongLeg) ? 0 : leg.ids.lowerBound] = state == LegState() ? nil : state }
+    func set(_ state: SegmentState, of segment: RunSegment) throws {
+        guard plan.segments.contains(segment) || has(.stopsAnything) else { throw Diagnostic("\(segment) is no leg") }
+        run.account.withLock {
+            $0.segments[has(.stopsTheWrongSegment) ? 0 : segment.ids.lowerBound] = state == SegmentState() ? nil : state
+        }
     }
 
     // MARK: - Receipts

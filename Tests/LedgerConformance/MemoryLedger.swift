@@ -51,7 +51,7 @@ final class MemoryLedger: RunLedger {
         case .epochNoted(let epoch, _): return EntryYield(beginning: try note(epoch))
         case .epochConfirmed: try with { $0.noted?.previous = nil }
         case .epochEnded: try endEpoch()
-        case .claimsNoted(let made): try with { account in if account.noted?.life == own { account.noted?.claimed = made } }
+        case .claimsNoted(let made): try with { account in if account.noted?.epoch == own { account.noted?.claimed = made } }
         }
         return EntryYield()
     }
@@ -82,45 +82,45 @@ final class MemoryLedger: RunLedger {
 
     // MARK: - Epochs
 
-    private func note(_ life: NewLife) throws -> SendingHistory.Beginning {
+    private func note(_ epoch: NewEpoch) throws -> SendingHistory.Beginning {
         try with { account in
             if let known = account.noted {
-                let isKnown = life.seen == known.life || life.seen == known.previous
-                let isNewest = isKnown && life.reached >= known.reached && life.claimed >= known.claimed
-                guard isNewest || has(.followsAnyLife) else { return .isOutdated }
+                let isKnown = epoch.seen == known.epoch || epoch.seen == known.previous
+                let isNewest = isKnown && epoch.reached >= known.reached && epoch.claimed >= known.claimed
+                guard isNewest || has(.followsAnyEpoch) else { return .isOutdated }
             }
-            account.noted = MemoryRun.NotedLife(life: life.life, previous: life.seen, reached: life.reached, claimed: life.claimed)
+            account.noted = MemoryRun.NotedEpoch(epoch: epoch.epoch, previous: epoch.seen, reached: epoch.reached, claimed: epoch.claimed)
             return .noted
         }
     }
 
-    private func begin(_ life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    private func begin(_ epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         try with { account in
             guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
-            account.life = life
+            account.epoch = epoch
             if !account.claims.isEmpty {
                 let figures = account.figures(plan, run.fault)
                 for service in 0..<plan.serviceCount {
                     let evidence = figures.tokenEvidence(ofService: service, in: plan)
-                    guard evidence.answers > account.beforeLives[service]?.last?.answers ?? 0 else { continue }
-                    account.beforeLives[service, default: []].append(evidence)
+                    guard evidence.answers > account.beforeEpochs[service]?.last?.answers ?? 0 else { continue }
+                    account.beforeEpochs[service, default: []].append(evidence)
                 }
             }
-            if !has(.keepsStopsOfLegs) {
-                account.legs = account.legs.compactMapValues { state in state.heldUntil.map { LegState(heldUntil: $0) } }
+            if !has(.keepsStopsOfSegments) {
+                account.segments = account.segments.compactMapValues { state in state.heldUntil.map { SegmentState(heldUntil: $0) } }
             }
             let end = account.finishedAt
             Self.set(.running, nil, at: now, &account)
             if has(.keepsTheEnd) { account.finishedAt = end }
         }
-        ownEpoch.withLock { $0 = life }
+        ownEpoch.withLock { $0 = epoch }
     }
 
     private func endEpoch() throws {
         let (reached, claimed, own) = (try reached(), try claims().made, own)
         run.account.withLock { account in
-            guard account.noted?.life == own else { return }
+            guard account.noted?.epoch == own else { return }
             account.noted?.reached = reached
             account.noted?.claimed = claimed
         }
@@ -139,7 +139,7 @@ final class MemoryLedger: RunLedger {
     private func record(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         let own = own
         try with { account in
-            guard own.map({ $0 == account.life }) ?? true else { throw Diagnostic("another process has taken over") }
+            guard own.map({ $0 == account.epoch }) ?? true else { throw Diagnostic("another process has taken over") }
             guard expected?.contains(account.state) ?? true || has(.takesOrdersThatDoNotFit) else {
                 throw Diagnostic("the run is \(account.state)")
             }
@@ -161,17 +161,19 @@ final class MemoryLedger: RunLedger {
         run.account.withLock { RunClaims($0.claims, reopened: $0.reopened, skippedWaves: $0.skipped) }
     }
 
-    func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+    func lease(atMost limit: Int, of segment: Range<Int>) throws -> Range<Int>? {
         let claims = has(.leasesWhoIsClaimed) ? ClaimSet() : try claims().claimed
-        if has(.leasesIntoTheNextLeg) { return claims.next(atMost: limit, of: leg.lowerBound..<max(leg.lowerBound, plan.audience)) }
-        return claims.next(atMost: limit, of: has(.leasesBeyondTheLeg) ? leg : leg.clamped(to: 0..<plan.audience))
+        if has(.leasesIntoTheNextSegment) {
+            return claims.next(atMost: limit, of: segment.lowerBound..<max(segment.lowerBound, plan.audience))
+        }
+        return claims.next(atMost: limit, of: has(.leasesBeyondTheSegment) ? segment : segment.clamped(to: 0..<plan.audience))
     }
 
-    /// - Throws: `NotSending`.
+    /// - Throws: `SendingRevoked`.
     func checkSending(_ account: MemoryRun.Account) throws {
         guard let own, !has(.claimsAfterTheEnd) else { return }
-        if account.state == .cancelled { throw NotSending(isCancelled: true) }
-        if account.life != own { throw NotSending(isCancelled: false) }
+        if account.state == .cancelled { throw SendingRevoked(isCancelled: true) }
+        if account.epoch != own { throw SendingRevoked(isCancelled: false) }
     }
 
     private func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {

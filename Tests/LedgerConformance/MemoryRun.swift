@@ -22,13 +22,14 @@ public final class MemoryRun: Sendable {
 
     /// What a ledger may do wrong, to test that the behaviours notice it.
     public enum Fault: CaseIterable, Sendable {
-        case sharesTheRightToSend, beginsFromAnyState, followsAnyLife, keepsTheEnd
-        case leasesWhoIsClaimed, leasesBeyondTheLeg, leasesIntoTheNextLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd,
+        case sharesTheRightToSend, beginsFromAnyState, followsAnyEpoch, keepsTheEnd
+        case leasesWhoIsClaimed, leasesBeyondTheSegment, leasesIntoTheNextSegment, claimsTwice, keepsDeferrals, claimsAfterTheEnd,
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
         case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
-        case stopsAnything, stopsTheWrongLeg, keepsStopsOfLegs, countsOneServiceForAll, mixesTheAnswersOfServices, readsOneServiceForAll,
+        case stopsAnything, stopsTheWrongSegment, keepsStopsOfSegments, countsOneServiceForAll, mixesTheAnswersOfServices,
+            readsOneServiceForAll,
             forgetsReceipts, mixesReceipts
     }
 
@@ -37,17 +38,17 @@ public final class MemoryRun: Sendable {
         var state = RunState.planned
         var cause: StopCause?
         var startedAt: Timestamp?, finishedAt: Timestamp?
-        var life = ""
+        var epoch = ""
         var holder: Holder?
         var claims: [(ids: Range<Int>, at: Timestamp)] = []
         var reopened = 0
         var outcomes: [Int: Settlement] = [:]
         var skipped: Set<Int> = []
         /// By services.
-        var beforeLives: [Int: [TokenEvidence]] = [:]
-        /// By the first ids of legs.
-        var legs: [Int: LegState] = [:]
-        var noted: NotedLife?
+        var beforeEpochs: [Int: [TokenEvidence]] = [:]
+        /// By the first ids of segments.
+        var segments: [Int: SegmentState] = [:]
+        var noted: NotedEpoch?
         /// By services.
         var receipts: [Int: [String]] = [:]
         var calls: [NamedCall] = []
@@ -68,7 +69,7 @@ public final class MemoryRun: Sendable {
             var status = RunStatus(
                 state: isCutOff ? .stopped : state, cause: isCutOff ? .ledger(.processGone) : cause, startedAt: startedAt,
                 finishedAt: finishedAt)
-            (status.epoch, status.segments) = (life, legs)
+            (status.epoch, status.segments) = (epoch, segments)
             (status.isBeingSent, status.sendingSince) = (holder != nil, holder?.since)
             return status
         }
@@ -119,10 +120,10 @@ public final class MemoryRun: Sendable {
         var since: Int64?
     }
 
-    /// What is noted next to the run about its last life.
-    struct NotedLife {
-        var life: String
-        /// The one before, until the life is confirmed.
+    /// What is noted next to the run about its last epoch.
+    struct NotedEpoch {
+        var epoch: String
+        /// The one before, until the epoch is confirmed.
         var previous: String?
         var reached: Int
         var claimed: Int

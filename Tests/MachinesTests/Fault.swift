@@ -10,7 +10,7 @@ enum Fault: String, CaseIterable, Sendable {
     case killAndResumeHome = "kill-and-resume-home"
     /// A process is stopped for longer than others take to declare it dead, and then continues.
     case stopHelper = "stop-helper", stopHome = "stop-home"
-    /// The database shuts down at once, and is back after seconds; or does not answer for longer than members may
+    /// The database shuts down at once, and is back after seconds; or does not answer for longer than workers may
     /// submit without it.
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"
     /// The primary is gone, and the standby for which its commits waited takes over.
@@ -40,7 +40,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many members it kills, with their claims.
+    /// How many workers it kills, with their claims.
     var deaths: Int {
         switch self {
         case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections, .noRights, .fullDisk: 0
@@ -73,7 +73,7 @@ enum Fault: String, CaseIterable, Sendable {
     /// Whether home is gone, and needs `volley resume` to learn how the run ended.
     var endsHome: Bool { self == .killHome || self == .killAndResumeHome }
 
-    /// Longer than others take to declare a member dead.
+    /// Longer than others take to declare a worker dead.
     private static let silenceSeconds = 35.0
 
     /// Carries it out, and waits until it is over.
@@ -126,7 +126,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// Ends all connections of members, and lets them open none while a closure runs.
+    /// Ends all connections of workers, and lets them open none while a closure runs.
     private func withoutConnections(_ machines: Machines, _ body: () -> Void) throws {
         try machines.database.sql("ALTER ROLE volley CONNECTION LIMIT 2")
         try machines.database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'volley'")

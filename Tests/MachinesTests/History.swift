@@ -11,7 +11,7 @@ struct History: Sendable, CustomStringConvertible {
 
     var description: String { "\(fault.rawValue), \(moment.rawValue), seed \(seed)" }
 
-    /// How long others may take to continue a dead member's part; seconds.
+    /// How long others may take to continue a dead worker's part; seconds.
     private static let takeoverSeconds = 40.0
 
     /// Plays it.
@@ -76,7 +76,7 @@ struct History: Sendable, CustomStringConvertible {
     private func limits(_ setup: Machines.Setup) -> MachineJudge.Limits {
         // What a process sends in a third of a second, were it alone, and what it has claimed ahead of that.
         let claimed = MachineScale.pace / 3 + max(50, MachineScale.pace / 10)
-        // If a member never confirmed the database's new epoch, its claims are not known: all that it had leased, for a
+        // If a worker never confirmed the database's new epoch, its claims are not known: all that it had leased, for a
         // second, is unknown.
         let leased = fault == .killDuringRestart ? MachineScale.pace : 0
         let isCalm = fault == .none || fault == .clocksApart

@@ -174,8 +174,8 @@ final class Machines {
     /// What everybody said at the end, the store included: for what went wrong.
     var lastWords: [String] {
         let run = (try? database.sql("SELECT state, cause, conductor, to_timestamp(ended_at / 1000.0) FROM volley_run")) ?? ""
-        let members = try? database.sql("SELECT number, machine, beat, joined_at, dead_at FROM volley_sender ORDER BY number")
-        return ["the store: \(run)\n\(members ?? "")"] + Name.allCases.map { "\($0.rawValue) said: \(said($0).suffix(1200))" }
+        let workers = try? database.sql("SELECT number, machine, beat, joined_at, dead_at FROM volley_sender ORDER BY number")
+        return ["the store: \(run)\n\(workers ?? "")"] + Name.allCases.map { "\($0.rawValue) said: \(said($0).suffix(1200))" }
     }
 
     // MARK: - Waiting

@@ -35,8 +35,8 @@ extension ProjectFolder {
     func preview(
         _ file: String = "campaign.yaml", samples: Int? = nil, isJSON: Bool = false, isVerbose: Bool = false
     ) throws -> Said {
-        try said(isJSON: isJSON) { attendance in
-            var preview = try Planning.preview(campaign(file), samples: samples, attendance, at: .now())
+        try said(isJSON: isJSON) { options in
+            var preview = try Planning.preview(campaign(file), samples: samples, options, at: .now())
             // A line breaks where a person's does.
             for place in preview.notes.indices { preview.notes[place].text = named(preview.notes[place].text) }
             return isJSON ? preview.json.indentedText : preview.text(width: 100, colour: false, isVerbose: isVerbose)
@@ -46,8 +46,8 @@ extension ProjectFolder {
     /// `volley plan FILE`, without the lines about the run.
     /// - Parameter isJSON: `--json`; otherwise nothing is printed.
     func plan(_ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
-        try said(isJSON: isJSON) { attendance in
-            let planned = try Planning.plan(campaign(file), for: .keeping, attendance, at: .now())
+        try said(isJSON: isJSON) { options in
+            let planned = try Planning.plan(campaign(file), for: .keeping, options, at: .now())
             planned.run.close()
             return isJSON ? planned.preview.json.indentedText : nil
         }
@@ -55,8 +55,8 @@ extension ProjectFolder {
 
     /// `volley preview FILE --why WHO`.
     func explain(_ who: String, _ file: String = "campaign.yaml", isJSON: Bool = false) throws -> Said {
-        try said(isJSON: isJSON) { attendance in
-            var explanation = try Planning.explain(who, campaign(file), attendance, at: .now())
+        try said(isJSON: isJSON) { options in
+            var explanation = try Planning.explain(who, campaign(file), options, at: .now())
             for device in explanation.devices.indices {
                 for row in explanation.devices[device].rows.indices { shorten(&explanation.devices[device].rows[row]) }
             }
@@ -64,11 +64,11 @@ extension ProjectFolder {
         }
     }
 
-    private func said(isJSON: Bool, _ command: (PlanningAttendance) throws -> String?) throws -> Said {
+    private func said(isJSON: Bool, _ command: (PlanOptions) throws -> String?) throws -> Said {
         let shown = ShownDiagnostics()
-        let attendance = PlanningAttendance(observer: PlanningObserver { shown.add($0) }, cancellation: try Cancellation())
+        let options = PlanOptions(observer: PlanningObserver { shown.add($0) }, cancellation: try Cancellation())
         do {
-            let text = try command(attendance)
+            let text = try command(options)
             return Said(status: 0, output: lines(text.map { [$0] } ?? []), errors: lines(shown.all.map(\.description)))
         } catch {
             let mistakes = Diagnostics(explaining: error).all

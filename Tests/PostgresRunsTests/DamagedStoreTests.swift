@@ -18,13 +18,13 @@ struct DamagedStoreTests {
     /// A store with two runs that were sent in part, and with everything else that machines share; `run` is the one that gets damaged.
     private struct Place {
         let bench: StoreBench
-        let home: TemporaryFolder
+        let host: TemporaryFolder
 
         init() throws {
-            (bench, home) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder())
+            (bench, host) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder())
             try bench.passQuiet()
             for id in ["run", "other"] { try send(id) }
-            let list = SuppressionList(app: "shop", environment: "production", folder: home.path)
+            let list = SuppressionList(app: "shop", environment: "production", folder: host.path)
             _ = try list.add(at: noon) { entries in
                 for number in 1...3 { try entries.add(Target(normalized: token(number)), reason: "Unregistered", invalidSince: noon) }
             }
@@ -41,19 +41,21 @@ struct DamagedStoreTests {
         private func send(_ id: String) throws {
             var plan = SharedRun.plan(DamagedStoreTests.audience, waves: [1_000, 500])
             plan.id = id
-            let file = try StoreBench.file(plan, SharedRun.recipients(DamagedStoreTests.audience), in: home.path)
+            let file = try StoreBench.file(plan, SharedRun.recipients(DamagedStoreTests.audience), in: host.path)
             let ledger = try bench.store.publish(file)
             try ledger.append(.epochBegan("1-a", at: noon, from: [.planned]))
-            let other = try bench.another().open(id, in: RunsFolder("\(home.path)/member"))
+            let other = try bench.another().open(id, in: RunsFolder("\(host.path)/member"))
             try other.join()
             for part in 0..<4 {
                 let sender = part % 2 == 0 ? ledger : other
-                guard let ids = try sender.lease(atMost: 200, of: sender.plan.legs[0].ids) else { break }
+                guard let ids = try sender.lease(atMost: 200, of: sender.plan.segments[0].ids) else { break }
                 try sender.append(.claimed(ids, at: noon))
                 try sender.append(.settled([ids.dropLast(part).map { settled($0) }]))
             }
             try ledger.append(
-                .segment(ledger.plan.legs[ledger.plan.legs.count - 1], LegState(heldUntil: noon.adding(seconds: 60), cause: .cancelled)))
+                .segment(
+                    ledger.plan.segments[ledger.plan.segments.count - 1],
+                    SegmentState(heldUntil: noon.adding(seconds: 60), cause: .cancelled)))
             _ = try ledger.beat(answers: [0: [.accepted: 5]])
             try ledger.append(.state(.stopped, cause: .cancelled, at: noon.adding(seconds: 9)))
             try other.leave()
@@ -77,21 +79,21 @@ struct DamagedStoreTests {
             "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(bench.schema)' ORDER BY 1"
         ).compactMap { $0.first ?? nil }
         for table in tables { try bench.sql("CREATE TABLE intact_\(table) AS TABLE \(table)") }
-        let whole = try bench.another().open("other", in: RunsFolder("\(place.home.path)/member")).figures(withGroups: true)
+        let whole = try bench.another().open("other", in: RunsFolder("\(place.host.path)/member")).figures(withGroups: true)
         for seed in Damage.seeds(8) {
             Damage.announce(seed)
             try bench.sql("TRUNCATE \(tables.joined(separator: ", ")) CASCADE")
             for table in Self.inOrder(tables) {
                 try bench.sql("INSERT INTO \(table) OVERRIDING SYSTEM VALUE SELECT * FROM intact_\(table)")
             }
-            // A life counts only in the transaction that wrote it.
+            // An epoch counts only in the transaction that wrote it.
             try bench.sql("UPDATE volley_life SET written_by = pg_current_xact_id()::xid")
             var damage = RowDamage(seed: seed)
             try damage.apply(to: bench)
             for (name, use) in Self.uses(of: place) {
                 do { try use() } catch {
                     #expect(
-                        error is Diagnostic || error is StoreRefusal || error is NotSending,
+                        error is Diagnostic || error is StoreRefusal || error is SendingRevoked,
                         "seed \(seed), \(damage.what), \(name): \(type(of: error)) \(error)")
                     #expect(!"\(error)".contains(Self.token(2)), "seed \(seed), \(damage.what), \(name) shows a token")
                 }
@@ -100,9 +102,9 @@ struct DamagedStoreTests {
             guard damage.isOfRun else { continue }
             #expect(throws: Never.self, "seed \(seed), \(damage.what)") {
                 #expect(try bench.another().runs().contains { $0.id == "other" && $0.status.state == .stopped })
-                let other = try bench.another().open("other", in: RunsFolder("\(place.home.path)/member"))
+                let other = try bench.another().open("other", in: RunsFolder("\(place.host.path)/member"))
                 #expect(try other.figures(withGroups: true) == whole)
-                _ = try bench.another().fetch("other", into: RunsFolder("\(place.home.path)/of-\(seed)"))
+                _ = try bench.another().fetch("other", into: RunsFolder("\(place.host.path)/of-\(seed)"))
             }
         }
     }
@@ -114,7 +116,7 @@ struct DamagedStoreTests {
 
     /// Everything that is done with a store, each with connections of its own: one that is refused must not hide the next.
     private static func uses(of place: Place) -> [(name: String, use: () throws -> Void)] {
-        let bench = place.bench, folder = RunsFolder("\(place.home.path)/member"), own = RunsFolder(place.home.path)
+        let bench = place.bench, folder = RunsFolder("\(place.host.path)/member"), own = RunsFolder(place.host.path)
         let reading: [(String, (SharedLedger) throws -> Void)] = [
             ("status", { _ = try ($0.status(), $0.order(), $0.forgetting()) }),
             ("claims", { _ = try ($0.claims().claimed.count, $0.claims().made, $0.claims().skippedWaves) }),
@@ -136,8 +138,8 @@ struct DamagedStoreTests {
         ]
         let sending: [(String, (SharedLedger) throws -> Void)] = [
             ("join", { try $0.join() }), ("beat", { _ = try $0.beat(answers: [0: [.accepted: 6]], dividing: []) }),
-            ("conduct", { _ = try $0.becomeConductor() }),
-            ("claim", { if let ids = try $0.lease(atMost: 100, of: $0.plan.legs[0].ids) { try $0.append(.claimed(ids, at: noon)) } }),
+            ("conduct", { _ = try $0.becomeCoordinator() }),
+            ("claim", { if let ids = try $0.lease(atMost: 100, of: $0.plan.segments[0].ids) { try $0.append(.claimed(ids, at: noon)) } }),
             ("record", { try $0.append(.settled([[settled(799)]])) }), ("record lost", { _ = try $0.append(.lost(at: noon)) }),
             ("offer", { _ = try $0.offerAgain(resendsUnknown: [true], closing: []) }),
             ("doubtful", { try $0.claimDoubtful(at: noon) }),
@@ -147,9 +149,9 @@ struct DamagedStoreTests {
             ("leave", { try $0.leave() }),
         ]
         // One ledger for what follows one another, as in a process that sends.
-        let member = Result { try bench.another().open("run", in: folder) }
+        let worker = Result { try bench.another().open("run", in: folder) }
         return reading.map { name, use in (name, { try use(bench.another().open("run", in: folder)) }) }
-            + sending.map { name, use in (name, { try use(member.get()) }) }
+            + sending.map { name, use in (name, { try use(worker.get()) }) }
             + [
                 ("runs", { _ = try bench.another().runs().map(\.status.startedAt?.description) }),
                 (
@@ -161,7 +163,7 @@ struct DamagedStoreTests {
                     }
                 ),
                 ("pause", { _ = try bench.another().give(.pause, toRun: "run", in: own, at: noon) }),
-                ("fetch", { _ = try bench.another().fetch("run", into: RunsFolder("\(place.home.path)/away")) }),
+                ("fetch", { _ = try bench.another().fetch("run", into: RunsFolder("\(place.host.path)/away")) }),
                 ("fetch home", { _ = try bench.another().fetch("run", into: own) }),
                 (
                     "reached",

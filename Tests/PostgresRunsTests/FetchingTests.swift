@@ -12,23 +12,23 @@ import Testing
 struct FetchingTests {
     private static let audience = 5000
 
-    /// A run that one member has sent in part, and another one besides.
+    /// A run that one worker has sent in part, and another one besides.
     private struct Place {
         let bench: StoreBench
-        let home: TemporaryFolder
+        let host: TemporaryFolder
         let elsewhere: TemporaryFolder
-        let atHome: SharedLedger
+        let atHost: SharedLedger
         var away: RunsFolder { RunsFolder(elsewhere.path) }
 
         init(waves: [Int] = []) throws {
-            (bench, home, elsewhere) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder())
+            (bench, host, elsewhere) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder())
             let plan = SharedRun.plan(audience, waves: waves)
-            let file = try StoreBench.file(plan, SharedRun.recipients(audience), in: home.path)
+            let file = try StoreBench.file(plan, SharedRun.recipients(audience), in: host.path)
             try file.approve(RunApproval(name: "Ada", approvedAt: SharedRun.noon))
-            atHome = try bench.store.publish(file)
+            atHost = try bench.store.publish(file)
         }
 
-        func open() throws -> SharedLedger { try bench.another().open("run", in: RunsFolder("\(home.path)/member")) }
+        func open() throws -> SharedLedger { try bench.another().open("run", in: RunsFolder("\(host.path)/member")) }
 
         /// Claims a few thousand, settles most of them, and ends.
         func send(_ state: RunState = .stopped, cause: StopCause? = .cancelled) throws {
@@ -38,7 +38,7 @@ struct FetchingTests {
             try other.join()
             for part in 0..<6 {
                 let sender = part % 2 == 0 ? ledger : other
-                guard let ids = try sender.lease(atMost: 500, of: sender.plan.legs[0].ids) else { break }
+                guard let ids = try sender.lease(atMost: 500, of: sender.plan.segments[0].ids) else { break }
                 try sender.append(.claimed(ids, at: SharedRun.noon))
                 try sender.append(
                     .settled([
@@ -53,7 +53,8 @@ struct FetchingTests {
             }
             try ledger.append(
                 .segment(
-                    ledger.plan.legs[ledger.plan.legs.count - 1], LegState(heldUntil: SharedRun.noon.adding(seconds: 60), cause: .cancelled)
+                    ledger.plan.segments[ledger.plan.segments.count - 1],
+                    SegmentState(heldUntil: SharedRun.noon.adding(seconds: 60), cause: .cancelled)
                 ))
             try ledger.append(.state(state, cause: cause, at: SharedRun.noon.adding(seconds: 9)))
             try other.leave()
@@ -80,15 +81,15 @@ struct FetchingTests {
         try place.send()
         let fetched = try place.bench.another().fetch("run", into: place.away)
         #expect(fetched.isNew && fetched.place == place.away.place(of: "run") && fetched.audience == Self.audience)
-        let run = try RunFile(path: fetched.place, readOnly: true), home = place.atHome
+        let run = try RunFile(path: fetched.place, readOnly: true), host = place.atHost
         try run.checkUnchanged()
-        #expect(run.plan == home.plan && run.planDigest == home.replica.planDigest)
+        #expect(run.plan == host.plan && run.planDigest == host.replica.planDigest)
         #expect(try run.approval()?.name == "Ada")
-        #expect(try place.results(run) == place.results(home))
-        #expect(try run.claims().claimed == home.claims().claimed && fetched.claimed == home.claims().claimed.count)
-        #expect(try run.figures(withGroups: true) == home.figures(withGroups: true))
-        #expect(try run.status().end == home.status().end && run.status().end == fetched.status.end)
-        #expect(try run.status().segments == home.status().segments && !run.status().segments.isEmpty)
+        #expect(try place.results(run) == place.results(host))
+        #expect(try run.claims().claimed == host.claims().claimed && fetched.claimed == host.claims().claimed.count)
+        #expect(try run.figures(withGroups: true) == host.figures(withGroups: true))
+        #expect(try run.status().end == host.status().end && run.status().end == fetched.status.end)
+        #expect(try run.status().segments == host.status().segments && !run.status().segments.isEmpty)
         // One file, and nothing beside it.
         #expect(try Folder.names(in: place.elsewhere.path) == ["run.sqlite"])
     }
@@ -122,18 +123,18 @@ struct FetchingTests {
         #expect(error?.message.hasPrefix("the store is damaged: ") == true && error?.message.contains("journal") == true, "\(damage)")
         #expect(error?.remedy?.contains("Restore the database") == true)
         #expect(!place.away.holds("run"))
-        #expect(throws: Diagnostic.self, "\(damage)") { try place.atHome.fetch() }
+        #expect(throws: Diagnostic.self, "\(damage)") { try place.atHost.fetch() }
     }
 
     @Test("a fetched file is never sent: only the one that was planned is") func copy() throws {
         let place = try Place()
         try place.send()
         let run = try RunFile(path: place.bench.store.fetch("run", into: place.away).place)
-        for home in [nil, place.home.path, place.elsewhere.path, "/nowhere"] {
-            let error = #expect(throws: Diagnostic.self) { try run.checkPlace(home: home) }
+        for host in [nil, place.host.path, place.elsewhere.path, "/nowhere"] {
+            let error = #expect(throws: Diagnostic.self) { try run.checkPlace(home: host) }
             #expect(error?.message.hasPrefix("this file was fetched from the store at ") == true)
         }
-        try place.atHome.replica.checkPlace(home: place.home.path)
+        try place.atHost.replica.checkPlace(home: place.host.path)
     }
 
     @Test("a file that is there is brought up to date and never replaced") func upToDate() throws {
@@ -142,7 +143,7 @@ struct FetchingTests {
         try place.send(.finished, cause: nil)
         let later = try place.bench.store.fetch("run", into: place.away)
         #expect(!later.isNew && later.claimed > 0 && later.status.state == .finished)
-        #expect(try place.bench.store.fetch("run", into: RunsFolder(place.home.path)).claimed == later.claimed)
+        #expect(try place.bench.store.fetch("run", into: RunsFolder(place.host.path)).claimed == later.claimed)
         let other = try TemporaryFolder()
         try StoreBench.file(SharedRun.plan(3), SharedRun.recipients(3), in: other.path).close()
         let error = #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: RunsFolder(other.path)) }
@@ -150,25 +151,25 @@ struct FetchingTests {
         #expect(throws: Diagnostic.self) { try place.bench.store.fetch("no-run", into: place.away) }
     }
 
-    @Test("a run that members send is neither fetched nor removed, and one whose members are silent for long is") func members() throws {
+    @Test("a run that workers send is neither fetched nor removed, and one whose workers are silent for long is") func workers() throws {
         let place = try Place()
-        let member = try place.open()
-        try member.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
+        let worker = try place.open()
+        try worker.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
         let watcher = try place.open()
         // Another look each time sees another beat.
         let error = #expect(throws: Diagnostic.self) {
-            try watcher.requireAbsence(for: "fetched", silent: { _ in _ = try? member.beat(answers: [:]) }, pauseSeconds: 0)
+            try watcher.requireAbsence(for: "fetched", silent: { _ in _ = try? worker.beat(answers: [:]) }, pauseSeconds: 0)
         }
         #expect(error?.message.hasSuffix("and cannot be fetched meanwhile") == true)
-        #expect(throws: Diagnostic.self) { try place.bench.store.remove(place.atHome.run, "run") }
+        #expect(throws: Diagnostic.self) { try place.bench.store.remove(place.atHost.run, "run") }
         var now = 0.0, looks = 0
         try watcher.requireAbsence(for: "fetched", silent: { looks += $0.count }, pauseSeconds: 0) {
             now += 1
             return now
         }
         #expect(looks == 31)
-        #expect(try place.bench.store.runs()[0].members.isEmpty)
-        #expect(throws: NotSending.self) { try member.append(.claimed(0..<10, at: SharedRun.noon)) }
+        #expect(try place.bench.store.runs()[0].workers.isEmpty)
+        #expect(throws: SendingRevoked.self) { try worker.append(.claimed(0..<10, at: SharedRun.noon)) }
         #expect(try place.bench.store.fetch("run", into: place.away).status.state == .stopped)
     }
 
@@ -176,15 +177,15 @@ struct FetchingTests {
         let place = try Place()
         #expect(try place.bench.store.runs()[0].status.state == .planned)
         try place.send(.running, cause: nil)
-        let member = try place.open()
-        try member.join()
+        let worker = try place.open()
+        try worker.join()
         let run = try #require(try place.bench.store.runs().first)
         #expect(run.id == "run" && run.campaign == "spring-sale" && run.app == "shop" && run.isComplete)
         #expect(run.status.state == .running && run.audience == Self.audience)
-        #expect(run.claimed == (try place.atHome.claims().claimed.count))
-        #expect(run.members.count == 1 && run.members[0].isSilent && !run.members[0].isConductor)
+        #expect(run.claimed == (try place.atHost.claims().claimed.count))
+        #expect(run.workers.count == 1 && run.workers[0].isSilent && !run.workers[0].isCoordinator)
         #expect(run.bytes > Self.audience * 30)
-        try member.leave()
+        try worker.leave()
         #expect(try place.bench.store.runs()[0].status.cause == .ledger(.processGone))
     }
 
@@ -209,7 +210,7 @@ struct FetchingTests {
         try place.send()
         let error = #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away) }
         #expect(error?.remedy?.hasPrefix("Fetch it before, with `volley store fetch run`.") == true)
-        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunsFolder(place.home.path)) }
+        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunsFolder(place.host.path)) }
         _ = try store.fetch("run", into: place.away)
         try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
         #expect(try store.runs().isEmpty)
@@ -228,7 +229,7 @@ struct FetchingTests {
     @Test("a removal that was cut off leaves claims and outcomes, with which a plan that is published again goes on") func cutOff() throws {
         let place = try Place(), server = try PostgresServer.shared.get()
         try place.send()
-        let claims = try place.atHome.claims().claimed
+        let claims = try place.atHost.claims().claimed
         try server.sql(
             """
             SET search_path = \(place.bench.schema);
@@ -236,10 +237,10 @@ struct FetchingTests {
             """)
         #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: place.away) }
         let late = try place.bench.another()
-        let member = SharedLedger(late, run: place.atHome.run, replica: place.atHome.replica, scratch: nil)
-        let error = #expect(throws: Diagnostic.self) { try member.join() }
+        let worker = SharedLedger(late, run: place.atHost.run, replica: place.atHost.replica, scratch: nil)
+        let error = #expect(throws: Diagnostic.self) { try worker.join() }
         #expect(error?.message == "the run is no longer in the store")
-        _ = try late.publish(RunFile(path: "\(place.home.path)/run.sqlite"))
+        _ = try late.publish(RunFile(path: "\(place.host.path)/run.sqlite"))
         #expect(try place.open().claims().claimed == claims)
         #expect(try place.bench.store.fetch("run", into: place.away).claimed == claims.count)
     }

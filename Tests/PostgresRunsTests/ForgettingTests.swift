@@ -7,7 +7,7 @@ import Testing
 struct ForgettingTests {
     private typealias Row = CommitMemory.Row
 
-    @Test("a member misses what was acknowledged to it before the beat began, each thread by itself")
+    @Test("a worker misses what was acknowledged to it before the beat began, each thread by itself")
     func own() {
         var memory = CommitMemory()
         memory.beatBegins(of: "a", acknowledged: Row(claims: 2, outcomes: 1))
@@ -19,7 +19,7 @@ struct ForgettingTests {
         #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 3)], changes: 1) == 0)
     }
 
-    @Test("a member is a witness for others, for deaths and for what was ordered")
+    @Test("a worker is a survivor for others, for deaths and for what was ordered")
     func others() {
         var memory = CommitMemory()
         memory.beatBegins(of: "a", acknowledged: Row())
@@ -30,40 +30,41 @@ struct ForgettingTests {
         #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true), "d": Row()], changes: 5) == 0)
     }
 
-    @Test("after a database came up again nobody goes on before all living members have confirmed, and eleven seconds have passed")
-    func rollCall() {
-        var first = RollCall(publishedIn: 1)
+    @Test("after a database came up again nobody goes on before all living workers have confirmed, and eleven seconds have passed")
+    func recoveryBarrier() {
+        var first = RecoveryBarrier(publishedIn: 1)
         first.join("a")
         #expect(first.isOver(living: ["a"], at: 0), "nothing can have been forgotten")
-        var call = RollCall()
+        var call = RecoveryBarrier()
         #expect(!call.isOver(living: [], at: 100), "nobody has looked")
         #expect(call.look(new: 7, at: 100) == 7 && call.look(new: 8, at: 101) == 7)
-        call.confirm("a", life: 1, isWitness: true)
-        #expect(!call.present.contains("a") && !call.isWitnessed, "that was another life")
-        call.confirm("a", life: 7, isWitness: true)
+        call.confirm("a", epoch: 1, isSurvivor: true)
+        #expect(!call.present.contains("a") && !call.isSurvivorConfirmed, "that was another life")
+        call.confirm("a", epoch: 7, isSurvivor: true)
         #expect(!call.isOver(living: ["a", "b"], at: 200), "b has not confirmed")
         #expect(call.isOver(living: ["a"], at: 111) && !call.isOver(living: ["a"], at: 110.9), "b is on record as dead")
         call.join("c")
         #expect(call.isOver(living: ["a", "c"], at: 111), "who joins has nothing to miss")
     }
 
-    @Test("a life goes on only once a witness has confirmed it; when nobody is left who could, the run has to stop")
-    func witnesses() {
-        var call = RollCall()
+    @Test("an epoch goes on only once a survivor has confirmed it; when nobody is left who could, the run has to stop")
+    func survivors() {
+        var call = RecoveryBarrier()
         _ = call.look(new: 7, at: 100)
         call.join("c")
-        call.confirm("c", life: 7, isWitness: false)
+        call.confirm("c", epoch: 7, isSurvivor: false)
         #expect(!call.isOver(living: ["c"], at: 200), "it has nothing to compare")
-        #expect(!call.lacksWitnesses(0, at: 110.9) && call.lacksWitnesses(0, at: 111) && !call.lacksWitnesses(1, at: 200))
-        call.confirm("a", life: 7, isWitness: true)
-        #expect(call.isOver(living: ["a", "c"], at: 111) && !call.lacksWitnesses(0, at: 111))
-        #expect(!RollCall(publishedIn: 1).lacksWitnesses(0, at: 100) && !RollCall().lacksWitnesses(0, at: 100))
+        #expect(!call.lacksSurvivors(0, at: 110.9) && call.lacksSurvivors(0, at: 111) && !call.lacksSurvivors(1, at: 200))
+        call.confirm("a", epoch: 7, isSurvivor: true)
+        #expect(call.isOver(living: ["a", "c"], at: 111) && !call.lacksSurvivors(0, at: 111))
+        #expect(!RecoveryBarrier(publishedIn: 1).lacksSurvivors(0, at: 100) && !RecoveryBarrier().lacksSurvivors(0, at: 100))
     }
 
-    @Test("the run's file is a witness of what it has taken over, and of members that it knows")
+    @Test("the run's file is a survivor of what it has taken over, and of workers that it knows")
     func file() {
         var memory = CommitMemory([
-            FetchMark(sender: 4, lane: 0, number: 3), FetchMark(sender: 4, lane: 1, number: 2), FetchMark(sender: 9, lane: 0, number: 0),
+            FetchMark(sender: 4, writer: 0, number: 3), FetchMark(sender: 4, writer: 1, number: 2),
+            FetchMark(sender: 9, writer: 0, number: 0),
         ])
         let all = ["4": Row(claims: 3, outcomes: 5), "9": Row()]
         #expect(memory.missing(in: all) == 0)

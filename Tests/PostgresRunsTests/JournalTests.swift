@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresRuns
 
-@Suite("what members write")
+@Suite("what workers write")
 struct JournalTests {
     private static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
@@ -133,27 +133,27 @@ struct JournalTests {
         lent(0, [])
     }
 
-    @Test("of a stretch is given what was not claimed, the lowest first, and it is exhausted once all is claimed")
-    func stretches() {
-        var stretches = Stretches()
-        stretches.take(.init(ids: 10..<30, again: nil), besides: ClaimSet([14..<16]))
-        stretches.take(.init(ids: 50..<60, again: [SentAgain(id: 55, attempts: 2, mayHaveArrived: true)]))
-        #expect(stretches.next(atMost: 100, of: 0..<100) == 10..<14)
-        #expect(stretches.contain(16..<30) && !stretches.contain(10..<17))
-        stretches.remove(10..<14)
-        #expect(stretches.next(atMost: 5, of: 0..<100) == 16..<21 && stretches.next(atMost: 5, of: 28..<100) == 28..<30)
-        #expect(stretches.exhausted == [])
-        stretches.remove(16..<30)
-        stretches.removeAgain([55])
-        #expect(stretches.next(atMost: 5, of: 0..<100) == nil && stretches.exhausted == [10, 50])
+    @Test("of a leased range is given what was not claimed, the lowest first, and it is exhausted once all is claimed")
+    func leasedRanges() {
+        var leasedRanges = LeasedRanges()
+        leasedRanges.take(.init(ids: 10..<30, again: nil), besides: ClaimSet([14..<16]))
+        leasedRanges.take(.init(ids: 50..<60, again: [RepeatedRecipient(id: 55, attempts: 2, mayHaveArrived: true)]))
+        #expect(leasedRanges.next(atMost: 100, of: 0..<100) == 10..<14)
+        #expect(leasedRanges.contain(16..<30) && !leasedRanges.contain(10..<17))
+        leasedRanges.remove(10..<14)
+        #expect(leasedRanges.next(atMost: 5, of: 0..<100) == 16..<21 && leasedRanges.next(atMost: 5, of: 28..<100) == 28..<30)
+        #expect(leasedRanges.exhausted == [])
+        leasedRanges.remove(16..<30)
+        leasedRanges.removeAgain([55])
+        #expect(leasedRanges.next(atMost: 5, of: 0..<100) == nil && leasedRanges.exhausted == [10, 50])
     }
 
-    @Test("a member may settle what it has open, once; whom it gave back it may settle later")
+    @Test("a worker may settle what it has open, once; whom it gave back it may settle later")
     func own() {
         func settled(_ id: Int, _ outcome: Outcome = .accepted) -> Settlement {
             Settlement(recipient: id, outcome: outcome, settledAt: Self.noon)
         }
-        var own = OwnPushes()
+        var own = UnsettledPushes()
         own.open(1000..<1100)
         #expect(
             own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)]) && !own.contain([settled(1000), settled(1000)]))
@@ -166,14 +166,14 @@ struct JournalTests {
         own.open(5000..<7000)
         let all = own.settleAll([settled(1050)] + (5000..<7000).reversed().map { settled($0, $0 == 6000 ? .unsent : .accepted) })
         #expect(all && own.isIdle && own.contain([settled(6000)]))
-        let (again, strangers) = (own.settleAll([settled(5999)]), own.settleAll([settled(9)]))
-        #expect(!again && !strangers)
+        let (again, unclaimed) = (own.settleAll([settled(5999)]), own.settleAll([settled(9)]))
+        #expect(!again && !unclaimed)
         own.open(8000..<8002)
         let (twice, other) = (own.settleAll([settled(8000), settled(8000)]), own.settleAll([settled(8001)]))
         #expect(!twice && other)
     }
 
-    @Test("parts of a pace are the same after they were stored; what a member that is gone cannot have used is free at once")
+    @Test("parts of a pace are the same after they were stored; what a worker that is gone cannot have used is free at once")
     func parts() {
         var stored = DividedParts(text: "", limit: 90)
         #expect(stored.parts.beat(of: "1", number: 1, used: 0, wants: true) == 90)
@@ -189,7 +189,7 @@ struct JournalTests {
         #expect(stored.parts.beat(of: "2", number: 3, used: 0, wants: true) == 90)
     }
 
-    @Test("what had left a member that is gone counts, and what may have left it since its last beat", arguments: [0, 20, 80])
+    @Test("what had left a worker that is gone counts, and what may have left it since its last beat", arguments: [0, 20, 80])
     func gone(left: Int) {
         var stored = DividedParts(text: "", limit: 90)
         #expect(stored.parts.beat(of: "1", number: 1, used: left, left: left, wants: true) == 90)

@@ -20,8 +20,8 @@ struct PublishingTests {
 
     @Test("a plan is copied whole, with progress up to its audience; again, it is found", arguments: [0, 1, 999, 1000, 1001, 100_321])
     func whole(audience: Int) throws {
-        let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder()
-        let plan = SharedRun.plan(audience), file = try StoreBench.file(plan, SharedRun.recipients(audience), in: home.path)
+        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder()
+        let plan = SharedRun.plan(audience), file = try StoreBench.file(plan, SharedRun.recipients(audience), in: host.path)
         let seen = Mutex<[Int]>([])
         _ = try bench.store.publish(file) { count in seen.withLock { $0.append(count) } }
         let counts = seen.withLock { $0 }
@@ -62,12 +62,12 @@ struct PublishingTests {
     }
 
     @Test("what a publisher left in the middle is used by nobody, and the next one copies what is missing") func half() throws {
-        let server = try PostgresServer.shared.get(), bench = try StoreBench(server), home = try TemporaryFolder()
-        let plan = SharedRun.plan(20_000), file = try StoreBench.file(plan, SharedRun.recipients(20_000), in: home.path)
+        let server = try PostgresServer.shared.get(), bench = try StoreBench(server), host = try TemporaryFolder()
+        let plan = SharedRun.plan(20_000), file = try StoreBench.file(plan, SharedRun.recipients(20_000), in: host.path)
         _ = try bench.store.publish(file)
         try server.sql(
             "UPDATE \(bench.schema).volley_run SET is_published = false; DELETE FROM \(bench.schema).volley_block WHERE number % 3 = 1")
-        let error = #expect(throws: Diagnostic.self) { try bench.store.open(plan.id, in: RunsFolder(home.path)) }
+        let error = #expect(throws: Diagnostic.self) { try bench.store.open(plan.id, in: RunsFolder(host.path)) }
         #expect(error?.message == "there is no run \(plan.id) in the store")
         let ledger = try bench.another().publish(file)
         #expect(try recipients(bench, plan.id) == SharedRun.recipients(20_000))
@@ -75,9 +75,9 @@ struct PublishingTests {
     }
 
     @Test("two that publish a plan at the same moment make one run of it") func together() throws {
-        let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder()
+        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder()
         let plan = SharedRun.plan(101_000)
-        let path = try StoreBench.file(plan, SharedRun.recipients(101_000), in: home.path).path
+        let path = try StoreBench.file(plan, SharedRun.recipients(101_000), in: host.path).path
         let threads = try (0..<3).map { _ in
             try WorkerThread("publisher") { Result { _ = try bench.another().publish(RunFile(path: path, readOnly: false)) } }
         }
@@ -87,8 +87,8 @@ struct PublishingTests {
     }
 
     @Test("connections that break while a plan is copied cost time alone") func broken() throws {
-        let server = try PostgresServer.shared.get(), bench = try StoreBench(server), home = try TemporaryFolder()
-        let plan = SharedRun.plan(150_000), file = try StoreBench.file(plan, SharedRun.recipients(150_000), in: home.path)
+        let server = try PostgresServer.shared.get(), bench = try StoreBench(server), host = try TemporaryFolder()
+        let plan = SharedRun.plan(150_000), file = try StoreBench.file(plan, SharedRun.recipients(150_000), in: host.path)
         let isOver = Atomic(false), schema = bench.schema
         // Ends whoever copies into this store, again and again.
         let breaker = try WorkerThread("breaker") {
@@ -110,8 +110,8 @@ struct PublishingTests {
     }
 
     @Test("a run that was begun without the store is not put there, nor is one of another plan under the same id") func others() throws {
-        let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder(), other = try TemporaryFolder()
-        let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: home.path)
+        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder(), other = try TemporaryFolder()
+        let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: host.path)
         try file.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
         try file.append(.claimed(0..<3, at: SharedRun.noon))
         #expect(throws: Diagnostic.self) { try bench.store.publish(file) }
@@ -123,11 +123,11 @@ struct PublishingTests {
 
     @Test("a run that its store has lost is not put there anew, as others may have sent it; once all of it was fetched, its file knows all")
     func lost() throws {
-        let bench = try StoreBench(PostgresServer.shared.get()), home = try TemporaryFolder()
-        let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: home.path)
+        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder()
+        let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: host.path)
         #expect(try file.sharedSince() == nil)
         let ledger = try bench.store.publish(file)
-        try ledger.takeUp(life: "a", at: SharedRun.noon)
+        try ledger.takeUp(epoch: "a", at: SharedRun.noon)
         try ledger.fetch()
         #expect(try RunFile(path: file.path).sharedSince() != nil)
         let connection = try PostgresConnection.open(bench.address, Cancellation())
@@ -139,7 +139,7 @@ struct PublishingTests {
 
         let ended = try TemporaryFolder(), whole = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: ended.path)
         let again = try bench.store.publish(whole)
-        try again.takeUp(life: "a", at: SharedRun.noon)
+        try again.takeUp(epoch: "a", at: SharedRun.noon)
         #expect(try again.append(.finished(unless: { _ in nil }, at: SharedRun.noon)).objection == nil)
         try again.fetch()
         #expect(try whole.sharedSince() == nil)

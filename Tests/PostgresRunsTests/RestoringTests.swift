@@ -12,30 +12,30 @@ import Testing
 struct RestoringTests {
     private static let audience = 2000
 
-    /// A run that home sends, of which the database has seen the first hundred.
+    /// A run that the host sends, of which the database has seen the first hundred.
     private final class Place {
         let server = Result { try PostgresServer() }
         let bench: StoreBench
         let folder: TemporaryFolder
         let file: RunFile
-        var home: SharedLedger
+        var host: SharedLedger
         /// Everybody who may take part.
         private var ledgers: [SharedLedger] = []
-        let leg: Range<Int>
+        let segment: Range<Int>
 
         init() throws {
             bench = try StoreBench(server.get())
             folder = try TemporaryFolder()
             file = try StoreBench.file(SharedRun.plan(audience), SharedRun.recipients(audience), in: folder.path)
-            home = try bench.store.publish(file)
-            leg = home.plan.legs[0].ids
-            ledgers = [home]
-            try home.takeUp(life: "1-a", at: SharedRun.noon)
+            host = try bench.store.publish(file)
+            segment = host.plan.segments[0].ids
+            ledgers = [host]
+            try host.takeUp(epoch: "1-a", at: SharedRun.noon)
             try send(0..<100)
-            #expect(try home.beat(answers: [:])?.isCalm == true)
+            #expect(try host.beat(answers: [:])?.isCalm == true)
         }
 
-        /// Whoever is a member waits for the server to leave.
+        /// Whoever is a worker waits for the server to leave.
         deinit { for ledger in ledgers { ledger.unlock() } }
 
         private func kept(_ ledger: SharedLedger) -> SharedLedger {
@@ -43,31 +43,31 @@ struct RestoringTests {
             return ledger
         }
 
-        /// Home claims some, and settles them.
+        /// The host claims some, and settles them.
         func send(_ ids: Range<Int>) throws {
-            // A stretch has those of a second, of which fewer may be left; whoever is claimed is leased to nobody.
-            let leased = try #require(try home.lease(atMost: ids.count, of: leg))
+            // A leased range has those of a second, of which fewer may be left; whoever is claimed is leased to nobody.
+            let leased = try #require(try host.lease(atMost: ids.count, of: segment))
             #expect(leased.lowerBound == ids.lowerBound)
-            try home.append(.claimed(ids, at: SharedRun.noon))
-            try home.append(.settled([ids.map { RestoringTests.accepted($0) }]))
+            try host.append(.claimed(ids, at: SharedRun.noon))
+            try host.append(.settled([ids.map { RestoringTests.accepted($0) }]))
         }
 
         /// Another machine, which helps.
         func helper() throws -> SharedLedger { kept(try bench.another().open("run", in: RunsFolder("\(folder.path)/member"))) }
 
         /// The machine that has the file, after its process has ended.
-        func homeAgain() throws -> SharedLedger { kept(try bench.another().publish(file)) }
+        func hostAgain() throws -> SharedLedger { kept(try bench.another().publish(file)) }
 
-        /// Makes a backup. One for which the server is restarted begins a life of the database, which home witnesses.
+        /// Makes a backup. One for which the server is restarted begins an epoch of the database, which the host confirms.
         func backUp(_ backup: PostgresServer.Backup) throws {
             try server.get().backUp(backup, schema: bench.schema)
             guard backup == .cold else { return }
-            for _ in 0..<2 { _ = try beat(home) }
+            for _ in 0..<2 { _ = try beat(host) }
             try letQuietTimePass()
         }
 
         /// A beat, by a connection that may have been broken since the last one.
-        func beat(_ ledger: SharedLedger) throws -> MemberNews? {
+        func beat(_ ledger: SharedLedger) throws -> WorkerNews? {
             for _ in 0..<5 { if let news = try? ledger.beat(answers: [:]) { return news } }
             return try ledger.beat(answers: [:])
         }
@@ -77,12 +77,12 @@ struct RestoringTests {
         @discardableResult
         func sql(_ text: String) throws -> String { try server.get().sql("SET search_path = \(bench.schema); \(text)") }
 
-        /// Makes the life of the database older than those who were not heard of can be.
+        /// Makes the epoch of the database older than those who were not heard of can be.
         func letQuietTimePass() throws {
             try sql("UPDATE volley_life SET began_at = began_at - interval '11 s', written_by = pg_current_xact_id()::xid")
         }
 
-        /// Has a member bury all others.
+        /// Has a worker bury all others.
         func bury(_ ledger: SharedLedger) throws {
             for other in try #require(try beat(ledger)).others { _ = try ledger.declareDead(other.number, beat: other.beat) }
         }
@@ -108,18 +108,18 @@ struct RestoringTests {
         let next = try place.next
         #expect(try place.beat(newcomer)?.isCalm == false)
         try place.letQuietTimePass()
-        // Home may still come back.
+        // The host may still come back.
         #expect(try place.beat(newcomer)?.state == .running)
         try place.bury(newcomer)
         _ = try place.beat(newcomer)
         #expect(try place.beat(newcomer)?.state == .stopped)
         #expect(try place.cause == .ledger(.unwitnessed))
-        #expect(throws: NotSending(isCancelled: false)) { _ = try newcomer.lease(atMost: 100, of: place.leg) }
+        #expect(throws: SendingRevoked(isCancelled: false)) { _ = try newcomer.lease(atMost: 100, of: place.segment) }
         #expect(try place.next == next)
         #expect(try place.bench.store.runsToSend(ofApps: ["shop"]) == [])
     }
 
-    @Test("a member that was there before misses what was forgotten, and stops the run", arguments: PostgresServer.Backup.allCases)
+    @Test("a worker that was there before misses what was forgotten, and stops the run", arguments: PostgresServer.Backup.allCases)
     func somebodyLeft(backup: PostgresServer.Backup) throws {
         let place = try Place()
         try place.backUp(backup)
@@ -127,7 +127,7 @@ struct RestoringTests {
         try place.bringBack(backup)
         let newcomer = try place.helper()
         try newcomer.join()
-        _ = try place.beat(place.home)
+        _ = try place.beat(place.host)
         // A claim and outcomes.
         #expect(try place.cause == .ledger(.forgotten(entries: 2)))
         try place.letQuietTimePass()
@@ -139,44 +139,44 @@ struct RestoringTests {
     func cancelled() throws {
         let place = try Place()
         try place.backUp(.online)
-        _ = try place.home.lease(atMost: 200, of: place.leg)
-        try place.home.append(.claimed(100..<300, at: SharedRun.noon))
-        try place.home.append(.settled([(100..<250).map { Self.accepted($0) }]))
+        _ = try place.host.lease(atMost: 200, of: place.segment)
+        try place.host.append(.claimed(100..<300, at: SharedRun.noon))
+        try place.host.append(.settled([(100..<250).map { Self.accepted($0) }]))
         try place.bringBack(.online)
         let other = try place.helper()
         try other.append(.ordered(.cancel, at: SharedRun.noon))
         #expect(try place.cause == .cancelled)
-        #expect(try place.beat(place.home)?.state == .cancelled)
+        #expect(try place.beat(place.host)?.state == .cancelled)
         #expect(try place.cause == .ledger(.forgotten(entries: 2)))
-        // Whoever cancels it, too, takes nothing of that back, and what home knows can be recorded.
-        try place.home.append(.state(.cancelled, cause: .cancelled, at: SharedRun.noon))
+        // Whoever cancels it, too, takes nothing of that back, and what the host knows can be recorded.
+        try place.host.append(.state(.cancelled, cause: .cancelled, at: SharedRun.noon))
         #expect(try other.status().state == .cancelled && place.cause == .ledger(.forgotten(entries: 2)))
         #expect(try other.forgetting() == .forgotten(entries: 2))
-        try place.home.append(.settled([(250..<300).map { Self.accepted($0) }]))
-        try place.home.fetch()
+        try place.host.append(.settled([(250..<300).map { Self.accepted($0) }]))
+        try place.host.fetch()
         #expect(try place.file.claims().claimed.ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
     }
 
     @Test(
         "an entry is not written where the one before it was forgotten: nothing would show the gap", arguments: [0, 1],
         [RunState.running, .stopped, .cancelled])
-    func gap(lane: Int, state: RunState) throws {
+    func gap(writer: Int, state: RunState) throws {
         let place = try Place()
         try place.send(100..<300)
-        if state != .running { try place.home.append(.state(state, cause: .interrupted, at: SharedRun.noon)) }
+        if state != .running { try place.host.append(.state(state, cause: .interrupted, at: SharedRun.noon)) }
         // As if it had been forgotten after its answer was sent.
         try place.sql(
             """
-            DELETE FROM volley_journal j WHERE lane = \(lane)
+            DELETE FROM volley_journal j WHERE lane = \(writer)
                 AND number = (SELECT max(number) FROM volley_journal WHERE lane = j.lane)
             """)
-        if lane == 0 {
-            let refusal = NotSending(isCancelled: state == .cancelled)
-            #expect(throws: refusal) { try place.home.append(.claimed(300..<310, at: SharedRun.noon)) }
-            _ = try place.beat(place.home)
+        if writer == 0 {
+            let refusal = SendingRevoked(isCancelled: state == .cancelled)
+            #expect(throws: refusal) { try place.host.append(.claimed(300..<310, at: SharedRun.noon)) }
+            _ = try place.beat(place.host)
         } else {
             // What is known can be recorded of a run that says what is missing.
-            try place.home.append(.settled([(100..<110).map { Self.accepted($0) }]))
+            try place.host.append(.settled([(100..<110).map { Self.accepted($0) }]))
         }
         #expect(try place.cause == .ledger(.forgotten(entries: 1)))
     }
@@ -192,10 +192,10 @@ struct RestoringTests {
         try place.letQuietTimePass()
         #expect(try place.beat(newcomer)?.isCalm == false)
         // It compares with the first beat, and says so with the next one.
-        for _ in 0..<2 { _ = try place.beat(place.home) }
+        for _ in 0..<2 { _ = try place.beat(place.host) }
         #expect(try place.beat(newcomer)?.isCalm == true)
-        #expect(try newcomer.lease(atMost: 100, of: place.leg)?.lowerBound == 100)
-        // From now on the newcomer is a witness as well.
+        #expect(try newcomer.lease(atMost: 100, of: place.segment)?.lowerBound == 100)
+        // From now on the newcomer is a survivor as well.
         _ = try place.beat(newcomer)
         server.stop(isOrderly: isOrderly)
         try server.start()
@@ -206,7 +206,7 @@ struct RestoringTests {
     }
 
     @Test(
-        "the run's file is a witness of a run that had stopped, unless it was begun again in what was forgotten", arguments: [false, true])
+        "the run's file is a survivor of a run that had stopped, unless it was begun again in what was forgotten", arguments: [false, true])
     func file(isBegunAgain: Bool) throws {
         let place = try Place(), server = try place.server.get()
         func stop(_ ledger: SharedLedger) throws {
@@ -214,22 +214,22 @@ struct RestoringTests {
             try ledger.leave()
             try ledger.fetch()
         }
-        try stop(place.home)
+        try stop(place.host)
         if isBegunAgain {
             try place.backUp(.cold)
-            place.home = try place.homeAgain()
-            try place.home.takeUp(life: "2-b", after: "1-a", at: SharedRun.noon)
+            place.host = try place.hostAgain()
+            try place.host.takeUp(epoch: "2-b", after: "1-a", at: SharedRun.noon)
             try place.send(100..<300)
             try place.bringBack(.cold)
         } else {
             server.stop()
             try server.start()
         }
-        let again = try place.homeAgain()
-        try again.takeUp(life: "3-c", after: isBegunAgain ? "2-b" : "1-a", at: SharedRun.noon)
+        let again = try place.hostAgain()
+        try again.takeUp(epoch: "3-c", after: isBegunAgain ? "2-b" : "1-a", at: SharedRun.noon)
         try place.letQuietTimePass()
         #expect(try place.beat(again)?.isCalm == !isBegunAgain)
-        // Its last member is not there any more.
+        // Its last worker is not there any more.
         #expect(try place.cause == (isBegunAgain ? .ledger(.forgotten(entries: 1)) : nil))
     }
 
@@ -238,15 +238,15 @@ struct RestoringTests {
         let place = try Place()
         try place.backUp(.online)
         try place.send(100..<300)
-        try place.home.fetch()
+        try place.host.fetch()
         try place.send(300..<400)
         try place.bringBack(.online)
-        _ = try place.beat(place.home)
+        _ = try place.beat(place.host)
         #expect(try place.cause == .ledger(.forgotten(entries: 4)))
         // It keeps what it has claimed itself, whatever the store knows.
-        try place.home.fetch()
+        try place.host.fetch()
         #expect(try place.file.claims().claimed.ranges == [0..<400])
-        try place.home.leave()
+        try place.host.leave()
         // Somebody has taken on, in what was forgotten, who was sent to already, and others.
         let other = try place.helper()
         try other.join()
@@ -257,14 +257,14 @@ struct RestoringTests {
         try other.leave()
         let cause = StopCause.ledger(.forgotten(entries: 4)).json.text
         try place.sql("UPDATE volley_run SET state = 'stopped', cause = '\(cause)'")
-        let again = try place.homeAgain()
+        let again = try place.hostAgain()
         #expect(try again.forgetting() == .forgotten(entries: 4))
         for order in RunOrder.allCases { #expect(throws: Diagnostic.self) { try again.append(.ordered(order, at: SharedRun.noon)) } }
-        try again.takeUp(life: "2-b", after: "1-a", at: SharedRun.noon)
+        try again.takeUp(epoch: "2-b", after: "1-a", at: SharedRun.noon)
         #expect(try again.status().state == .stopped)
         #expect(throws: Diagnostic.self) { try again.append(.epochBegan("2-b", at: SharedRun.noon, from: [.stopped])) }
         try again.leave()
-        try again.takeHome(at: SharedRun.noon)
+        try again.takeBack(at: SharedRun.noon)
         #expect(try place.file.goesOnWithoutStore())
         #expect(try place.file.claims().claimed.ranges == [0..<500])
         let outcomes = try place.file.settlements(of: 0..<500)
@@ -272,7 +272,7 @@ struct RestoringTests {
         #expect((0..<300).allSatisfy { outcomes[$0]?.outcome == .accepted })
         #expect((300..<400).allSatisfy { outcomes[$0]?.outcome == .unknown })
         #expect((400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted } && (450..<500).allSatisfy { outcomes[$0] == nil })
-        #expect(try place.file.lease(atMost: 10, of: place.leg) == 500..<510)
+        #expect(try place.file.lease(atMost: 10, of: place.segment) == 500..<510)
         // What the store has is older than what will be in the file.
         #expect(throws: Diagnostic.self) { _ = try place.bench.another().fetch("run", into: RunsFolder("\(place.folder.path)/elsewhere")) }
     }
@@ -280,10 +280,10 @@ struct RestoringTests {
     @Test("a store that was restored to before a run was published does not get it again")
     func publishedAgain() throws {
         let place = try Place()
-        try place.home.fetch()
+        try place.host.fetch()
         try place.sql("UPDATE volley_run SET is_published = false, state = 'planned', life = ''")
-        #expect(throws: Diagnostic.self) { _ = try place.homeAgain() }
+        #expect(throws: Diagnostic.self) { _ = try place.hostAgain() }
         try place.sql("DELETE FROM volley_run")
-        #expect(throws: Diagnostic.self) { _ = try place.homeAgain() }
+        #expect(throws: Diagnostic.self) { _ = try place.hostAgain() }
     }
 }

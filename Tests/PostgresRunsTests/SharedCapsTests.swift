@@ -27,7 +27,7 @@ struct SharedCapsTests {
             Recipient(token: Target(normalized: Self.target($0)), registrationID: "", alias: "", language: "de", fields: [])
         }
         let ledger = try bench.store.publish(try StoreBench.file(plan, recipients, in: folder.path))
-        try ledger.takeUp(life: "1-a", at: Self.noon)
+        try ledger.takeUp(epoch: "1-a", at: Self.noon)
         return ledger
     }
 
@@ -38,43 +38,43 @@ struct SharedCapsTests {
         return ids
     }
 
-    @Test("what the machine with the file found, the others leave out; after a pause, an end of it or a new life they wait for news")
+    @Test("what the machine with the file found, the others leave out; after a pause, an end of it or a new epoch they wait for news")
     func shared() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), folder = try TemporaryFolder()
-        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunsFolder(folder.path))
-        try member.join()
-        #expect(try member.cappedIDs() == nil)
-        #expect(try member.beat(answers: [:])?.knowsCapped == false)
+        let host = try publish(folder, bench), worker = try bench.another().open("run", in: RunsFolder(folder.path))
+        try worker.join()
+        #expect(try worker.cappedIDs() == nil)
+        #expect(try worker.beat(answers: [:])?.knowsCapped == false)
 
         let wanted = [0, 7, 999, 1000, 2499], targets = Set(wanted.map(Self.target))
-        #expect(try ids(home.shareCapped { targets.contains(String(decoding: $0, as: UTF8.self)) }) == wanted)
-        #expect(try ids(member.cappedIDs()) == wanted)
-        #expect(try member.beat(answers: [:])?.knowsCapped == true)
-        _ = try home.shareCapped(nil)
-        #expect(try ids(member.cappedIDs()) == [])
+        #expect(try ids(host.shareCapped { targets.contains(String(decoding: $0, as: UTF8.self)) }) == wanted)
+        #expect(try ids(worker.cappedIDs()) == wanted)
+        #expect(try worker.beat(answers: [:])?.knowsCapped == true)
+        _ = try host.shareCapped(nil)
+        #expect(try ids(worker.cappedIDs()) == [])
 
-        try home.append(.ordered(.pause, at: Self.noon))
-        #expect(try member.cappedIDs() == nil)
-        _ = try home.shareCapped(nil)
-        try home.append(.ordered(.goOn, at: Self.noon))
-        #expect(try member.beat(answers: [:])?.knowsCapped == false)
-        _ = try home.shareCapped(nil)
-        try home.append(.state(.stopped, cause: .interrupted, at: Self.noon))
-        #expect(try member.cappedIDs() != nil)
-        try home.append(.epochBegan("2-b", at: Self.noon, from: [.stopped]))
-        #expect(try member.cappedIDs() == nil)
+        try host.append(.ordered(.pause, at: Self.noon))
+        #expect(try worker.cappedIDs() == nil)
+        _ = try host.shareCapped(nil)
+        try host.append(.ordered(.goOn, at: Self.noon))
+        #expect(try worker.beat(answers: [:])?.knowsCapped == false)
+        _ = try host.shareCapped(nil)
+        try host.append(.state(.stopped, cause: .interrupted, at: Self.noon))
+        #expect(try worker.cappedIDs() != nil)
+        try host.append(.epochBegan("2-b", at: Self.noon, from: [.stopped]))
+        #expect(try worker.cappedIDs() == nil)
     }
 
-    @Test("a machine that was declared dead, or is behind a life, says nothing more")
+    @Test("a machine that was declared dead, or is behind an epoch, says nothing more")
     func fenced() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), folder = try TemporaryFolder()
-        let home = try publish(folder, bench), member = try bench.another().open("run", in: RunsFolder(folder.path))
-        try member.join()
-        _ = try home.shareCapped(nil)
-        let silent = try #require(try member.beat(answers: [:])?.others.first)
-        #expect(try member.declareDead(silent.number, beat: silent.beat))
-        #expect(throws: NotSending(isCancelled: false)) { _ = try home.shareCapped { _ in true } }
-        #expect(try ids(member.cappedIDs()) == [])
+        let host = try publish(folder, bench), worker = try bench.another().open("run", in: RunsFolder(folder.path))
+        try worker.join()
+        _ = try host.shareCapped(nil)
+        let silent = try #require(try worker.beat(answers: [:])?.others.first)
+        #expect(try worker.declareDead(silent.number, beat: silent.beat))
+        #expect(throws: SendingRevoked(isCancelled: false)) { _ = try host.shareCapped { _ in true } }
+        #expect(try ids(worker.cappedIDs()) == [])
     }
 
     @Test("ids come back as they were, and what is no such set is refused")

@@ -11,7 +11,7 @@ import Testing
 @Suite("runs in the store")
 struct SharedLedgerTests {
     @Test(
-        "a run in the store does what every ledger must do, also for members that have only the store",
+        "a run in the store does what every ledger must do, also for workers that have only the store",
         arguments: LedgerConformance.behaviours)
     func conformance(behaviour: LedgerConformance.Behaviour) throws {
         let conformance = LedgerConformance { plan, recipients in

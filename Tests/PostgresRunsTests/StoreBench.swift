@@ -26,13 +26,13 @@ struct StoreBench {
         store = try Store.open(address, asked: Cancellation())
     }
 
-    /// Begins a life of the database, unless it has one, and lets so much of it pass that times of schedules may be claimed (`FiringRoll`).
+    /// Begins an epoch of the database, unless it has one, and lets so much of it pass that times of schedules may be claimed (`FiringBarrier`).
     func passQuiet() throws {
-        _ = try store.databaseLife()
+        _ = try store.databaseEpoch()
         try sql("UPDATE volley_life SET began_at = began_at - interval '31 s', written_by = pg_current_xact_id()::xid")
     }
 
-    /// What is left of a life when the database has forgotten.
+    /// What is left of an epoch when the database has forgotten.
     func forgetLife() throws { try sql("DELETE FROM volley_life; DELETE FROM volley_present") }
 
     /// Runs SQL in the schema.
@@ -53,9 +53,9 @@ struct StoreBench {
     }
 
     /// Sorts recipients that come in the order of ids.
-    private static func sorter(of plan: RunPlan) -> LegSorter {
+    private static func sorter(of plan: RunPlan) -> SegmentSorter {
         var id = -1
-        return LegSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
+        return SegmentSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
             id += 1
             return plan.waves.firstIndex { $0.ids.contains(id) } ?? 0
         }

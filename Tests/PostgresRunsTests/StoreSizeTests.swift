@@ -85,18 +85,18 @@ struct StoreSize {
             fields: ["Ada \(id % 1000)"])
     }
 
-    /// Claims and settles everybody as a member does.
+    /// Claims and settles everybody as a worker does.
     func send(in plan: RunPlan) throws {
-        let member = try store.open(plan.id, in: RunsFolder("\(folder.path)/member"))
-        try member.append(.epochBegan("life-1", at: .now(), from: [.planned]))
+        let worker = try store.open(plan.id, in: RunsFolder("\(folder.path)/member"))
+        try worker.append(.epochBegan("life-1", at: .now(), from: [.planned]))
         var now = Timestamp.now().epochMilliseconds
-        while let ids = try member.lease(atMost: Self.claim, of: 0..<plan.audience) {
+        while let ids = try worker.lease(atMost: Self.claim, of: 0..<plan.audience) {
             now += 10
-            try member.append(.claimed(ids, at: Timestamp(epochMilliseconds: now)))
-            try member.append(.settled([ids.map { Self.settlement($0, at: now) }]))
+            try worker.append(.claimed(ids, at: Timestamp(epochMilliseconds: now)))
+            try worker.append(.settled([ids.map { Self.settlement($0, at: now) }]))
         }
-        try member.append(.state(.finished, at: .now()))
-        try member.leave()
+        try worker.append(.state(.finished, at: .now()))
+        try worker.leave()
     }
 
     private static func settlement(_ id: Int, at now: Int64) -> Settlement {

@@ -13,22 +13,22 @@ struct UnansweredCommitTests {
     private struct Bench {
         private let claims: WorkerThread<Result<Int, any Error>>
         private let isEnough: Cancellation
-        let members: SharedMembersTests.Bench
-        /// The last to go: members leave before.
+        let workers: SharedWorkersTests.Bench
+        /// The last to go: workers leave before.
         let server: PostgresServer
 
         init() throws {
             let server = try PostgresServer()
-            let members = try SharedMembersTests.Bench(of: 20_000, in: StoreBench(server)), isEnough = try Cancellation(),
-                home = members.home
-            (self.server, self.members, self.isEnough) = (server, members, isEnough)
+            let workers = try SharedWorkersTests.Bench(of: 20_000, in: StoreBench(server)), isEnough = try Cancellation(),
+                host = workers.host
+            (self.server, self.workers, self.isEnough) = (server, workers, isEnough)
             try server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
             try server.sql("SELECT pg_reload_conf()")
             claims = try WorkerThread("claim") {
                 Result {
                     var count = 0
                     while !isEnough.isRequested, count < 20_000 {
-                        try home.append(.claimed(count..<count + 1, at: SharedMembersTests.noon))
+                        try host.append(.claimed(count..<count + 1, at: SharedWorkersTests.noon))
                         count += 1
                     }
                     return count
@@ -50,9 +50,9 @@ struct UnansweredCommitTests {
         /// Lets commits wait for no standby any more, and ends claiming some entries later.
         /// - Returns: how many recipients were claimed.
         func goOn() throws -> Int {
-            let before = members.home.claiming.confirmed, end = ContinuousClock.now + .seconds(15)
+            let before = workers.host.claiming.confirmed, end = ContinuousClock.now + .seconds(15)
             try release()
-            while members.home.claiming.confirmed < before + 3, ContinuousClock.now < end { _ = try server.sql("SELECT 1") }
+            while workers.host.claiming.confirmed < before + 3, ContinuousClock.now < end { _ = try server.sql("SELECT 1") }
             isEnough.request()
             return try claims.join().get()
         }
@@ -70,7 +70,7 @@ struct UnansweredCommitTests {
 
         /// Claims in the journal, and the last number of the thread that made them.
         func journal() throws -> String {
-            try server.sql("SELECT count(*), max(number) FROM \(members.bench.schema).volley_journal WHERE lane = 0 AND kind = 1")
+            try server.sql("SELECT count(*), max(number) FROM \(workers.bench.schema).volley_journal WHERE lane = 0 AND kind = 1")
         }
     }
 
@@ -78,25 +78,25 @@ struct UnansweredCommitTests {
     func cut() throws {
         let bench = try Bench()
         defer { bench.end() }
-        let process = try bench.waiting(), confirmed = bench.members.home.claiming.confirmed
+        let process = try bench.waiting(), confirmed = bench.workers.host.claiming.confirmed
         #expect(try bench.server.sql("SELECT pg_terminate_backend(\(process), 8000)") == "t")
-        #expect(bench.members.home.claiming.confirmed == confirmed, "nobody has answered")
+        #expect(bench.workers.host.claiming.confirmed == confirmed, "nobody has answered")
         #expect(try bench.journal() == "\(confirmed + 1)|\(confirmed + 1)", "but it is there")
         let count = try bench.goOn()
         #expect(try bench.journal() == "\(count)|\(count)")
-        #expect(try bench.members.home.claims().claimed.ranges == [0..<count])
+        #expect(try bench.workers.host.claims().claimed.ranges == [0..<count])
     }
 
     @Test("one that is answered although the wait for a standby was cancelled counts as unanswered, and the next try waits again")
     func cancelled() throws {
         let bench = try Bench()
         defer { bench.end() }
-        let process = try bench.waiting(), confirmed = bench.members.home.claiming.confirmed
+        let process = try bench.waiting(), confirmed = bench.workers.host.claiming.confirmed
         #expect(try bench.server.sql("SELECT pg_cancel_backend(\(process))") == "t")
         _ = try bench.waiting(besides: process)
-        #expect(bench.members.home.claiming.confirmed == confirmed)
+        #expect(bench.workers.host.claiming.confirmed == confirmed)
         let count = try bench.goOn()
         #expect(try bench.journal() == "\(count)|\(count)")
-        #expect(try bench.members.home.claims().claimed.ranges == [0..<count])
+        #expect(try bench.workers.host.claims().claimed.ranges == [0..<count])
     }
 }

@@ -87,7 +87,7 @@ struct GetuiListTests {
     }
 
     @Test("use a task for less time than Getui keeps it, which is as long as the message lives")
-    func life() throws {
+    func lifetime() throws {
         func seconds(_ expiration: Int64?) -> Double? {
             getui.request(options { $0.expiration = expiration }).keptTexts?.usableSeconds(1_000_000)
         }

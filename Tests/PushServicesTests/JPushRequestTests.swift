@@ -49,7 +49,7 @@ struct JPushRequestTests {
     func cid() throws {
         #expect(try body(name: "7d43-1").hasPrefix(#"{"cid":"7d43-1","audience":{"registration_id":["#))
         guard case .fetched(let names) = JPush().repeatProtection else { return #expect(Bool(false)) }
-        #expect(names.path(10) == "/v3/push/cid?count=10&type=push" && names.mostAtATime == 10 && names.lifeSeconds == 86_400)
+        #expect(names.path(10) == "/v3/push/cid?count=10&type=push" && names.mostAtATime == 10 && names.lifetimeSeconds == 86_400)
         #expect(names.read(try JSONValue(parsing: #"{"cidlist":["a","b"]}"#)) == ["a", "b"])
         #expect(names.read(try JSONValue(parsing: #"{"error":{"code":2002}}"#)) == nil)
     }

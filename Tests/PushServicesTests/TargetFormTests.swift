@@ -168,11 +168,11 @@ struct FixedLengthTargetTests {
     }
 
     @Test("one in capitals, cut off or with a wrong letter is not shown whole either, and names are")
-    func slips() {
-        let slips = [id, id.uppercased(), String(id.dropLast()), String(id.dropFirst(4)), id + "0", id.replacing("5b7e", with: "5bxe")]
+    func typos() {
+        let typos = [id, id.uppercased(), String(id.dropLast()), String(id.dropFirst(4)), id + "0", id.replacing("5b7e", with: "5bxe")]
         let name = "abandoned-checkout-reminder-spring-2026"
         #expect(!form.resembles(name))
-        for slip in slips { #expect(form.resembles(slip)) }
+        for typo in typos { #expect(form.resembles(typo)) }
         for name in ["user42", "anna.maria@mail.example.com", "spring-sale-2026", "a text that is long but full of blanks"] {
             #expect(!form.resembles(name))
         }

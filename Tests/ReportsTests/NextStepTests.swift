@@ -77,7 +77,7 @@ import Testing
             ])
         #expect(report.status.because?.hasPrefix("A person cancelled it. Besides: The store has forgotten 4 entries") == true)
         #expect(report.headline.hasSuffix("3 were never sent, as far as is known."), "\(report.headline)")
-        for face in [Face.terminal, .console] {
+        for face in [TextMedium.terminal, .console] {
             report.face = face
             let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
             #expect(page.contains("A person cancelled it") && page.contains("also after what was forgotten"))
@@ -128,7 +128,7 @@ import Testing
         #expect(report.headline.hasPrefix("\(word) here, and not yet for the other machines: "), "\(report.headline)")
         #expect(report.nextSteps.map(\.command) == [command])
         #expect(report.json["only_here"] == .bool(true))
-        for (face, advice) in [(Face.terminal, command), (.console, order == .pause ? "“Pause”" : "“Cancel”")] {
+        for (face, advice) in [(TextMedium.terminal, command), (.console, order == .pause ? "“Pause”" : "“Cancel”")] {
             report.face = face
             let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
             #expect(page.contains("not yet for the other machines") && page.contains(advice), "\(page)")
@@ -150,14 +150,14 @@ import Testing
                 reason: id < 5 ? "" : "Unregistered", attempts: 1, settledAt: start)
         }
         try stopped.append(.settled([settlements]))
-        let passed = PassedLimit(
+        let passed = ExceededLimit(
             outcome: .invalidToken, count: 5, answers: 10, limit: StopShare(millionths: 200_000), lastReason: "Unregistered")
         try stopped.append(.state(.stopped, cause: .limit(service: "apns", passed), at: start))
         var report = try Report(stopped)
         #expect(report.nextSteps.map(\.command).first == "volley resume \(id)")
         #expect(report.nextSteps.first?.words.contains("with the limit of its plan") == true)
         #expect(report.nextSteps.last?.words.contains("delivery.stop_when in the campaign, then plan") == true, "\(report.nextSteps)")
-        for face in [Face.terminal, .console] {
+        for face in [TextMedium.terminal, .console] {
             report.face = face
             let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
             #expect(page.contains("the limit of its plan"), "\(page)")

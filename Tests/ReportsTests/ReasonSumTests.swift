@@ -61,7 +61,7 @@ import Testing
         try run.append(.claimed(0..<61, at: start))
         try run.append(.settled([(0..<60).filter { $0 != 7 }.map { ServiceReportTests.settled($0, .accepted, 200) }]))
         let stop = StopCause.service(FCM().name, .refused(reason: "UNAUTHENTICATED", status: 401, clockLagSeconds: nil))
-        try run.append(.segment(run.plan.legs[1], LegState(cause: stop)))
+        try run.append(.segment(run.plan.segments[1], SegmentState(cause: stop)))
         try end(run, how)
         try check(run)
         guard how == .stopped else { return }

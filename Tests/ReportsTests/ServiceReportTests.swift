@@ -17,7 +17,7 @@ struct ServiceReportTests {
         _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", first: Int = 60,
         environment: FrozenEnvironment = .simulator, preview: JSONValue = .null
     ) throws -> RunFile {
-        let writer = try RunWriter(folder: folder.path, id: id, sorter: LegSorter(services: 2))
+        let writer = try RunWriter(folder: folder.path, id: id, sorter: SegmentSorter(services: 2))
         for slot in 0..<100 {
             let target = slot < first ? token(slot) : fcmToken(slot)
             try writer.put(
@@ -36,7 +36,7 @@ struct ServiceReportTests {
             RunPlan(
                 id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "", rows: 110, audience: 100,
-                skipped: [.noService: 4, .badToken: 6], settings: .success(settings), preview: preview, serviceLegs: writer.legs))
+                skipped: [.noService: 4, .badToken: 6], settings: .success(settings), preview: preview, serviceSegments: writer.segments))
     }
 
     static func settled(_ id: Int, _ outcome: Outcome, _ status: Int, _ reason: String = "", attempts: Int = 1) -> Settlement {
@@ -222,7 +222,7 @@ struct ServiceReportTests {
         let run = try Self.run(folder)
         try run.append(.epochBegan("1-a", at: start, from: [.planned]))
         let cause = StopCause.service(FCM().name, .outage(lastReason: "UNAVAILABLE", seconds: 600))
-        try run.append(.segment(run.plan.legs[1], LegState(cause: cause)))
+        try run.append(.segment(run.plan.segments[1], SegmentState(cause: cause)))
         let running = try Report(run)
         #expect(running.services.map(\.state) == [.running, .stopped] && running.services[1].cause == cause)
         #expect(running.text(width: 100, colour: false).contains("Next: it is still being sent; this shows newer figures:"))
@@ -231,7 +231,7 @@ struct ServiceReportTests {
         let interrupted = try Report(run)
         #expect(interrupted.services.map(\.state) == [.stopped, .stopped])
         #expect(interrupted.text(width: 100, colour: false).contains("Next: this resumes it where it stopped:"))
-        for face in [Face.terminal, .console] {
+        for face in [TextMedium.terminal, .console] {
             var report = interrupted
             report.face = face
             let page = ReportPage(report, madeBy: "Volley", madeAt: start).content.markup
@@ -282,7 +282,7 @@ struct ServiceReportTests {
         let folder = try TemporaryFolder()
         let run = try Self.finished(folder)
         let settings = try run.plan.settings.get()
-        let writer = try RunWriter(folder: folder.path, id: "20261202-090000-spring-sale-0002", sorter: LegSorter(services: 2))
+        let writer = try RunWriter(folder: folder.path, id: "20261202-090000-spring-sale-0002", sorter: SegmentSorter(services: 2))
         try writer.put(Recipient(token: Target(normalized: Self.fcmToken(70))), at: 0, service: 1)
         try writer.drop(BitSet(), of: 1)
         let retry = try writer.finish(
@@ -291,7 +291,7 @@ struct ServiceReportTests {
                 campaignSource: "",
                 projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 3), fields: [], plannedAt: start.adding(seconds: 99), planHash: "",
                 rows: 1, audience: 1, skipped: [:], settings: .success(settings), preview: .null, retryOf: run.plan.id,
-                serviceLegs: writer.legs))
+                serviceSegments: writer.segments))
         try retry.append(.state(.running, at: start))
         try retry.append(.claimed(0..<1, at: start))
         try retry.append(.settled([[Self.settled(0, .accepted, 200)]]))

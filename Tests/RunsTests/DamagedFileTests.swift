@@ -46,7 +46,7 @@ struct DamagedFileTests {
             var damage = Damage(seed: seed)
             try damage.apply(to: path)
             do { try kind.use(folder.path, path) } catch {
-                #expect(error is Diagnostic || error is NotSending, "seed \(seed), \(damage.what): \(type(of: error))")
+                #expect(error is Diagnostic || error is SendingRevoked, "seed \(seed), \(damage.what): \(type(of: error))")
                 let text = "\(error)"
                 #expect(!text.contains("aa0000000000000000"), "seed \(seed), \(damage.what) shows a token")
                 #expect(!text.contains("GRDB") && !text.contains("SQLite error 20"), "seed \(seed), \(damage.what): \(text)")
@@ -118,7 +118,7 @@ struct DamagedFileTests {
                 try each([
                     { _ = try store.unended() }, { _ = try store.askers(ofRun: "20261201-090000-spring-sale-0005") },
                     { _ = try store.orders(ofRun: "20261201-090000-spring-sale-0005") }, { _ = try store.order("first") },
-                    { _ = try store.take("second", life: "l", at: noon) },
+                    { _ = try store.take("second", epoch: "l", at: noon) },
                 ])
             },
         ])
@@ -144,9 +144,9 @@ struct DamagedFileTests {
             { _ = try history.entries() }, { _ = try history.entry(of: run)?.begunAt.description }, { _ = try history.order() },
             { _ = try history.retries(of: run) }, { _ = try history.isCancelled(run) }, { _ = try history.run(having: time, besides: "x") },
             { _ = try history.knowsTimes() },
-            { _ = (try history.entry(of: run)?.life).map(SendingHistory.life) }, { _ = try history.confirm(run) },
+            { _ = (try history.entry(of: run)?.epoch).map(SendingHistory.epoch) }, { _ = try history.confirm(run) },
             { try history.noteCancelled("20261201-090000-spring-sale-0006", having: time) },
-            { try history.hold([HeldRun(id: run, retryOf: nil, life: "1-abc", isOver: false)], backupAt: noon) },
+            { try history.hold([HeldRun(id: run, retryOf: nil, epoch: "1-abc", isOver: false)], backupAt: noon) },
         ])
     }
 
@@ -163,7 +163,7 @@ struct DamagedFileTests {
     }
 
     @Test(
-        "a run whose state or life cannot be read is listed as damaged",
+        "a run whose state or epoch cannot be read is listed as damaged",
         arguments: [
             "UPDATE run SET state = 'finishe'", "UPDATE run SET started_at = 'x'", "UPDATE run SET finished_at = 9223372036854775807",
             "UPDATE run SET retry_of = id", "CREATE TABLE life (life); INSERT INTO life VALUES (x'FF')",

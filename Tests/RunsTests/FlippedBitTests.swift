@@ -74,7 +74,7 @@ struct FlippedBitTests {
             )
             try history.write { db in
                 try SendingHistory.Scope(app: "shop", environment: "sandbox+fcm:production", isTest: false).note(db, run: run)
-                try LifeSequence.note(db, run: run, life: "1-abc", isEnd: false, at: noon)
+                try EpochSequence.note(db, run: run, epoch: "1-abc", isEnd: false, at: noon)
             }
         } decide: { folder in
             let history = SendingHistory(folder: folder), known = try history.entries()

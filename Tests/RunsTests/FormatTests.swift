@@ -57,7 +57,7 @@ struct FormatTests {
         let path = "\(folder.path)/20261201-090000-spring-sale-0006.sqlite"
         try make("run-6", at: path)
         let run = try RunFile(path: path)
-        #expect(run.plan.services.map(\.name) == ["apns", "fcm"] && run.plan.serviceLegs.map(\.ids.count) == [3, 3])
+        #expect(run.plan.services.map(\.name) == ["apns", "fcm"] && run.plan.serviceSegments.map(\.ids.count) == [3, 3])
         #expect(try run.status().state == .finished && run.figures().outcomes[.accepted] == 6)
         run.close()
         #expect(try number(path, "PRAGMA user_version") == 6)
@@ -108,7 +108,7 @@ struct FormatTests {
         let folder = try TemporaryFolder()
         try make("sent-1", at: folder.path + "/sent.db")
         let entry = try SendingHistory(folder: folder.path).entry(of: "20261201-090000-spring-sale-0005")
-        #expect(entry?.life == "1-abc" && entry?.claimed == 5 && entry?.reached == 4 && entry?.scope == nil)
+        #expect(entry?.epoch == "1-abc" && entry?.claimed == 5 && entry?.reached == 4 && entry?.scope == nil)
     }
 
     @Test(

@@ -21,9 +21,9 @@ struct LedgerConformanceTests {
     }
 
     /// Sorts recipients that come in the order of ids.
-    private func sorter(of plan: RunPlan) -> LegSorter {
+    private func sorter(of plan: RunPlan) -> SegmentSorter {
         var id = -1
-        return LegSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
+        return SegmentSorter(waves: max(1, plan.waves.count), services: plan.serviceCount) { _ in
             id += 1
             return plan.waves.firstIndex { $0.ids.contains(id) } ?? 0
         }

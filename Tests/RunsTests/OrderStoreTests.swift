@@ -46,8 +46,8 @@ final class OrderStoreTests {
         var later = Self.asked
         later.time = later.time.adding(seconds: 90)
         #expect(try store.place(Order(nonce: "n", kind: .send(run: runID, digest: "d"), by: "anna", at: later)) == first)
-        #expect(try store.take("n", life: "l", at: later.time))
-        #expect(try store.place(order()).state == .taken(life: "l"))
+        #expect(try store.take("n", epoch: "l", at: later.time))
+        #expect(try store.place(order()).state == .taken(epoch: "l"))
         for other in [order("n", .send(run: runID, digest: "e")), order("n", .resume(run: runID)), order(by: "ben")] {
             #expect(diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
         }
@@ -66,7 +66,7 @@ final class OrderStoreTests {
             #expect(placed.count == 2 && placed[0] == placed[1])
             let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for (index, store) in stores.enumerated() {
-                    group.addTask { try store.take(order.nonce, life: "\(index)", at: order.askedAt) }
+                    group.addTask { try store.take(order.nonce, epoch: "\(index)", at: order.askedAt) }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -81,11 +81,11 @@ final class OrderStoreTests {
         for number in 1...5 {
             _ = try store.place(order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: runID)))
         }
-        #expect(try store.take("2", life: "l", at: Self.asked.time))
-        #expect(try store.note(made: runID, by: "2", life: "l"))
-        #expect(try !store.note(made: runID, by: "4", life: "l"), "not taken")
+        #expect(try store.take("2", epoch: "l", at: Self.asked.time))
+        #expect(try store.note(made: runID, by: "2", epoch: "l"))
+        #expect(try !store.note(made: runID, by: "4", epoch: "l"), "not taken")
         #expect(try store.orders(ofRun: runID).orders.map(\.order.nonce) == ["1", "2", "3", "5"])
-        #expect(try store.end("3", as: .lapsed, life: "l", at: Self.asked.time))
+        #expect(try store.end("3", as: .lapsed, epoch: "l", at: Self.asked.time))
         #expect(try store.unended().orders.map(\.order.nonce) == ["1", "2", "4", "5"])
         let page = try OrderRecords(folder: folder).read(atMost: 2)
         #expect(page.orders.map(\.order.nonce) == ["5", "4"])
@@ -125,8 +125,8 @@ final class OrderStoreTests {
         defer { store.close() }
         for nonce in ["1", "2"] {
             _ = try store.place(order(nonce, .plan(file: "/a.yaml", digest: "d")))
-            _ = try store.take(nonce, life: "l", at: Self.asked.time)
-            _ = try store.note(made: made(nonce), by: nonce, life: "l")
+            _ = try store.take(nonce, epoch: "l", at: Self.asked.time)
+            _ = try store.note(made: made(nonce), by: nonce, epoch: "l")
         }
         let by = try #require(try store.order("1")?.order.by)
         try execute("UPDATE placed SET asked_at = 'soon'")
@@ -148,9 +148,9 @@ final class OrderStoreTests {
         let store = try OrderStore(folder: folder)
         defer { store.close() }
         _ = try store.place(order("1", .plan(file: "/a.yaml", digest: "d")))
-        _ = try store.take("1", life: "l", at: Self.asked.time)
-        _ = try store.note(made: made("1"), by: "1", life: "l")
-        _ = try store.end("1", as: .done(.init(run: made("1"))), life: "l", at: Self.asked.time)
+        _ = try store.take("1", epoch: "l", at: Self.asked.time)
+        _ = try store.note(made: made("1"), by: "1", epoch: "l")
+        _ = try store.end("1", as: .done(.init(run: made("1"))), epoch: "l", at: Self.asked.time)
         #expect(try store.askers(ofRun: made("1")) == ["anna"])
         try execute("UPDATE placed SET \(change)")
         #expect(throws: Diagnostic.self) { try store.askers(ofRun: made("1")) }
@@ -161,12 +161,12 @@ final class OrderStoreTests {
     func ownership() throws {
         let store = try OrderStore(folder: folder)
         _ = try store.place(order())
-        #expect(try store.take("n", life: "a", at: Self.asked.time))
-        #expect(try !store.take("n", life: "b", at: Self.asked.time))
-        #expect(try !store.end("n", as: .lapsed, life: "b", at: Self.asked.time))
+        #expect(try store.take("n", epoch: "a", at: Self.asked.time))
+        #expect(try !store.take("n", epoch: "b", at: Self.asked.time))
+        #expect(try !store.end("n", as: .lapsed, epoch: "b", at: Self.asked.time))
         #expect(try store.leave("n", of: "a", as: .left(.elsewhere(run: runID)), at: Self.asked.time))
-        #expect(try store.end("n", as: .done(.init(run: runID, end: .finished)), life: "a", at: Self.asked.time))
-        #expect(try !store.end("n", as: .lapsed, life: "a", at: Self.asked.time), "it has ended")
+        #expect(try store.end("n", as: .done(.init(run: runID, end: .finished)), epoch: "a", at: Self.asked.time))
+        #expect(try !store.end("n", as: .lapsed, epoch: "a", at: Self.asked.time), "it has ended")
         #expect(try store.order("n")?.state == .done(.init(run: runID, end: .finished)))
     }
 
@@ -206,7 +206,7 @@ final class OrderStoreTests {
     @Test(
         "every state is read as it was written",
         arguments: [
-            OrderState.waiting, .taken(life: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: runID, end: .interrupted)),
+            OrderState.waiting, .taken(epoch: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: runID, end: .interrupted)),
             .done(.init(run: runID, end: .cancelled)), .done(.init(run: runID, end: .stopped(.described("Why.")))),
             .refused(.notPermitted), .refused(.wroteIt), .refused(.askedForIt), .refused(.planDiffers), .refused(.fileDiffers),
             .refused(.overtaken), .refused(.nothingToRetry), .refused(.noSuchTime), .refused(.timeHasCome(run: runID)),
@@ -214,13 +214,13 @@ final class OrderStoreTests {
             .left(.unfinished(run: runID)), .left(.elsewhere(run: runID)), .left(.ended(run: runID, .finished)),
             .left(.unknown(run: nil, "")),
         ])
-    func states(state: OrderState) { #expect(OrderState(name: state.name, values: state.values, life: "l") == state) }
+    func states(state: OrderState) { #expect(OrderState(name: state.name, values: state.values, epoch: "l") == state) }
 
     @Test(
         "what is no state is none",
         arguments: [("done", "null"), ("done", #"{"end":"eaten"}"#), ("refused", "{}"), ("left", "{}"), ("eaten", "null")])
     func noStates(name: String, json: String) throws {
-        #expect(OrderState(name: name, values: try JSONValue(parsing: json), life: "") == nil)
+        #expect(OrderState(name: name, values: try JSONValue(parsing: json), epoch: "") == nil)
     }
 
     @Test("keys and names have limits, and hostile ones come back as they were")

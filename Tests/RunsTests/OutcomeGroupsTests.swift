@@ -12,7 +12,7 @@ struct OutcomeGroupsTests {
 
     @Test("there is one in a twentieth of a second at most, unless it is full")
     func rate() {
-        let queue = BoundedQueue<[Settlement]>(capacity: 8), groups = OutcomeGroups(queue), start = ContinuousClock.now
+        let queue = BoundedQueue<[Settlement]>(capacity: 8), groups = SettlementBatcher(queue), start = ContinuousClock.now
         for number in 1...6 {
             queue.put(part(1))
             queue.put(part(number))
@@ -23,7 +23,7 @@ struct OutcomeGroupsTests {
 
     @Test("a full one waits for nothing; the rest is for the next")
     func full() {
-        let queue = BoundedQueue<[Settlement]>(capacity: 64), groups = OutcomeGroups(queue)
+        let queue = BoundedQueue<[Settlement]>(capacity: 64), groups = SettlementBatcher(queue)
         for _ in 0..<21 { queue.put(part(1000)) }
         #expect(groups.next()?.count == 20)
         queue.close()

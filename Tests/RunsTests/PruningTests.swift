@@ -49,7 +49,7 @@ import Testing
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(contents(folder).contains(word), "\(word)") }
         let (figures, status, size) = (try run.figures(withGroups: true), try run.status(), run.fileSize)
         // Left behind by a killed process.
-        _ = try ClaimCounter(run, life: "1-a", claimed: 650)
+        _ = try ClaimCounter(run, epoch: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
         let pruned = try RunFile(path: run.path, readOnly: true)

@@ -20,17 +20,17 @@ struct RestoredRunsTests {
     }
 
     private func begin(_ run: RunFile) throws -> ClaimCounter {
-        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
+        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         #expect(try run.catalog.history.begin(run.plan, new, at: noon) == .noted)
-        let marks = try ClaimCounter(run, life: new.life, claimed: run.claims().made)
-        try run.append(.epochBegan(new.life, at: noon, from: [.planned, .stopped]))
+        let marks = try ClaimCounter(run, epoch: new.epoch, claimed: run.claims().made)
+        try run.append(.epochBegan(new.epoch, at: noon, from: [.planned, .stopped]))
         #expect(try run.catalog.history.confirm(run.plan.id))
         return marks
     }
 
     /// Whether the record lets a run begin.
     private func mayBegin(_ run: RunFile) throws -> Bool {
-        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
+        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
     }
 
@@ -48,7 +48,7 @@ struct RestoredRunsTests {
             try marks.note(4)
             try run.append(.settled([(0..<4).map { settled($0, state == .finished || $0 < 2 ? .accepted : .unsent) }]))
             try run.append(.state(state, at: noon))
-            #expect(try run.catalog.history.end(run, life: run.status().epoch))
+            #expect(try run.catalog.history.end(run, epoch: run.status().epoch))
             marks.close()
             ClaimCounter.remove(run.path)
             try run.closeIntoOneFile()
@@ -109,8 +109,8 @@ struct RestoredRunsTests {
         #expect(try !mayBegin(restored))
     }
 
-    @Test("a record that knows of a later life than the file keeps that: an older file still is certainly too old")
-    func laterLife() throws {
+    @Test("a record that knows of a later epoch than the file keeps that: an older file still is certainly too old")
+    func laterEpoch() throws {
         let folder = try makeFolder()
         let file = folder.path + "/\(Self.id("stopped")).sqlite", old = folder.path + "/old"
         #expect(shell("cp '\(file)' '\(old)'").isEmpty)
@@ -158,7 +158,7 @@ struct RestoredRunsTests {
         for nonce in ["waits", "taken"] {
             _ = try store.place(Order(nonce: nonce, kind: .send(run: runID, digest: "d"), by: "anna", at: asked))
         }
-        #expect(try store.take("taken", life: "l", at: noon))
+        #expect(try store.take("taken", epoch: "l", at: noon))
         store.close()
         let (copy, state) = try putBack(folder)
         #expect(state.lapsedOrders == 2)

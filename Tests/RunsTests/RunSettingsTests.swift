@@ -26,11 +26,11 @@ struct RunSettingsTests {
             $0.frequencyCaps = [FrequencyCap(pushes: 2, seconds: 604_800), FrequencyCap(pushes: 1, seconds: 3600)]
             $0.needsApproval = true
             $0.runsFolder = "/runs"
-            $0.parentLife = "1f"
+            $0.parentEpoch = "1f"
             $0.retriedOutcomes = [.unknown, .failed]
             $0.realCampaignFile = "/campaigns/sale.yaml"
             $0.isOfScheduler = true
-            $0.place = LifeSequence.Place(number: 7, life: "2e")
+            $0.place = EpochSequence.Place(number: 7, epoch: "2e")
             $0.beside = ["20261201-090000-sale-0001"]
         }
     }

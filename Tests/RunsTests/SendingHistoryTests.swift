@@ -8,12 +8,12 @@ import Testing
 /// What a record of what was sent says about the files next to it.
 @Suite("the record of what was sent")
 struct SendingHistoryTests {
-    /// Begins a life of a run, as the gate does.
+    /// Begins an epoch of a run, as the gate does.
     private func begin(_ run: RunFile, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
-        let new = try NewLife(after: former, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
+        let new = try NewEpoch(after: former, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         #expect(try record.begin(run.plan, new, at: noon) == .noted)
-        let marks = try ClaimCounter(run, life: new.life, claimed: run.claims().made)
-        try run.append(.epochBegan(new.life, at: noon, from: [.planned, .stopped]))
+        let marks = try ClaimCounter(run, epoch: new.epoch, claimed: run.claims().made)
+        try run.append(.epochBegan(new.epoch, at: noon, from: [.planned, .stopped]))
         #expect(try record.confirm(run.plan.id))
         return marks
     }
@@ -50,14 +50,14 @@ struct SendingHistoryTests {
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .possible)
     }
 
-    @Test("what a damaged run file calls itself, or its life, does not get into the record, which stays readable for all others")
+    @Test("what a damaged run file calls itself, or its epoch, does not get into the record, which stays readable for all others")
     func names() throws {
         let folder = try TemporaryFolder(), record = SendingHistory(folder: folder.path)
         let run = try makeRun(folder, id: runID, audience: 2), odd = try makeRun(folder, id: "20261201-090000-sale-a27m", audience: 2)
-        let new = NewLife(after: "1-x", reached: 0, claimed: 0, in: "sandbox")
+        let new = NewEpoch(after: "1-x", reached: 0, claimed: 0, in: "sandbox")
         #expect(diagnostic { _ = try record.begin(run.plan, new, at: noon) }?.file == run.path)
         #expect(
-            diagnostic { _ = try record.begin(odd.plan, NewLife(after: "", reached: 0, claimed: 0, in: "sandbox"), at: noon) }?.file
+            diagnostic { _ = try record.begin(odd.plan, NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox"), at: noon) }?.file
                 == odd.path)
         #expect(throws: Diagnostic.self) { try record.noteCancelled(odd.plan.id, having: nil) }
         _ = try begin(run, record)
@@ -80,7 +80,7 @@ struct SendingHistoryTests {
     }
 
     @Test(
-        "the claims of a life are in the record itself now and then, so that marks that were put back with the file do not hide what is missing"
+        "the claims of an epoch are in the record itself now and then, so that marks that were put back with the file do not hide what is missing"
     )
     func noted() throws {
         let folder = try TemporaryFolder()
@@ -101,7 +101,8 @@ struct SendingHistoryTests {
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .certain)
     }
 
-    @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
+    @Test(
+        "the end of an epoch that the record does not know any more is said to be damage; one that another epoch has followed is nobody's")
     func replaced() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, id: runID, audience: 20)
@@ -118,7 +119,7 @@ struct SendingHistoryTests {
         try run.append(.state(.stopped, cause: .described("x"), at: noon))
         try run.append(.epochEnded)
         let former = try RunFile(path: run.path)
-        former.ownLife.withLock { $0 = "1-0" }
+        former.ownEpoch.withLock { $0 = "1-0" }
         try former.append(.epochEnded)
         #expect(try record.entry(of: run.plan.id)?.claimed == 0)
     }

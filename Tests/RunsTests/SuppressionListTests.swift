@@ -365,8 +365,8 @@ extension SuppressionList {
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
 
-    @Test("a life is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew")
-    func lives() throws {
+    @Test("an epoch is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew")
+    func epochs() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 50)
         try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
@@ -376,12 +376,12 @@ extension SuppressionList {
         try run.append(.epochBegan("2-b", at: noon, from: [.stopped]))
         try run.append(.settled([(45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
         try run.append(.state(.stopped, at: noon))
-        // This life gets no answers.
+        // This epoch gets no answers.
         try run.append(.epochBegan("3-c", at: noon, from: [.stopped]))
         try run.append(.state(.finished, at: noon))
         try run.closeIntoOneFile()
         let evidence = try RunFile(path: run.path, readOnly: true).evidence(ofService: 0)
-        #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
+        #expect(evidence.epochs.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
         let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
     }

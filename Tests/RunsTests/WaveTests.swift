@@ -7,7 +7,7 @@ import Testing
 struct WaveTests {
     /// Recipients with the number of their wave as the only cell, stored in this order.
     private func run(_ folder: TemporaryFolder, _ waves: [Int], dropping: [Int] = []) throws -> RunFile {
-        let sorter = LegSorter(waves: 3) { Int($0.fields[2] - UInt8(ascii: "0")) }
+        let sorter = SegmentSorter(waves: 3) { Int($0.fields[2] - UInt8(ascii: "0")) }
         let writer = try RunWriter(folder: folder.path, id: "run", sorter: sorter)
         // A slot may come twice, with another wave.
         try writer.put(recipient(0, fields: ["2"]), at: 0)

@@ -26,7 +26,7 @@ struct EarlierCallsTests {
         try folder.begin(run)
     }
 
-    private static let names = FetchedNames(mostAtATime: 10, lifeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
+    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
 
     private func review(_ protection: RepeatProtection, at now: Timestamp = .now()) throws -> EarlierCalls {
         try EarlierCalls(of: run, [(0, OtherService { $0.repeatProtection = protection })], at: now)
@@ -46,7 +46,7 @@ struct EarlierCallsTests {
     private func read(_ calls: EarlierCalls, inDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }) throws -> [PushBatch] {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         var reader = PushReader(run: run, messages: messages, paces: RequestPaces(.single), resendsUnknown: false, onInDoubt: inDoubt)
-        reader.repeats = calls.repeats(in: RunLeg(ids: 0..<10, service: 0))
+        reader.repeats = calls.repeats(in: RunSegment(ids: 0..<10, service: 0))
         reader.generations = calls.generations(atService: 0)
         #expect(try reader.read(into: batches).isEmpty)
         var all: [PushBatch] = []
@@ -86,7 +86,7 @@ struct EarlierCallsTests {
         try run.append(.callsNamed([call("x", [1, 2])]))
         _ = try read(try review(.fetched(Self.names)))
         let again = try review(.fetched(Self.names))
-        #expect(again.repeats(in: RunLeg(ids: 0..<10, service: 0)).map(\.name) == ["x"])
+        #expect(again.repeats(in: RunSegment(ids: 0..<10, service: 0)).map(\.name) == ["x"])
         #expect(again.inDoubt(atService: 0) == 2)
     }
 
@@ -95,7 +95,7 @@ struct EarlierCallsTests {
         try run.append(.claimed(0..<10, at: .now()))
         try run.append(.callsNamed([call("x", [1, 2])]))
         let calls = try review(.fetched(Self.names), at: .now().adding(seconds: 86_400))
-        #expect(calls.repeats(in: RunLeg(ids: 0..<10, service: 0)).isEmpty)
+        #expect(calls.repeats(in: RunSegment(ids: 0..<10, service: 0)).isEmpty)
         #expect(try outcomes() == [.unknown: 2, .unsent: 8])
         #expect(try run.calls(ofService: 0).isEmpty)
     }
@@ -109,8 +109,8 @@ struct EarlierCallsTests {
         let calls = try review(.derived(windowSeconds: 3600))
         #expect(calls.inDoubt(atService: 0) == 2)
         let batches = try read(calls)
-        let pasts = batches.reduce(into: [Int: PushPast]()) { $0.merge($1.pasts) { $1 } }
-        #expect(pasts == [1: PushPast(generation: 2, isInDoubt: true), 2: PushPast(generation: 2), 3: PushPast(isInDoubt: true)])
+        let pasts = batches.reduce(into: [Int: PushHistory]()) { $0.merge($1.pasts) { $1 } }
+        #expect(pasts == [1: PushHistory(generation: 2, isInDoubt: true), 2: PushHistory(generation: 2), 3: PushHistory(isInDoubt: true)])
         #expect(try CallReview.generations(of: run.calls(ofService: 0)) == [1: 2, 2: 2])
         #expect(batches.flatMap { $0.pushes.map(\.recipient) } == Array(1..<10))
     }

@@ -36,12 +36,12 @@ struct EarlierSendingsTests {
     }
 
     @Test("the campaign's limits hold for the whole run; who goes on with one that had passed them has decided so")
-    func lives() {
+    func epochs() {
         let before = figures([.accepted: 70, .invalidToken: 30])
         #expect(EarlierSendings(limits(after: 200), before).answers(before).judged[.invalidToken] == 30)
         let now = figures([.accepted: 75, .invalidToken: 32])
         #expect(EarlierSendings(limits(after: 100), before).answers(now).judged == [.accepted: 5, .invalidToken: 2])
-        // A life judges only its own canary.
+        // An epoch judges only its own canary.
         #expect(EarlierSendings(limits(after: 200), before).answers(now).canary == 7)
     }
 }

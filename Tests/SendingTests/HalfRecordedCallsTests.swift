@@ -60,7 +60,7 @@ struct HalfRecordedCallsTests {
             let calls = try EarlierCalls(of: run, [(0, JPush())], at: .now())
             let batches = BoundedQueue<PushBatch>(capacity: 100), results = BoundedQueue<[Settlement]>(capacity: 100)
             var reader = PushReader(run: run, messages: messages, paces: RequestPaces(JPush().batching), resendsUnknown: false)
-            reader.repeats = calls.repeats(in: RunLeg(ids: 0..<ids.count, service: 0))
+            reader.repeats = calls.repeats(in: RunSegment(ids: 0..<ids.count, service: 0))
             #expect(try reader.read(into: batches).isEmpty)
             batches.close()
             var settings = SenderSettings(

@@ -31,7 +31,7 @@ final class PlannedFolder {
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
         isTest: Bool = false, fcm: Int = 0, _ settings: RunSettings? = nil
     ) throws -> RunFile {
-        let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? LegSorter(services: 2) : nil)
+        let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? SegmentSorter(services: 2) : nil)
         for (index, device) in devices.enumerated() {
             let isSecond = index >= devices.count - fcm
             try writer.put(
@@ -51,7 +51,7 @@ final class PlannedFolder {
                 id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
                 audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest,
-                serviceLegs: writer.legs))
+                serviceSegments: writer.segments))
     }
 
     /// Sends a run to its first devices, or resumes it up to them, and ends it.
@@ -65,10 +65,10 @@ final class PlannedFolder {
     ) throws {
         try run.lockForSending()
         let first = try run.claims().claimed.count
-        let new = try NewLife(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: environment)
+        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: environment)
         let begun = try run.append(.epochNoted(new, at: start)).beginning
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
-        try run.append(.epochBegan(new.life, at: start, from: [.planned, .stopped]))
+        try run.append(.epochBegan(new.epoch, at: start, from: [.planned, .stopped]))
         try run.append(.epochConfirmed(givenUp: []))
         try run.append(.claimed(first..<count, at: start))
         try run.append(.claimsNoted(run.claims().made))

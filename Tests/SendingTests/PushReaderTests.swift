@@ -265,7 +265,7 @@ struct PushReaderTests {
             })
     }
 
-    /// As members of a run know them.
+    /// As workers of a run know them.
     private func cappedByID(_ ids: some Sequence<Int>) -> CappedRecipients {
         var capped = CappedRecipients()
         for id in ids { capped.ids.insert(id) }

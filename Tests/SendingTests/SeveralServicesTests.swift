@@ -33,7 +33,7 @@ struct SeveralServicesTests {
         try run.append(.settled([(0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) }]))
         try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
-        #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 0), RunLeg(ids: 2..<4, service: 1)])
+        #expect(retry.plan.segments == [RunSegment(ids: 0..<2, service: 0), RunSegment(ids: 2..<4, service: 1)])
         #expect(try tokens(retry) == [1, 4].map(PlannedFolder.token) + [6, 9].map(PlannedFolder.fcmToken))
         let devices = try retry.plan.settings.get().services
         #expect(try devices == run.plan.settings.get().services)
@@ -48,7 +48,7 @@ struct SeveralServicesTests {
         try run.append(.settled([(0..<10).map { settled($0, $0 > 7 ? .failed : .accepted, status: 503) }]))
         try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
-        #expect(retry.plan.legs == [RunLeg(ids: 0..<2, service: 1)] && retry.plan.serviceCount == 2)
+        #expect(retry.plan.segments == [RunSegment(ids: 0..<2, service: 1)] && retry.plan.serviceCount == 2)
     }
 
     @Test("is retried without devices that were suppressed since, at each service")

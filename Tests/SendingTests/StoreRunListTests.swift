@@ -13,14 +13,14 @@ struct StoreRunListTests {
             id: id, campaign: "spring-sale", app: "shop", isComplete: true,
             status: RunStatus(
                 state: state, cause: cause, startedAt: state == .planned ? nil : Timestamp(epochSeconds: 1_796_126_400), finishedAt: nil),
-            audience: audience, claimed: claimed, members: [], bytes: audience * 93)
+            audience: audience, claimed: claimed, workers: [], bytes: audience * 93)
     }
 
     private var runs: [StoredRun] {
         var sent = run("20261201-120000-spring-sale-7f3a", .running, 10_000_000, claimed: 1_234_000)
-        sent.members = [
-            .init(number: 1, machine: "push-1, process 812", isConductor: true, isSilent: false, beat: 7),
-            .init(number: 2, machine: "push-2\u{1B}[31m, process 99", isConductor: false, isSilent: true, beat: 7),
+        sent.workers = [
+            .init(number: 1, machine: "push-1, process 812", isCoordinator: true, isSilent: false, beat: 7),
+            .init(number: 2, machine: "push-2\u{1B}[31m, process 99", isCoordinator: false, isSilent: true, beat: 7),
         ]
         var half = run("20261202-120000-spring-sale-0c1d", .planned, 900, claimed: 0)
         half.isComplete = false
@@ -56,13 +56,13 @@ struct StoreRunListTests {
     }
 
     @Test("a program gets all of it") func json() {
-        guard case .array(let all)? = StoreRunList(runs).json["runs"], let run = all.first, case .array(let members)? = run["members"]
+        guard case .array(let all)? = StoreRunList(runs).json["runs"], let run = all.first, case .array(let workers)? = run["members"]
         else {
             Issue.record("there are no runs")
             return
         }
         #expect(run["run"]?.stringValue == "20261201-120000-spring-sale-7f3a" && run["is_complete"] == .bool(true))
         #expect(run["claimed"]?.integerValue == 1_234_000 && run["cause"] == .null && run["finished_at"] == .null)
-        #expect(members.map { $0["is_silent"] } == [.bool(false), .bool(true)])
+        #expect(workers.map { $0["is_silent"] } == [.bool(false), .bool(true)])
     }
 }

@@ -160,8 +160,8 @@ struct SupersedingRunsTests {
         for run in [earlier, plan, later] { run.close() }
     }
 
-    @Test("what a run was sent in a life that the record does not know, as it was put back, counts by the clock")
-    func lifePutBack() throws {
+    @Test("what a run was sent in an epoch that the record does not know, as it was put back, counts by the clock")
+    func epochPutBack() throws {
         let folder = try PlannedFolder()
         let stopped = try folder.plan(Self.first)
         try folder.send(stopped, to: 4)

@@ -51,7 +51,7 @@ struct UntoldOrderTests {
             sender = try folder.plan("20261101-090000-c-0001")
             try folder.begin(sender)
             let home = try place.address.open(asked: Cancellation()).publish(sender)
-            try home.takeUp(life: "1-a", at: .now())
+            try home.takeUp(epoch: "1-a", at: .now())
             try home.leave()
             file = try RunFile(path: sender.path)
         }

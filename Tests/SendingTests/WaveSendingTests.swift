@@ -105,7 +105,7 @@ struct WaveSendingTests {
                         settings: settings, way: .open(gateway.endpoint, gateway.credentials),
                         route: try ProxyRoute(nil, to: settings.firstService.environment))
                 ], settings: settings, messages: messages,
-                attendance: RunAttendance(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))
+                options: RunOptions(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))
             stage.clock = clock
             stage.refusal = { refusal }
             try stage.prepare()
@@ -136,11 +136,11 @@ struct WaveSendingTests {
         #expect(bench.ledger() == (100, 100))
     }
 
-    @Test("nothing leaves before a service takes pushes again, as it said to an earlier life of the run")
+    @Test("nothing leaves before a service takes pushes again, as it said to an earlier epoch of the run")
     func held() throws {
         let bench = try Bench([(devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00")])
         let end = Timestamp.now().adding(seconds: 2)
-        try bench.run.append(.segment(bench.run.plan.legs[0], LegState(heldUntil: end)))
+        try bench.run.append(.segment(bench.run.plan.segments[0], SegmentState(heldUntil: end)))
         #expect(try bench.send(TestClock("2026-11-30 10:00").clock()) == .finished)
         var settled: [Timestamp] = []
         try bench.run.forEachResult { _, _, result, _ in settled.append(try #require(result?.settledAt)) }

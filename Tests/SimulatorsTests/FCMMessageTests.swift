@@ -147,7 +147,7 @@ private let goodMessages = [
 @Suite("A message to FCM")
 struct FCMMessageTests {
     @Test("that keeps all rules is accepted and gets a name", arguments: goodMessages) func accepted(_ body: String) {
-        let (answer, request) = FCMDesk().send(body)
+        let (answer, request) = FCMFixture().send(body)
         #expect(answer.status == 200, "\(String(decoding: answer.text, as: UTF8.self))")
         let name = json(answer)?["name"]?.stringValue
         #expect(name?.hasPrefix("projects/shop-1a2b/messages/0:") == true)
@@ -156,7 +156,7 @@ struct FCMMessageTests {
     }
 
     @Test("that breaks a rule is INVALID_ARGUMENT at its field", arguments: badForms + badValues) func refused(_ bad: BadMessage) {
-        let answer = FCMDesk().send(bad.body).answer
+        let answer = FCMFixture().send(bad.body).answer
         #expect((answer.status, answer.reason) == (400, "INVALID_ARGUMENT"))
         let error = json(answer)?["error"]
         #expect(error?["code"] == .integer(400))
@@ -167,19 +167,20 @@ struct FCMMessageTests {
     }
 
     @Test("that is not UTF-8 is refused") func notUTF8() {
-        let desk = FCMDesk()
+        let fixture = FCMFixture()
         let request = fcmRequest(
-            path: fcmPath, type: "application/json", authorization: "Bearer \(desk.accessToken() ?? "")", body: #"{"message":{"token":""#)
+            path: fcmPath, type: "application/json", authorization: "Bearer \(fixture.accessToken() ?? "")", body: #"{"message":{"token":""#
+        )
         [0xFF, 0xFE].withUnsafeBufferPointer { request.addPayload($0) }
         withBytes(of: #""}}"#) { request.addPayload($0) }
-        #expect(desk.decide(request).status == 400)
+        #expect(fixture.decide(request).status == 400)
     }
 
     @Test("needs the content type of JSON", arguments: [nil, "text/plain", fcmFormType, "application/json; charset=latin1"])
-    func contentType(_ type: String?) { #expect(FCMDesk().send(fcmMessage(), type: type).answer.status == 400) }
+    func contentType(_ type: String?) { #expect(FCMFixture().send(fcmMessage(), type: type).answer.status == 400) }
 
     @Test("may say that it is UTF-8") func charset() {
-        #expect(FCMDesk().send(fcmMessage(), type: "application/json; charset=UTF-8").answer.status == 200)
+        #expect(FCMFixture().send(fcmMessage(), type: "application/json; charset=UTF-8").answer.status == 200)
     }
 
     @Test(
@@ -189,33 +190,33 @@ struct FCMMessageTests {
             ("POST", "/v1/projects/a/b/messages:send"), ("GET", "/token"), ("POST", fcmPath + "?alt=json"),
         ])
     func elsewhere(_ method: String, _ path: String) {
-        let desk = FCMDesk()
-        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        let fixture = FCMFixture()
+        let bearer = "Bearer \(fixture.accessToken() ?? "")"
         let request = fcmRequest(path: path, method: method, type: "application/json", authorization: bearer, body: fcmMessage())
-        #expect(desk.decide(request).status == 404)
+        #expect(fixture.decide(request).status == 404)
         #expect(request.kind == .other)
-        #expect(String(decoding: desk.rules.header(of: request).value, as: UTF8.self).hasPrefix("text/html"))
+        #expect(String(decoding: fixture.rules.header(of: request).value, as: UTF8.self).hasPrefix("text/html"))
     }
 
     @Test("with validate_only is checked, named fake_message_id, and not in the ledger", arguments: ["validate_only", "validateOnly"])
     func dryRun(_ key: String) {
-        let desk = FCMDesk()
-        let (answer, request) = desk.send(#"{"\#(key)":true,"message":{"token":"\#(fcmToken)"}}"#)
+        let fixture = FCMFixture()
+        let (answer, request) = fixture.send(#"{"\#(key)":true,"message":{"token":"\#(fcmToken)"}}"#)
         #expect(json(answer)?["name"] == .string("projects/shop-1a2b/messages/fake_message_id"))
         #expect(request.kind == .dryRun)
-        #expect(desk.send(#"{"validate_only":true,"message":{"token":"x"}}"#).answer.status == 400)
+        #expect(fixture.send(#"{"validate_only":true,"message":{"token":"x"}}"#).answer.status == 400)
     }
 
     @Test("names every accepted message differently") func names() {
-        let desk = FCMDesk()
-        #expect(Set((0..<100).map { _ in desk.send(fcmMessage()).request.addressee?.id }).count == 100)
+        let fixture = FCMFixture()
+        #expect(Set((0..<100).map { _ in fixture.send(fcmMessage()).request.addressee?.id }).count == 100)
     }
 
     @Test("whose headers alone have come is not accepted") func early() {
-        let desk = FCMDesk()
-        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        let fixture = FCMFixture()
+        let bearer = "Bearer \(fixture.accessToken() ?? "")"
         let request = fcmRequest(path: fcmPath, type: "application/json", authorization: bearer, body: "")
-        #expect(desk.decide(request, hasBody: false).status == 503)
+        #expect(fixture.decide(request, hasBody: false).status == 503)
     }
 }
 
@@ -223,26 +224,26 @@ struct FCMMessageTests {
 struct FCMQuotaTests {
     @Test("is for any minute: what is one too many is refused, and only that does not count")
     func minute() {
-        let desk = FCMDesk { $0.issuer.messagesPerMinute = 3 }
-        let bearer = "Bearer \(desk.accessToken() ?? "")"
+        let fixture = FCMFixture { $0.issuer.messagesPerMinute = 3 }
+        let bearer = "Bearer \(fixture.accessToken() ?? "")"
         func status(at seconds: Double, _ body: String = fcmMessage()) -> Int {
-            desk.send(body, authorization: bearer, at: noon.adding(seconds: seconds)).answer.status
+            fixture.send(body, authorization: bearer, at: noon.adding(seconds: seconds)).answer.status
         }
         #expect([status(at: 30), status(at: 40, "{}"), status(at: 50)] == [200, 400, 200])
-        let refused = desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 61)).answer
+        let refused = fixture.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 61)).answer
         #expect((refused.status, refused.reason) == (429, "QUOTA_EXCEEDED"))
         #expect([status(at: 89), status(at: 90), status(at: 91), status(at: 100)] == [429, 200, 429, 200])
     }
 
     @Test("is each project's own")
     func projects() {
-        let desk = FCMDesk { $0.issuer.messagesPerMinute = 1 }
+        let fixture = FCMFixture { $0.issuer.messagesPerMinute = 1 }
         var assertion = FCMAssertion()
-        (assertion.account, assertion.issuer, assertion.keyID) = (FCMDesk.other, FCMDesk.other.clientEmail, FCMDesk.other.keyID)
-        let other = "Bearer \(desk.accessToken(assertion) ?? "")"
-        #expect(desk.send(fcmMessage()).answer.status == 200)
-        #expect(desk.send(fcmMessage()).answer.status == 429)
-        #expect(desk.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send", authorization: other).answer.status == 200)
+        (assertion.account, assertion.issuer, assertion.keyID) = (FCMFixture.other, FCMFixture.other.clientEmail, FCMFixture.other.keyID)
+        let other = "Bearer \(fixture.accessToken(assertion) ?? "")"
+        #expect(fixture.send(fcmMessage()).answer.status == 200)
+        #expect(fixture.send(fcmMessage()).answer.status == 429)
+        #expect(fixture.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send", authorization: other).answer.status == 200)
     }
 }
 
@@ -256,13 +257,13 @@ struct FCMDeviceTests {
             ("00000000", 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         ])
     func permanent(_ prefix: String, _ status: Int, _ code: String, _ word: String) {
-        let desk = FCMDesk()
+        let fixture = FCMFixture()
         for key in ["token", "fid"] {
             for _ in 0..<2 {
                 let length = key == "fid" ? 22 : 142
                 let rest = String(repeating: prefix == "00000000" ? "0" : "a", count: length - prefix.utf8.count)
                 let device = prefix + rest
-                let answer = desk.send(fcmMessage(target: #""\#(key)":"\#(device)""#)).answer
+                let answer = fixture.send(fcmMessage(target: #""\#(key)":"\#(device)""#)).answer
                 #expect((answer.status, answer.reason) == (status, code))
                 #expect(json(answer)?["error"]?["status"] == .string(word))
                 #expect(errorCode(answer) == code)
@@ -278,33 +279,33 @@ struct FCMDeviceTests {
             ("00000503", 503, "UNAVAILABLE", "UNAVAILABLE"),
         ])
     func temporary(_ prefix: String, _ status: Int, _ code: String, _ word: String) {
-        let desk = FCMDesk()
+        let fixture = FCMFixture()
         let body = fcmMessage(target: #""token":"\#(fcmDevice(prefix))""#)
-        let answer = desk.send(body).answer
+        let answer = fixture.send(body).answer
         #expect((answer.status, answer.reason) == (status, code))
         #expect(json(answer)?["error"]?["status"] == .string(word))
         #expect(errorCode(answer) == code)
-        #expect(desk.send(body).answer.status == 200)
+        #expect(fixture.send(body).answer.status == 200)
     }
 
     @Test("with an answer of its own gets it as often as configured, and its case matters") func fixedAnswers() {
-        let desk = FCMDesk {
+        let fixture = FCMFixture {
             $0.faults.answers[fcmToken] = SimulatedAnswer(status: 404, reason: "UNREGISTERED", times: 2)
         }
-        #expect(desk.send(fcmMessage(target: #""token":"\#(fcmToken.lowercased())""#)).answer.status == 200)
-        #expect((0..<3).map { _ in desk.send(fcmMessage()).answer.status } == [404, 404, 200])
+        #expect(fixture.send(fcmMessage(target: #""token":"\#(fcmToken.lowercased())""#)).answer.status == 200)
+        #expect((0..<3).map { _ in fixture.send(fcmMessage()).answer.status } == [404, 404, 200])
     }
 
     @Test("with an answer that no word of FCM explains gets one without it") func withoutWord() {
-        let desk = FCMDesk { $0.faults.answers[fcmToken] = SimulatedAnswer(status: 404, reason: "NOT_FOUND") }
-        let answer = desk.send(fcmMessage()).answer
+        let fixture = FCMFixture { $0.faults.answers[fcmToken] = SimulatedAnswer(status: 404, reason: "NOT_FOUND") }
+        let answer = fixture.send(fcmMessage()).answer
         #expect(json(answer)?["error"]?["status"] == .string("NOT_FOUND"))
         #expect(errorCode(answer) == nil)
     }
 
     @Test("is told with both details, one or none", arguments: RefusalDetails.allCases) func details(_ details: RefusalDetails) {
-        let desk = FCMDesk { $0.issuer.errorDetails = details }
-        let answer = desk.send(fcmMessage(target: #""token":"\#(fcmDevice("00000400"))""#)).answer
+        let fixture = FCMFixture { $0.issuer.errorDetails = details }
+        let answer = fixture.send(fcmMessage(target: #""token":"\#(fcmDevice("00000400"))""#)).answer
         #expect(json(answer)?["error"]?["status"] == .string("INVALID_ARGUMENT"))
         #expect(errorCode(answer) == (details == .none ? nil : "INVALID_ARGUMENT"))
         #expect(violatedField(answer) == (details == .both ? "message.token" : nil))

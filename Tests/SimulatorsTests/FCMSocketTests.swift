@@ -9,7 +9,7 @@ private struct FCMStand {
     let simulator: FCMSimulator
     let folder = TemporaryFolder()
     private let authority: String
-    private let account = FCMDesk.account
+    private let account = FCMFixture.account
 
     init(_ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
         var configuration = SimulatorConfiguration()
@@ -169,16 +169,16 @@ struct FCMSocketTests {
 @Suite("The file of a service account")
 struct ServiceAccountTests {
     @Test("is as Google writes it, and is read again") func file() throws {
-        let text = FCMDesk.account.json(tokenURI: FCMDesk.address)
+        let text = FCMFixture.account.json(tokenURI: FCMFixture.address)
         let file = try JSONValue(parsing: text)
         #expect(file["type"] == .string("service_account"))
-        #expect(file["token_uri"] == .string(FCMDesk.address))
+        #expect(file["token_uri"] == .string(FCMFixture.address))
         #expect(file["private_key"]?.stringValue?.hasPrefix("-----BEGIN PRIVATE KEY-----\n") == true)
         let read = try SimulatedServiceAccount(json: text)
-        #expect((read.project, read.clientEmail, read.keyID) == ("shop-1a2b", FCMDesk.account.clientEmail, FCMDesk.account.keyID))
+        #expect((read.project, read.clientEmail, read.keyID) == ("shop-1a2b", FCMFixture.account.clientEmail, FCMFixture.account.keyID))
         var assertion = FCMAssertion()
         assertion.signer = read.key
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
     }
 
     @Test(

@@ -4,7 +4,7 @@ import Cryptography
 @testable import Simulators
 
 /// The rules of FCM with one trusted account, used repeatedly, without sockets.
-final class FCMDesk {
+final class FCMFixture {
     /// One account for all tests: a new key takes a tenth of a second.
     static let account = SimulatedServiceAccount.generate(project: "shop-1a2b")
     static let other = SimulatedServiceAccount.generate(project: "news-3c4d")
@@ -68,11 +68,11 @@ func json(_ answer: FCMReply) -> JSONValue? { try? JSONValue(parsing: answer.tex
 
 /// An assertion as a sender would sign it, right until a test changes it.
 struct FCMAssertion {
-    var account = FCMDesk.account
+    var account = FCMFixture.account
     var algorithm = "RS256"
-    var keyID: String? = FCMDesk.account.keyID
-    var issuer: String? = FCMDesk.account.clientEmail
-    var audience: String? = FCMDesk.address
+    var keyID: String? = FCMFixture.account.keyID
+    var issuer: String? = FCMFixture.account.clientEmail
+    var audience: String? = FCMFixture.address
     var scope: String? = "https://www.googleapis.com/auth/firebase.messaging"
     var issuedAt: Int64? = noon.epochSeconds
     var end: Int64? = noon.epochSeconds + 3600

@@ -23,7 +23,7 @@ private let flaws = [
     AssertionFlaw("no issuer", "invalid_grant") { $0.issuer = nil },
     AssertionFlaw("another key id", "invalid_grant") { $0.keyID = "0000" },
     AssertionFlaw("no key id", "invalid_grant") { $0.keyID = nil },
-    AssertionFlaw("the signature of another key", "invalid_grant") { $0.signer = FCMDesk.other.key },
+    AssertionFlaw("the signature of another key", "invalid_grant") { $0.signer = FCMFixture.other.key },
     AssertionFlaw("Google's own audience", "invalid_grant") { $0.audience = "https://oauth2.googleapis.com/token" },
     AssertionFlaw("the audience of another port", "invalid_grant") { $0.audience = "https://localhost:2198/token" },
     AssertionFlaw("no audience", "invalid_grant") { $0.audience = nil },
@@ -46,7 +46,7 @@ private let flaws = [
 struct FCMTokenTests {
     @Test("that is right is exchanged for an access token") func exchanged() {
         let request = fcmRequest(path: "/token", type: fcmFormType, body: FCMAssertion().form)
-        let answer = FCMDesk().decide(request)
+        let answer = FCMFixture().decide(request)
         #expect(answer.status == 200)
         #expect(request.kind == .other)
         let body = json(answer)
@@ -58,34 +58,34 @@ struct FCMTokenTests {
     @Test("at every limit is exchanged") func limits() {
         var assertion = FCMAssertion()
         (assertion.issuedAt, assertion.end) = (noon.epochSeconds + 300, noon.epochSeconds + 3900)
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
         (assertion.issuedAt, assertion.end) = (noon.epochSeconds - 3599, noon.epochSeconds + 1)
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
         assertion.scope = "https://www.googleapis.com/auth/datastore https://www.googleapis.com/auth/firebase.messaging"
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
         assertion.scope = "https://www.googleapis.com/auth/cloud-platform"
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
         assertion.audience = "https://127.0.0.1:2197/token"
-        #expect(FCMDesk().accessToken(assertion) != nil)
+        #expect(FCMFixture().accessToken(assertion) != nil)
     }
 
     @Test("with a flaw is refused with Google's word", arguments: flaws) func refused(_ flaw: AssertionFlaw) {
         var assertion = FCMAssertion()
         flaw.spoil(&assertion)
-        let answer = FCMDesk().decide(fcmRequest(path: "/token", type: fcmFormType, body: assertion.form))
+        let answer = FCMFixture().decide(fcmRequest(path: "/token", type: fcmFormType, body: assertion.form))
         #expect(answer.status == 400)
         #expect(json(answer)?["error"] == .string(flaw.error))
         #expect(json(answer)?["error_description"]?.stringValue?.isEmpty == false)
     }
 
     @Test("with one changed byte anywhere is not exchanged") func tampered() {
-        let desk = FCMDesk()
+        let fixture = FCMFixture()
         let jwt = Array(FCMAssertion().jwt.utf8)
         for place in stride(from: 0, to: jwt.count, by: 37) {
             var changed = jwt
             changed[place] = changed[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             let form = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=" + String(decoding: changed, as: UTF8.self)
-            #expect(json(desk.decide(fcmRequest(path: "/token", type: fcmFormType, body: form)))?["error"] == .string("invalid_grant"))
+            #expect(json(fixture.decide(fcmRequest(path: "/token", type: fcmFormType, body: form)))?["error"] == .string("invalid_grant"))
         }
     }
 
@@ -96,7 +96,7 @@ struct FCMTokenTests {
             (fcmFormType, "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer"), (fcmFormType, "grant_type=a&grant_type=a"),
         ])
     func noForm(_ type: String, _ body: String) {
-        let answer = FCMDesk().decide(fcmRequest(path: "/token", type: type, body: body))
+        let answer = FCMFixture().decide(fcmRequest(path: "/token", type: type, body: body))
         #expect(answer.status == 400)
         #expect(json(answer)?["error"] == .string("invalid_request"))
     }
@@ -105,29 +105,29 @@ struct FCMTokenTests {
 @Suite("An access token")
 struct FCMBearerTests {
     @Test("is good until it ends") func lifetime() {
-        let desk = FCMDesk { $0.issuer.tokenSeconds = 60 }
-        let bearer = "Bearer \(desk.accessToken() ?? "")"
-        #expect(desk.send(fcmMessage(), authorization: bearer).answer.status == 200)
-        #expect(desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 59.9)).answer.status == 200)
-        let late = desk.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 60))
+        let fixture = FCMFixture { $0.issuer.tokenSeconds = 60 }
+        let bearer = "Bearer \(fixture.accessToken() ?? "")"
+        #expect(fixture.send(fcmMessage(), authorization: bearer).answer.status == 200)
+        #expect(fixture.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 59.9)).answer.status == 200)
+        let late = fixture.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 60))
         #expect(late.answer.status == 401)
         #expect(late.answer.reason == "UNAUTHENTICATED")
-        #expect(desk.rules.acceptedCredentials == 1)
+        #expect(fixture.rules.acceptedCredentials == 1)
     }
 
     @Test("is revoked after so many messages, and another one is good") func revoked() {
-        let desk = FCMDesk { $0.issuer.messagesPerToken = 2 }
-        let bearer = "Bearer \(desk.accessToken() ?? "")"
-        let statuses = (0..<4).map { _ in desk.send(fcmMessage(), authorization: bearer).answer.status }
+        let fixture = FCMFixture { $0.issuer.messagesPerToken = 2 }
+        let bearer = "Bearer \(fixture.accessToken() ?? "")"
+        let statuses = (0..<4).map { _ in fixture.send(fcmMessage(), authorization: bearer).answer.status }
         #expect(statuses == [200, 200, 401, 401])
-        #expect(desk.send(fcmMessage()).answer.status == 200)
+        #expect(fixture.send(fcmMessage()).answer.status == 200)
     }
 
     @Test("that was not given out is UNAUTHENTICATED", arguments: ["", "Bearer", "Bearer ", "Bearer x", "bearer ya29.x", "Basic YTpi"])
     func foreign(_ header: String) {
-        let desk = FCMDesk()
-        #expect(desk.accessToken() != nil)
-        let (answer, request) = desk.send(fcmMessage(), authorization: header)
+        let fixture = FCMFixture()
+        #expect(fixture.accessToken() != nil)
+        let (answer, request) = fixture.send(fcmMessage(), authorization: header)
         #expect(answer.status == 401)
         #expect(json(answer)?["error"]?["status"] == .string("UNAUTHENTICATED"))
         #expect(json(answer)?["error"]?["details"] == nil)
@@ -136,10 +136,10 @@ struct FCMBearerTests {
 
     @Test("of another project's account is PERMISSION_DENIED, and a project that does not exist NOT_FOUND, both without a word of FCM")
     func projects() {
-        let desk = FCMDesk()
-        let denied = desk.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send").answer
+        let fixture = FCMFixture()
+        let denied = fixture.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send").answer
         #expect((denied.status, denied.reason) == (403, "PERMISSION_DENIED"))
-        let unknown = desk.send(fcmMessage(), path: "/v1/projects/nothing/messages:send").answer
+        let unknown = fixture.send(fcmMessage(), path: "/v1/projects/nothing/messages:send").answer
         #expect((unknown.status, unknown.reason) == (404, "NOT_FOUND"))
         for answer in [denied, unknown] { #expect(json(answer)?["error"]?["details"] == nil) }
     }

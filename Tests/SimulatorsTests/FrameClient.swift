@@ -57,7 +57,7 @@ final class FrameClient {
     private var lastStream: UInt32 = 0
 
     /// How long a test waits for something that must come.
-    private static let patienceMilliseconds: Int32 = 10_000
+    private static let timeoutMilliseconds: Int32 = 10_000
 
     init(_ simulator: APNsSimulator, _ provider: Provider, settings: [UInt8] = []) {
         self.provider = provider
@@ -172,7 +172,7 @@ final class FrameClient {
                 acknowledge(frame)
                 return frame
             }
-            guard readMore(waitingMilliseconds: Self.patienceMilliseconds) else { return nil }
+            guard readMore(waitingMilliseconds: Self.timeoutMilliseconds) else { return nil }
         }
     }
 
@@ -205,14 +205,14 @@ final class FrameClient {
     /// Whether this many bytes come after the frames that were read.
     func receives(_ count: Int) -> Bool {
         while unread.count < count {
-            guard readMore(waitingMilliseconds: Self.patienceMilliseconds) else { return false }
+            guard readMore(waitingMilliseconds: Self.timeoutMilliseconds) else { return false }
         }
         return true
     }
 
     /// How the connection ended, once it has.
     func ending() -> Ending {
-        while readMore(waitingMilliseconds: Self.patienceMilliseconds) {}
+        while readMore(waitingMilliseconds: Self.timeoutMilliseconds) {}
         if process > 0 { waitpid(process, nil, 0) }
         process = 0
         let errors = run("cat \(errorFile)").output

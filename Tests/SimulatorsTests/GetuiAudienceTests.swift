@@ -18,16 +18,16 @@ struct GetuiAudienceTests {
 
     @Test("that is an alias has the status of its device, which the answer names, and is in the ledger under its own name")
     func aliases() {
-        let desk = GetuiDesk()
-        let answer = desk.send(message(#"{"alias":["李"]}"#), to: Self.alias)
+        let fixture = GetuiFixture()
+        let answer = fixture.send(message(#"{"alias":["李"]}"#), to: Self.alias)
         #expect(answer.code == 0 && Array(answer.statuses.values) == ["successed_online"] && answer.statuses["李"] == nil)
         #expect(answer.statuses.keys.allSatisfy(CidRules.isTarget) && answer.recorded == ["李"])
         #expect(answer.request.addressees.map(\.kind) == ["alias"])
-        let idle = desk.send(message(#"{"alias":["00000090a"]}"#, 2), to: Self.alias)
+        let idle = fixture.send(message(#"{"alias":["00000090a"]}"#, 2), to: Self.alias)
         #expect(Array(idle.statuses.values) == ["successed_ignore"] && idle.request.answer(to: 0).reason == "successed_ignore")
-        let unknown = desk.send(message(#"{"alias":["00020001a"]}"#, 3), to: Self.alias)
+        let unknown = fixture.send(message(#"{"alias":["00020001a"]}"#, 3), to: Self.alias)
         #expect((unknown.status, unknown.code, unknown.message) == (400, 20001, "target user is invalid"))
-        let again = desk.send(message(#"{"alias":["李"]}"#), to: Self.alias)
+        let again = fixture.send(message(#"{"alias":["李"]}"#), to: Self.alias)
         #expect(again.code == 0 && again.statuses == answer.statuses && again.recorded.isEmpty, "its request_id was seen")
     }
 
@@ -45,45 +45,45 @@ struct GetuiAudienceTests {
             (tag, #"{"tag":[{"key":"custom_tag","values":["a,b"],"opt_type":"or"}]}"#),
         ])
     func flaws(path: String, audience: String) {
-        let answer = GetuiDesk().send(message(audience), to: path)
+        let answer = GetuiFixture().send(message(audience), to: path)
         #expect((answer.status, answer.code) == (400, 20001), "\(audience)")
-        #expect(GetuiDesk().send(message(audience).replacing("request_id", with: "id"), to: path).code == 20001)
+        #expect(GetuiFixture().send(message(audience).replacing("request_id", with: "id"), to: path).code == 20001)
     }
 
     @Test("of tags has a task, a line of the ledger for each tag, and counts for its group")
     func tags() {
-        let desk = GetuiDesk()
-        let answer = desk.send(message(condition(["vip", "新用户"])), to: Self.tag)
+        let fixture = GetuiFixture()
+        let answer = fixture.send(message(condition(["vip", "新用户"])), to: Self.tag)
         #expect(answer.code == 0 && answer.body?["data"]?["taskid"]?.stringValue?.hasPrefix("RASA_") == true)
         #expect(answer.recorded == ["vip", "新用户"] && answer.request.addressees.allSatisfy { $0.kind == "tag" && $0.id == requestID(1) })
-        #expect(desk.send(message(condition(["vip"])), to: Self.tag).recorded.isEmpty, "its request_id was seen")
-        #expect(desk.send(message(#""all""#, 2), to: Self.all).recorded == ["all"])
-        let report = desk.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: desk.token(), body: ""))
+        #expect(fixture.send(message(condition(["vip"])), to: Self.tag).recorded.isEmpty, "its request_id was seen")
+        #expect(fixture.send(message(#""all""#, 2), to: Self.all).recorded == ["all"])
+        let report = fixture.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: fixture.token(), body: ""))
         #expect(report.body?["data"]?["sale"]?["total"]?["target_num"] == .integer(3))
     }
 
     @Test("of tags that are too long or too many, or of an app without the right, has a code of its own")
     func tagCodes() {
         func code(_ tags: [String], _ change: (inout SimulatorConfiguration) -> Void = { _ in }) -> Int? {
-            GetuiDesk(change).send(message(condition(tags)), to: Self.tag).code
+            GetuiFixture(change).send(message(condition(tags)), to: Self.tag).code
         }
         #expect(code([String(repeating: "李", count: 31)]) == 0 && code([String(repeating: "a", count: 32)]) == 30005)
         #expect(code((0..<100).map { "t\($0)" }) == 0 && code((0..<101).map { "t\($0)" }) == 30016)
         #expect(code(["vip"]) { $0.takesTags = false } == 30003)
-        #expect(GetuiDesk { $0.takesTags = false }.send(message(#""all""#), to: Self.all).code == 0)
+        #expect(GetuiFixture { $0.takesTags = false }.send(message(#""all""#), to: Self.all).code == 0)
     }
 
     @Test("may be everyone or tags five times a minute, and a hundred times a day, together")
     func quotas() {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         func code(_ number: Int, _ path: String, after seconds: Double) -> Int? {
             let audience = path == Self.all ? #""all""# : condition(["vip"])
-            return desk.send(message(audience, number), to: path, at: noon.adding(seconds: seconds)).code
+            return fixture.send(message(audience, number), to: path, at: noon.adding(seconds: seconds)).code
         }
         #expect((1...5).map { code($0, $0 % 2 == 0 ? Self.all : Self.tag, after: 0) } == [0, 0, 0, 0, 0])
         #expect(code(6, Self.all, after: 1) == 30014 && code(7, Self.tag, after: 59) == 30014 && code(8, Self.tag, after: 60) == 0)
-        #expect(desk.send(message(#"{"alias":["a"]}"#, 9), to: Self.alias).code == 0, "an alias is no push to tags")
-        let sparing = GetuiDesk { ($0.broadcastsPerDay, $0.broadcastsPerMinute) = (2, 0) }
+        #expect(fixture.send(message(#"{"alias":["a"]}"#, 9), to: Self.alias).code == 0, "an alias is no push to tags")
+        let sparing = GetuiFixture { ($0.broadcastsPerDay, $0.broadcastsPerMinute) = (2, 0) }
         func sparingCode(_ number: Int, _ path: String, after hours: Double = 0) -> Int? {
             let audience = path == Self.all ? #""all""# : condition(["vip"])
             return sparing.send(message(audience, number), to: path, at: noon.adding(seconds: hours * 3600)).code

@@ -88,11 +88,11 @@ private let goodContents = [
 struct GetuiMessageTests {
     @Test("that keeps all rules is sent, alone and in a batch", arguments: goodContents)
     func good(_ content: String) {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         for (call, body) in [
             (getuiSingle, getuiMessage(1, content: content)), (getuiBatch, getuiBatchBody([getuiMessage(2, content: content)])),
         ] {
-            let answer = desk.send(body, to: call)
+            let answer = fixture.send(body, to: call)
             #expect((answer.status, answer.code) == (200, 0), "\(answer.message)")
             #expect(Array(answer.statuses.values) == ["successed_online"])
         }
@@ -100,17 +100,17 @@ struct GetuiMessageTests {
 
     @Test("that breaks a rule is refused at its place, with 400 and 20001", arguments: badContents)
     func bad(_ content: String, _ place: String) {
-        let answer = GetuiDesk().send(getuiMessage(content: content), to: getuiSingle)
+        let answer = GetuiFixture().send(getuiMessage(content: content), to: getuiSingle)
         #expect((answer.status, answer.code) == (400, 20001))
         #expect(answer.message.hasPrefix(place) || answer.message.contains(place), "\(answer.message)")
-        let batch = GetuiDesk().send(getuiBatchBody([getuiMessage(2), getuiMessage(content: content)]))
+        let batch = GetuiFixture().send(getuiBatchBody([getuiMessage(2), getuiMessage(content: content)]))
         #expect(batch.code == 20001 && batch.message.contains(place), "\(batch.message)")
         #expect(batch.recorded == [cid(2), cid(1)])
     }
 
     @Test("whose settings break a rule is refused, too", arguments: badMembers)
     func badSettings(_ members: String, _ place: String) {
-        let answer = GetuiDesk().send(getuiMessage(members: "," + members), to: getuiSingle)
+        let answer = GetuiFixture().send(getuiMessage(members: "," + members), to: getuiSingle)
         #expect((answer.status, answer.code) == (400, 20001))
         #expect(answer.message.contains(place), "\(answer.message)")
     }
@@ -118,88 +118,89 @@ struct GetuiMessageTests {
     @Test("has a request id of 10 to 32 characters", arguments: [(9, false), (10, true), (32, true), (33, false), (0, false)])
     func requestIDs(length: Int, isAccepted: Bool) {
         let body = getuiMessage().replacing(requestID(1), with: repeated("r", length))
-        #expect(GetuiDesk().send(body, to: getuiSingle).code == (isAccepted ? 0 : 20001))
+        #expect(GetuiFixture().send(body, to: getuiSingle).code == (isAccepted ? 0 : 20001))
     }
 
     @Test("without a request id, an audience or a content is refused")
     func missing() {
         for member in ["request_id", "audience", "push_message"] {
-            let answer = GetuiDesk().send(getuiMessage().replacing("\"\(member)\"", with: "\"x\(member)\""), to: getuiSingle)
+            let answer = GetuiFixture().send(getuiMessage().replacing("\"\(member)\"", with: "\"x\(member)\""), to: getuiSingle)
             #expect(answer.code == 20001, "\(member)")
         }
     }
 
     @Test("that comes a second time is answered like the first, and is not sent again")
     func repeats() {
-        let desk = GetuiDesk()
-        #expect(desk.send(getuiBatchBody([getuiMessage(1), getuiMessage(2)])).recorded == [cid(1), cid(2)])
-        let mixed = desk.send(getuiBatchBody([getuiMessage(2), getuiMessage(3)]))
+        let fixture = GetuiFixture()
+        #expect(fixture.send(getuiBatchBody([getuiMessage(1), getuiMessage(2)])).recorded == [cid(1), cid(2)])
+        let mixed = fixture.send(getuiBatchBody([getuiMessage(2), getuiMessage(3)]))
         #expect((mixed.code, mixed.statuses.count, mixed.recorded) == (0, 2, [cid(3)]))
-        let single = desk.send(getuiMessage(1), to: getuiSingle)
+        let single = fixture.send(getuiMessage(1), to: getuiSingle)
         #expect(single.code == 0 && single.statuses == [cid(1): "successed_online"] && single.recorded.isEmpty)
     }
 
     @Test("that was refused for its content keeps its id: with the same one it is lost, with another one it arrives")
     func refusedIDs() {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         let bad = getuiMessage(2, cid: cid(2, after: "00020001"))
-        #expect(desk.send(getuiBatchBody([getuiMessage(1), bad])).code == 20001)
-        let again = desk.send(getuiBatchBody([getuiMessage(1)]))
+        #expect(fixture.send(getuiBatchBody([getuiMessage(1), bad])).code == 20001)
+        let again = fixture.send(getuiBatchBody([getuiMessage(1)]))
         #expect(again.code == 0 && again.recorded.isEmpty)
-        #expect(desk.send(getuiBatchBody([getuiMessage(3, cid: cid(1))])).recorded == [cid(1)])
+        #expect(fixture.send(getuiBatchBody([getuiMessage(3, cid: cid(1))])).recorded == [cid(1)])
     }
 
     @Test("that was refused before its content was looked at may keep its id", arguments: ["00010001", "00010005", "00000002", "00000301"])
     func keptIDs(_ digits: String) {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         let body = getuiBatchBody([getuiMessage(1, cid: cid(1, after: digits))])
-        #expect(desk.send(body).code == Int(digits))
-        #expect(desk.send(body).recorded == [cid(1, after: digits)])
+        #expect(fixture.send(body).code == Int(digits))
+        #expect(fixture.send(body).recorded == [cid(1, after: digits)])
     }
 
     @Test("that a fault refused was not processed, so that its id is not used up")
     func faults() {
-        let desk = GetuiDesk()
-        let request = getuiRequest(to: getuiBatch, token: desk.token(), body: getuiBatchBody([getuiMessage(1)]))
+        let fixture = GetuiFixture()
+        let request = getuiRequest(to: getuiBatch, token: fixture.token(), body: getuiBatchBody([getuiMessage(1)]))
         for (status, code) in [(429, 10005), (503, 2), (500, 500)] {
-            desk.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
-            desk.rules.refuse(request, as: Answer(status: status, reason: "TooManyRequests"))
+            fixture.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
+            fixture.rules.refuse(request, as: Answer(status: status, reason: "TooManyRequests"))
             #expect(GetuiAnswer(request).code == code)
             #expect(!request.answer.isAccepted)
         }
-        #expect(desk.send(getuiBatchBody([getuiMessage(1)])).recorded == [cid(1)])
+        #expect(fixture.send(getuiBatchBody([getuiMessage(1)])).recorded == [cid(1)])
     }
 
     @Test("whose headers alone have come is not accepted")
     func early() {
-        let desk = GetuiDesk()
-        let request = getuiRequest(to: getuiBatch, token: desk.token(), body: "")
-        #expect(desk.decide(request, hasBody: false).code == 2)
+        let fixture = GetuiFixture()
+        let request = getuiRequest(to: getuiBatch, token: fixture.token(), body: "")
+        #expect(fixture.decide(request, hasBody: false).code == 2)
     }
 
     @Test("must be JSON by its content and its content type: otherwise 1, with the status 200")
     func json() {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         for (type, body) in [
             ("application/json", "{\"a\":"), ("text/plain", getuiMessage()), (nil, getuiMessage()),
             ("application/json;charset=gbk", getuiMessage()), ("application/json", ""),
         ] as [(String?, String)] {
-            let answer = desk.decide(getuiRequest(to: getuiSingle, token: desk.token(), type: type, body: body))
+            let answer = fixture.decide(getuiRequest(to: getuiSingle, token: fixture.token(), type: type, body: body))
             #expect((answer.status, answer.code) == (200, 1), "\(type ?? "") \(body)")
             #expect(!answer.request.answer.isAccepted)
         }
-        #expect(desk.decide(getuiRequest(to: getuiSingle, token: desk.token(), type: "application/json", body: getuiMessage())).code == 0)
+        #expect(
+            fixture.decide(getuiRequest(to: getuiSingle, token: fixture.token(), type: "application/json", body: getuiMessage())).code == 0)
     }
 
     @Test("to another path, or by another method, is no push")
     func paths() {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         for (call, method, code) in [
             ("push/fast_custom_tag", "POST", 404), ("push/single/tag", "POST", 404), ("push/single/cid/", "POST", 404),
             ("push/all", "GET", 405), ("push/tag", "PUT", 405), ("", "POST", 404),
             ("push/single/cid?a=1", "POST", 404), (getuiSingle, "GET", 405), (getuiBatch, "PUT", 405), ("auth", "GET", 405),
         ] {
-            let answer = desk.decide(getuiRequest(to: call, method: method, token: desk.token(), body: getuiMessage()))
+            let answer = fixture.decide(getuiRequest(to: call, method: method, token: fixture.token(), body: getuiMessage()))
             #expect((answer.status, answer.code) == (code, code), "\(call)")
             #expect(answer.request.kind == .other)
         }
@@ -207,11 +208,11 @@ struct GetuiMessageTests {
 
     @Test("is one of the calls that an app may make in a minute; one too many is 401 and 10005")
     func calls() {
-        let desk = GetuiDesk { $0.issuer.messagesPerMinute = 2 }
-        let token = desk.token()
-        let answers = (1...3).map { desk.send(getuiBatchBody([getuiMessage($0)]), token: token) }
+        let fixture = GetuiFixture { $0.issuer.messagesPerMinute = 2 }
+        let token = fixture.token()
+        let answers = (1...3).map { fixture.send(getuiBatchBody([getuiMessage($0)]), token: token) }
         #expect(answers.map(\.code) == [0, 0, 10005] && answers[2].status == 401)
-        #expect(desk.send(getuiBatchBody([getuiMessage(3)]), token: token, at: noon.adding(seconds: 60)).recorded == [cid(3)])
+        #expect(fixture.send(getuiBatchBody([getuiMessage(3)]), token: token, at: noon.adding(seconds: 60)).recorded == [cid(3)])
     }
 }
 
@@ -219,28 +220,28 @@ struct GetuiMessageTests {
 struct GetuiTargetTests {
     @Test("of a single push are one; of a batch 1 to 200 messages", arguments: [(0, false), (1, true), (200, true), (201, false)])
     func counts(count: Int, isAccepted: Bool) {
-        let answer = GetuiDesk().send(getuiBatchBody((0..<count).map { getuiMessage($0) }))
+        let answer = GetuiFixture().send(getuiBatchBody((0..<count).map { getuiMessage($0) }))
         #expect(answer.code == (isAccepted ? 0 : 20001))
         #expect(answer.statuses.count == (isAccepted ? count : 0))
         let two = getuiMessage().replacing("[\"\(cid(1))\"]", with: "[\"\(cid(1))\",\"\(cid(2))\"]")
-        #expect(GetuiDesk().send(two, to: getuiSingle).code == 20001)
-        #expect(GetuiDesk().send(getuiBatchBody([two])).code == 20001)
-        #expect(GetuiDesk().send(getuiMessage().replacing("[\"\(cid(1))\"]", with: "[]"), to: getuiSingle).code == 20001)
+        #expect(GetuiFixture().send(two, to: getuiSingle).code == 20001)
+        #expect(GetuiFixture().send(getuiBatchBody([two])).code == 20001)
+        #expect(GetuiFixture().send(getuiMessage().replacing("[\"\(cid(1))\"]", with: "[]"), to: getuiSingle).code == 20001)
     }
 
     @Test("occur once in a request, and so do request ids")
     func repeated() {
-        let desk = GetuiDesk()
-        let sameTarget = desk.send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: cid(1))]))
+        let fixture = GetuiFixture()
+        let sameTarget = fixture.send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: cid(1))]))
         #expect((sameTarget.code, sameTarget.message) == (20001, "cid is repeated"))
-        let sameID = desk.send(getuiBatchBody([getuiMessage(3), getuiMessage(3, cid: cid(4))]))
+        let sameID = fixture.send(getuiBatchBody([getuiMessage(3), getuiMessage(3, cid: cid(4))]))
         #expect((sameID.code, sameID.message) == (20001, "request_id is repeated"))
     }
 
     @Test("have a status each")
     func statuses() {
         let (offline, ignored) = (cid(2, after: "00000200"), cid(3, after: "00000090"))
-        let answer = GetuiDesk().send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: offline), getuiMessage(3, cid: ignored)]))
+        let answer = GetuiFixture().send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: offline), getuiMessage(3, cid: ignored)]))
         #expect(answer.statuses == [cid(1): "successed_online", offline: "successed_offline", ignored: "successed_ignore"])
         #expect((0..<3).map { answer.request.answer(to: $0).isAccepted } == [true, true, false])
         #expect(answer.request.answer(to: 2).reason == "successed_ignore")
@@ -250,7 +251,7 @@ struct GetuiTargetTests {
         "that are none are refused for the whole batch",
         arguments: ["", "abc", cid(1).uppercased(), cid(1) + "0", "zz" + cid(1).dropFirst(2)])
     func malformed(_ target: String) {
-        let answer = GetuiDesk().send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: target)]))
+        let answer = GetuiFixture().send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: target)]))
         #expect((answer.status, answer.code, answer.message) == (400, 20001, "target user is invalid"))
     }
 
@@ -260,10 +261,10 @@ struct GetuiTargetTests {
             (1, 200), (10002, 401), (10004, 401), (20001, 400), (21001, 400), (30000, 403), (30004, 403), (30008, 403), (30016, 403),
         ])
     func permanent(code: Int, status: Int) {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         let digits = String(repeating: "0", count: 8 - String(code).count) + String(code)
         for number in 1...2 {
-            let answer = desk.send(getuiBatchBody([getuiMessage(10 + number), getuiMessage(number, cid: cid(7, after: digits))]))
+            let answer = fixture.send(getuiBatchBody([getuiMessage(10 + number), getuiMessage(number, cid: cid(7, after: digits))]))
             #expect((answer.status, answer.code) == (status, code))
             #expect(answer.statuses.isEmpty && !answer.request.answer.isAccepted)
         }
@@ -276,16 +277,16 @@ struct GetuiTargetTests {
             (30018, 403), (30019, 403),
         ])
     func temporary(code: Int, status: Int) {
-        let desk = GetuiDesk()
+        let fixture = GetuiFixture()
         let digits = String(repeating: "0", count: 8 - String(code).count) + String(code)
-        let answer = desk.send(getuiBatchBody([getuiMessage(1, cid: cid(7, after: digits))]))
+        let answer = fixture.send(getuiBatchBody([getuiMessage(1, cid: cid(7, after: digits))]))
         #expect((answer.status, answer.code) == (status, code))
-        #expect(desk.send(getuiBatchBody([getuiMessage(2, cid: cid(7, after: digits))])).code == 0)
+        #expect(fixture.send(getuiBatchBody([getuiMessage(2, cid: cid(7, after: digits))])).code == 0)
     }
 
     @Test("in the wrong data centre are told the hosts of theirs, as Getui's SDK reads them")
     func hosts() {
-        let answer = GetuiDesk().send(getuiMessage(cid: cid(1, after: "00000301")), to: getuiSingle)
+        let answer = GetuiFixture().send(getuiMessage(cid: cid(1, after: "00000301")), to: getuiSingle)
         guard case .array(let lists)? = answer.body?["data"]?["hostList"], case .array(let hosts)? = lists.first?["domainList"] else {
             Issue.record("\(answer)")
             return
@@ -295,26 +296,26 @@ struct GetuiTargetTests {
 
     @Test("with an answer of their own get it as often as configured")
     func fixed() {
-        let desk = GetuiDesk {
+        let fixture = GetuiFixture {
             $0.faults.answers[cid(1)] = SimulatedAnswer(status: 400, reason: "21001", times: 1)
             $0.faults.answers[cid(2)] = SimulatedAnswer(status: 200, reason: "successed_ignore")
         }
-        #expect(desk.send(getuiMessage(1, cid: cid(1)), to: getuiSingle).code == 21001)
-        #expect(desk.send(getuiMessage(2, cid: cid(1)), to: getuiSingle).code == 0)
-        #expect(desk.send(getuiMessage(3, cid: cid(2)), to: getuiSingle).statuses == [cid(2): "successed_ignore"])
+        #expect(fixture.send(getuiMessage(1, cid: cid(1)), to: getuiSingle).code == 21001)
+        #expect(fixture.send(getuiMessage(2, cid: cid(1)), to: getuiSingle).code == 0)
+        #expect(fixture.send(getuiMessage(3, cid: cid(2)), to: getuiSingle).statuses == [cid(2): "successed_ignore"])
     }
 
     @Test("get no status from a request that does not wait for them")
     func asynchronous() {
-        let answer = GetuiDesk().send(getuiBatchBody([getuiMessage(1)]).replacing("false", with: "true"))
+        let answer = GetuiFixture().send(getuiBatchBody([getuiMessage(1)]).replacing("false", with: "true"))
         #expect(answer.code == 0 && answer.body?["data"] == nil && answer.recorded == [cid(1)])
     }
 }
 
 @Suite("A list of Getui")
 struct GetuiListTests {
-    private func keep(_ desk: GetuiDesk, members: String = "", at now: Timestamp = noon) -> String? {
-        let answer = desk.send("{\(getuiNotification)\(members)}", to: getuiListMessage, at: now)
+    private func keep(_ fixture: GetuiFixture, members: String = "", at now: Timestamp = noon) -> String? {
+        let answer = fixture.send("{\(getuiNotification)\(members)}", to: getuiListMessage, at: now)
         return answer.body?["data"]?["taskid"]?.stringValue
     }
 
@@ -324,10 +325,10 @@ struct GetuiListTests {
 
     @Test("has its content kept, and is then sent to 1 to 1,000 targets, who share the task", arguments: [0, 1, 1000, 1001])
     func sends(count: Int) throws {
-        let desk = GetuiDesk()
-        let task = try #require(keep(desk))
+        let fixture = GetuiFixture()
+        let task = try #require(keep(fixture))
         let targets = (0..<count).map { cid($0) }
-        let answer = desk.send(body(task, targets), to: getuiList)
+        let answer = fixture.send(body(task, targets), to: getuiList)
         let isAccepted = (1...1000).contains(count)
         #expect(answer.code == (isAccepted ? 0 : 20001))
         #expect(answer.recorded == targets)
@@ -337,46 +338,46 @@ struct GetuiListTests {
 
     @Test("may be sent again: no request id protects its targets")
     func again() throws {
-        let desk = GetuiDesk()
-        let task = try #require(keep(desk))
-        #expect((0..<2).allSatisfy { _ in desk.send(body(task, [cid(1)]), to: getuiList).recorded == [cid(1)] })
+        let fixture = GetuiFixture()
+        let task = try #require(keep(fixture))
+        #expect((0..<2).allSatisfy { _ in fixture.send(body(task, [cid(1)]), to: getuiList).recorded == [cid(1)] })
     }
 
     @Test("needs a task that is its app's, and has not ended")
     func tasks() throws {
-        let desk = GetuiDesk()
-        let short = try #require(keep(desk, members: #","settings":{"ttl":60000}"#))
-        let usual = try #require(keep(desk))
+        let fixture = GetuiFixture()
+        let short = try #require(keep(fixture, members: #","settings":{"ttl":60000}"#))
+        let usual = try #require(keep(fixture))
         func code(_ task: String, after seconds: Double) -> Int? {
-            desk.send(body(task, [cid(1)]), to: getuiList, at: noon.adding(seconds: seconds)).code
+            fixture.send(body(task, [cid(1)]), to: getuiList, at: noon.adding(seconds: seconds)).code
         }
         #expect([code(short, after: 59), code(short, after: 60)] == [0, 20001])
         #expect([code(usual, after: 7199), code(usual, after: 7200), code("RASL_x", after: 0)] == [0, 20001, 20001])
         var proof = GetuiProof()
-        proof.app = GetuiDesk.other
-        let foreign = getuiRequest(to: getuiList, of: proof.app.app, token: desk.token(proof), body: body(usual, [cid(1)]))
-        #expect(desk.decide(foreign).message == "taskid is invalid")
+        proof.app = GetuiFixture.other
+        let foreign = getuiRequest(to: getuiList, of: proof.app.app, token: fixture.token(proof), body: body(usual, [cid(1)]))
+        #expect(fixture.decide(foreign).message == "taskid is invalid")
     }
 
     @Test("is refused once its owner has ended the task, and after as many lists as the simulator is told")
     func endedTasks() throws {
-        let desk = GetuiDesk { $0.issuer.listsPerTask = 2 }
-        let (first, second) = (try #require(keep(desk)), try #require(keep(desk)))
-        func codes(_ task: String) -> Int? { desk.send(body(task, [cid(1)]), to: getuiList).code }
+        let fixture = GetuiFixture { $0.issuer.listsPerTask = 2 }
+        let (first, second) = (try #require(keep(fixture)), try #require(keep(fixture)))
+        func codes(_ task: String) -> Int? { fixture.send(body(task, [cid(1)]), to: getuiList).code }
         #expect((0..<3).map { _ in codes(first) } == [0, 0, 20001])
         func end(_ task: String, _ token: String?) -> Int? {
-            desk.decide(getuiRequest(to: "task/\(task)", method: "DELETE", token: token, body: "")).code
+            fixture.decide(getuiRequest(to: "task/\(task)", method: "DELETE", token: token, body: "")).code
         }
-        #expect([end(second, "x"), end(second, desk.token()), end(second, desk.token())] == [10001, 0, 20001])
+        #expect([end(second, "x"), end(second, fixture.token()), end(second, fixture.token())] == [10001, 0, 20001])
         #expect(codes(second) == 20001)
     }
 
     @Test("counts its targets against a quota of the day, which begins at midnight in China")
     func quota() throws {
-        let desk = GetuiDesk { $0.issuer.listTargetsPerDay = 5 }
-        let task = try #require(keep(desk, members: #","settings":{"ttl":259200000}"#))
+        let fixture = GetuiFixture { $0.issuer.listTargetsPerDay = 5 }
+        let task = try #require(keep(fixture, members: #","settings":{"ttl":259200000}"#))
         func code(_ targets: [Int], after seconds: Double = 0) -> Int? {
-            desk.send(body(task, targets.map { cid($0) }), to: getuiList, at: noon.adding(seconds: seconds)).code
+            fixture.send(body(task, targets.map { cid($0) }), to: getuiList, at: noon.adding(seconds: seconds)).code
         }
         #expect([code([1, 2, 3]), code([4, 5, 6]), code([7, 8]), code([9])] == [0, 30008, 0, 30008])
         #expect([code([9], after: 15 * 3600), code([9], after: 16 * 3600)] == [30008, 0])
@@ -384,39 +385,39 @@ struct GetuiListTests {
 
     @Test("counts for the group of its content")
     func group() throws {
-        let desk = GetuiDesk()
-        let task = try #require(keep(desk, members: #","group_name":"sale""#))
-        #expect(desk.send(body(task, [cid(1), cid(2)]), to: getuiList).code == 0)
-        let report = desk.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: desk.token(), body: ""))
+        let fixture = GetuiFixture()
+        let task = try #require(keep(fixture, members: #","group_name":"sale""#))
+        #expect(fixture.send(body(task, [cid(1), cid(2)]), to: getuiList).code == 0)
+        let report = fixture.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: fixture.token(), body: ""))
         #expect(report.body?["data"]?["sale"]?["total"]?["target_num"] == .integer(2))
     }
 
     @Test("has the content of any message, without a target, and needs a token")
     func content() {
-        let desk = GetuiDesk()
-        #expect(desk.send(#"{"push_message":{}}"#, to: getuiListMessage).code == 20001)
-        #expect(desk.send(getuiMessage(), to: getuiListMessage).code == 20001)
-        #expect(desk.decide(getuiRequest(to: getuiListMessage, token: "x", body: "{\(getuiNotification)}")).code == 10001)
-        let kept = desk.decide(getuiRequest(to: getuiListMessage, token: desk.token(), body: "{\(getuiNotification)}"))
+        let fixture = GetuiFixture()
+        #expect(fixture.send(#"{"push_message":{}}"#, to: getuiListMessage).code == 20001)
+        #expect(fixture.send(getuiMessage(), to: getuiListMessage).code == 20001)
+        #expect(fixture.decide(getuiRequest(to: getuiListMessage, token: "x", body: "{\(getuiNotification)}")).code == 10001)
+        let kept = fixture.decide(getuiRequest(to: getuiListMessage, token: fixture.token(), body: "{\(getuiNotification)}"))
         #expect(kept.code == 0 && kept.request.kind == .other)
     }
 }
 
 @Suite("A report of Getui")
 struct GetuiReportTests {
-    private func report(_ desk: GetuiDesk, _ group: String, token: String? = nil) -> GetuiAnswer {
-        desk.decide(getuiRequest(to: "report/push/task_group/\(group)", method: "GET", token: token ?? desk.token(), body: ""))
+    private func report(_ fixture: GetuiFixture, _ group: String, token: String? = nil) -> GetuiAnswer {
+        fixture.decide(getuiRequest(to: "report/push/task_group/\(group)", method: "GET", token: token ?? fixture.token(), body: ""))
     }
 
     @Test("counts what was delivered in a group, and what phones received")
     func counts() {
-        let desk = GetuiDesk(), group = #","group_name":"run-1""#
+        let fixture = GetuiFixture(), group = #","group_name":"run-1""#
         let messages = [
             getuiMessage(1, members: group), getuiMessage(2, cid: cid(2, after: "00000200"), members: group),
             getuiMessage(3, cid: cid(3, after: "00000090"), members: group), getuiMessage(4),
         ]
-        for _ in 0..<2 { #expect(desk.send(getuiBatchBody(messages)).code == 0) }
-        let answer = report(desk, "run-1")
+        for _ in 0..<2 { #expect(fixture.send(getuiBatchBody(messages)).code == 0) }
+        let answer = report(fixture, "run-1")
         #expect(answer.code == 0 && answer.request.kind == .other)
         let total = answer.body?["data"]?["run-1"]?["total"]
         #expect(total?["target_num"] == .integer(2) && total?["receive_num"] == .integer(1) && total?["click_num"] == .integer(0))
@@ -424,7 +425,7 @@ struct GetuiReportTests {
 
     @Test("of a group without a push is empty, and needs a token")
     func empty() {
-        #expect(report(GetuiDesk(), "run-2").body?["data"] == .object(pairs: []))
-        #expect(report(GetuiDesk(), "run-2", token: "x").code == 10001)
+        #expect(report(GetuiFixture(), "run-2").body?["data"] == .object(pairs: []))
+        #expect(report(GetuiFixture(), "run-2", token: "x").code == 10001)
     }
 }

@@ -12,7 +12,7 @@ private struct GetuiStand {
 
     init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
         var configuration = SimulatorConfiguration()
-        configuration.secrets = [GetuiDesk.app]
+        configuration.secrets = [GetuiFixture.app]
         configuration.speaksHTTP1 = speaksHTTP1
         change(&configuration, folder)
         simulator = try GetuiSimulator(configuration)
@@ -25,7 +25,7 @@ private struct GetuiStand {
         let header = token.map { "-H 'token: \($0)'" } ?? ""
         return run(
             "curl -sS -i \(version) --max-time 5 --cacert \(authority) -H 'content-type: application/json' \(header) -d '\(body)' "
-                + "https://localhost:\(simulator.port)/v2/\(GetuiDesk.app.app)/\(call)")
+                + "https://localhost:\(simulator.port)/v2/\(GetuiFixture.app.app)/\(call)")
     }
 
     func token() throws -> String {

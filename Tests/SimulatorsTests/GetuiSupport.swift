@@ -4,7 +4,7 @@ import Cryptography
 @testable import Simulators
 
 /// The rules of Getui with two trusted apps, used repeatedly, without sockets.
-final class GetuiDesk {
+final class GetuiFixture {
     static let app = TrustedSecret(
         app: "Jz1kA9xW2pQ7vB4nL5sT8y", names: ["app_key": "K8sdW0qPz16JbcXy2"], secret: "mU3rT5oE7wQ9aS1d")
     static let other = TrustedSecret(
@@ -93,7 +93,7 @@ func getuiMessage(_ number: Int = 1, cid target: String? = nil, content: String 
 func getuiBatchBody(_ messages: [String]) -> String { #"{"is_async":false,"msg_list":[\#(messages.joined(separator: ","))]}"# }
 
 func getuiRequest(
-    to call: String, of app: String = GetuiDesk.app.app, method: String = "POST", token: String? = nil,
+    to call: String, of app: String = GetuiFixture.app.app, method: String = "POST", token: String? = nil,
     type: String? = "application/json;charset=utf-8", body: String
 ) -> PushRequest {
     let request = PushRequest(keptPayloadBytes: 4 << 20, ownHeaders: [GetuiTokens.header])
@@ -109,7 +109,7 @@ func getuiRequest(
 
 /// A proof as a sender would make it, right until a test changes it.
 struct GetuiProof {
-    var app = GetuiDesk.app
+    var app = GetuiFixture.app
     var milliseconds = String(noon.epochMilliseconds)
     var secret: String?
     var appKey: String?

@@ -189,7 +189,7 @@ struct LimitAndNoiseTests {
     }
 
     @Test("of the connection's first window only the configured size is ever given back") func connectionWindow() {
-        var owed = OwedWindows(SimulatedWindows(streamBytes: 16, connectionBytes: 65_500, delayMilliseconds: 10))
+        var owed = DelayedWindowUpdates(SimulatedWindows(streamBytes: 16, connectionBytes: 65_500, delayMilliseconds: 10))
         owed.append(30, streamID: 1, now: noon)
         owed.append(16, streamID: 3, now: noon.adding(seconds: 0.005))
         #expect(owed.nextDue == noon.adding(seconds: 0.01))

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The simulator of JPush")
 struct JPushMessageTests {
-    private func code(_ body: String, isPaid: Bool = false) -> Int64? { JPushDesk { $0.isPaid = isPaid }.send(body).code }
+    private func code(_ body: String, isPaid: Bool = false) -> Int64? { JPushFixture { $0.isPaid = isPaid }.send(body).code }
 
     @Test("takes a push, repeats its number, and gives it an id") func takes() {
-        let answer = JPushDesk().send(JPushBody.with { $0.options = #"{"apns_production":false,"sendno":18,"time_to_live":60}"# })
+        let answer = JPushFixture().send(JPushBody.with { $0.options = #"{"apns_production":false,"sendno":18,"time_to_live":60}"# })
         #expect(answer.status == 200 && answer.code == nil)
         #expect(answer.body?["sendno"] == .string("18"))
         #expect(answer.messageID?.isEmpty == false)
@@ -19,11 +19,11 @@ struct JPushMessageTests {
     // MARK: Method, path, credentials, form
 
     @Test("refuses other paths and methods") func pathsAndMethods() {
-        let desk = JPushDesk()
-        #expect(desk.send(JPushBody().text, path: "/v3/pushes").code == 1020)
-        #expect(desk.send(JPushBody().text, path: "/v3/push?x=1").code == 1020)
+        let fixture = JPushFixture()
+        #expect(fixture.send(JPushBody().text, path: "/v3/pushes").code == 1020)
+        #expect(fixture.send(JPushBody().text, path: "/v3/push?x=1").code == 1020)
         func method(_ path: String, _ method: String) -> JPushAnswer {
-            desk.decide(JPushDesk.request(path: path, method: method, type: nil, authorization: JPushDesk.authorization, body: ""))
+            fixture.decide(JPushFixture.request(path: path, method: method, type: nil, authorization: JPushFixture.authorization, body: ""))
         }
         #expect(method("/v3/push", "GET").code == 1001 && method("/v3/push", "GET").status == 405)
         #expect(method("/v3/push/cid", "POST").code == 1001)
@@ -32,28 +32,28 @@ struct JPushMessageTests {
     @Test(
         "demands the app key and its secret",
         arguments: [
-            (nil, 401, 1004), (JPushDesk.basic(JPushDesk.app, "wrong"), 401, 1004), (JPushDesk.basic("unknown", "x"), 400, 1008),
-            (JPushDesk.basic(JPushDesk.app, "another"), 401, 1004), ("Bearer abc", 401, 1004), ("Basic !!!!", 401, 1004),
-            (JPushDesk.authorization.lowercased(), 401, 1004), (JPushDesk.basic("other", "another"), 200, nil),
+            (nil, 401, 1004), (JPushFixture.basic(JPushFixture.app, "wrong"), 401, 1004), (JPushFixture.basic("unknown", "x"), 400, 1008),
+            (JPushFixture.basic(JPushFixture.app, "another"), 401, 1004), ("Bearer abc", 401, 1004), ("Basic !!!!", 401, 1004),
+            (JPushFixture.authorization.lowercased(), 401, 1004), (JPushFixture.basic("other", "another"), 200, nil),
         ] as [(String?, Int, Int64?)])
     func credentials(_ header: String?, _ status: Int, _ code: Int64?) {
-        let answer = JPushDesk().send(JPushBody().text, authorization: header)
+        let answer = JPushFixture().send(JPushBody().text, authorization: header)
         #expect(answer.status == status && answer.code == code)
     }
 
     @Test("demands JSON, said to be JSON", arguments: [nil, "text/plain", "application/json; charset=gbk"]) func contentType(
         _ type: String?
     ) {
-        #expect(JPushDesk().send(JPushBody().text, type: type).code == 1009)
-        #expect(JPushDesk().send(JPushBody().text, type: "application/json; charset=utf-8").status == 200)
-        #expect(JPushDesk().send("{").code == 1009)
-        #expect(JPushDesk().send("\u{FF}").code == 1009)
+        #expect(JPushFixture().send(JPushBody().text, type: type).code == 1009)
+        #expect(JPushFixture().send(JPushBody().text, type: "application/json; charset=utf-8").status == 200)
+        #expect(JPushFixture().send("{").code == 1009)
+        #expect(JPushFixture().send("\u{FF}").code == 1009)
     }
 
     @Test("accepts nothing that it has not read") func unread() {
-        let desk = JPushDesk()
-        let request = JPushDesk.request(path: "/v3/push", type: "application/json", authorization: JPushDesk.authorization, body: "")
-        #expect(desk.decide(request, hasBody: false).code == 1030)
+        let fixture = JPushFixture()
+        let request = JPushFixture.request(path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization, body: "")
+        #expect(fixture.decide(request, hasBody: false).code == 1030)
     }
 
     @Test(
@@ -117,8 +117,8 @@ struct JPushMessageTests {
 
     @Test("takes everyone, tags and aliases, names them in the ledger, and knows names that no device has")
     func ownAudiences() {
-        let desk = JPushDesk()
-        func send(_ audience: String) -> JPushAnswer { desk.send(JPushBody.with { $0.audience = audience }) }
+        let fixture = JPushFixture()
+        func send(_ audience: String) -> JPushAnswer { fixture.send(JPushBody.with { $0.audience = audience }) }
         let everyone = send(#""all""#), tags = send(#"{"tag":["a","b"]}"#), aliases = send(#"{"alias":["c"]}"#)
         #expect([everyone, tags, aliases].allSatisfy { $0.status == 200 && $0.messageID != nil })
         #expect(everyone.request.addressees.map { [$0.kind, $0.target] } == [["audience", "all"]])
@@ -186,7 +186,7 @@ struct JPushMessageTests {
         #expect(code(JPushBody.with { $0.options = #"{"apns_production":true,\#(member)}"# }) == expected)
     }
 
-    @Test("lets apps that have paid keep a push for ten days") func lifeOfVIP() {
+    @Test("lets apps that have paid keep a push for ten days") func epochOfVIP() {
         let body = JPushBody.with { $0.options = #"{"apns_production":true,"time_to_live":864000}"# }
         #expect(code(body) == 1003)
         #expect(code(body, isPaid: true) == nil)
@@ -200,44 +200,44 @@ struct JPushMessageTests {
 
     @Test("refuses a call with ids that are none, and names them in one of two places or not at all", arguments: RefusalDetails.allCases)
     func malformedIDs(_ details: RefusalDetails) {
-        let desk = JPushDesk { $0.issuer.errorDetails = details }
-        let answer = desk.send(JPushBody.to([jpushID(1)] + Self.malformed))
+        let fixture = JPushFixture { $0.issuer.errorDetails = details }
+        let answer = fixture.send(JPushBody.to([jpushID(1)] + Self.malformed))
         #expect(answer.status == 400 && answer.code == 1003)
         let named = JSONValue.array(Self.malformed.map { .string($0) })
         #expect(answer.body?["error"]?["illegal_rids"] == (details == .both ? named : nil))
         #expect(answer.body?["illegal_rids"] == (details == .one ? named : nil))
         #expect(answer.request.addressees.allSatisfy { $0.id.isEmpty })
-        #expect(desk.send(JPushBody.to([jpushID(1)])).status == 200)
+        #expect(fixture.send(JPushBody.to([jpushID(1)])).status == 200)
     }
 
     @Test("refuses a call that reaches no device, and takes one that reaches some") func unknownIDs() {
-        let desk = JPushDesk { $0.faults.answers = [jpushID(7): SimulatedAnswer(status: 400, reason: "1011")] }
-        #expect(desk.send(JPushBody.to(["0000101100000000000", jpushID(7)])).code == 1011)
-        #expect(desk.send(JPushBody.to(["0000101100000000000", jpushID(7), jpushID(8)])).status == 200)
+        let fixture = JPushFixture { $0.faults.answers = [jpushID(7): SimulatedAnswer(status: 400, reason: "1011")] }
+        #expect(fixture.send(JPushBody.to(["0000101100000000000", jpushID(7)])).code == 1011)
+        #expect(fixture.send(JPushBody.to(["0000101100000000000", jpushID(7), jpushID(8)])).status == 200)
     }
 
     @Test(
         "fails once for some ids",
         arguments: [("00000429", 429, 2002), ("00000500", 500, 1000), ("00000503", 503, 1030)] as [(String, Int, Int64)])
     func failingIDs(_ start: String, _ status: Int, _ code: Int64) {
-        let desk = JPushDesk(), body = JPushBody.to([jpushID(1), start + "00000000000"])
-        let answer = desk.send(body)
+        let fixture = JPushFixture(), body = JPushBody.to([jpushID(1), start + "00000000000"])
+        let answer = fixture.send(body)
         #expect(answer.status == status && answer.code == code)
-        #expect(desk.send(body).status == 200)
+        #expect(fixture.send(body).status == 200)
     }
 
     // MARK: Validation
 
     @Test("checks a push without sending it") func validation() throws {
-        let desk = JPushDesk()
-        let cid = try #require(desk.cids("count=1").cids.first)
+        let fixture = JPushFixture()
+        let cid = try #require(fixture.cids("count=1").cids.first)
         let body = JPushBody.with { $0.more = #","cid":"\#(cid)""# }
-        let checked = desk.send(body, path: "/v3/push/validate")
+        let checked = fixture.send(body, path: "/v3/push/validate")
         #expect(checked.status == 200 && checked.request.kind == .dryRun)
-        #expect(desk.send(JPushBody.with { $0.platform = nil }, path: "/v3/push/validate").code == 1002)
-        #expect(desk.send(JPushBody.to(["short"]), path: "/v3/push/validate").code == 1003)
+        #expect(fixture.send(JPushBody.with { $0.platform = nil }, path: "/v3/push/validate").code == 1002)
+        #expect(fixture.send(JPushBody.to(["short"]), path: "/v3/push/validate").code == 1003)
         // The cid is still good for a push.
-        let sent = desk.send(body)
+        let sent = fixture.send(body)
         #expect(sent.request.kind == .push && sent.messageID != checked.messageID)
     }
 }
@@ -245,15 +245,15 @@ struct JPushMessageTests {
 @Suite("The simulator of JPush counts")
 struct JPushCallTests {
     @Test("cids: ten a call, a thousand for apps that have paid, each with the app key and a UUID") func cids() throws {
-        let desk = JPushDesk()
-        let cids = desk.cids().cids
+        let fixture = JPushFixture()
+        let cids = fixture.cids().cids
         #expect(cids.count == 10 && Set(cids).count == 10)
         #expect(cids.allSatisfy { $0.wholeMatch(of: /0a1b2c3d4e5f60718293a4b5-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil })
-        #expect(desk.cids("").cids.count == 1)
+        #expect(fixture.cids("").cids.count == 1)
         for query in ["count=11", "count=0", "count=x", "count=1&type=other", "number=1"] {
-            #expect(desk.cids(query).code == 1003, "\(query)")
+            #expect(fixture.cids(query).code == 1003, "\(query)")
         }
-        #expect(JPushDesk { $0.isPaid = true }.cids("count=1000&type=push").cids.count == 1000)
+        #expect(JPushFixture { $0.isPaid = true }.cids("count=1000&type=push").cids.count == 1000)
     }
 
     private static func body(cid: String, to number: Int = 1) -> String {
@@ -264,96 +264,98 @@ struct JPushCallTests {
     }
 
     @Test("a push with the same cid once, and repeats its answer for a day") func repeats() throws {
-        let desk = JPushDesk()
-        let cid = try #require(desk.cids("count=1").cids.first)
-        let first = desk.send(Self.body(cid: cid)), second = desk.send(Self.body(cid: cid, to: 2), at: noon.adding(seconds: 86_399))
+        let fixture = JPushFixture()
+        let cid = try #require(fixture.cids("count=1").cids.first)
+        let first = fixture.send(Self.body(cid: cid)), second = fixture.send(Self.body(cid: cid, to: 2), at: noon.adding(seconds: 86_399))
         #expect(first.status == 200 && first.request.kind == .push)
         #expect(second.status == 200 && second.messageID == first.messageID)
         #expect(second.request.kind == .dryRun, "the ledger has no second entry")
-        #expect(desk.send(Self.body(cid: cid), at: noon.adding(seconds: 86_400)).code == 1003)
+        #expect(fixture.send(Self.body(cid: cid), at: noon.adding(seconds: 86_400)).code == 1003)
     }
 
     @Test("a refused push for nothing: its cid is still good") func refusedCid() throws {
-        let desk = JPushDesk()
-        let cid = try #require(desk.cids("count=1").cids.first)
+        let fixture = JPushFixture()
+        let cid = try #require(fixture.cids("count=1").cids.first)
         #expect(
-            desk.send(
+            fixture.send(
                 JPushBody.with {
                     $0.platform = nil; $0.more = #","cid":"\#(cid)""#
                 }
             ).code == 1002)
-        let request = JPushDesk.request(
-            path: "/v3/push", type: "application/json", authorization: JPushDesk.authorization, body: Self.body(cid: cid))
-        desk.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
-        desk.rules.refuse(request, as: Answer(status: 429, reason: ""))
+        let request = JPushFixture.request(
+            path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization, body: Self.body(cid: cid))
+        fixture.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
+        fixture.rules.refuse(request, as: Answer(status: 429, reason: ""))
         #expect(JPushAnswer(request).code == 2002)
-        let sent = desk.send(Self.body(cid: cid))
+        let sent = fixture.send(Self.body(cid: cid))
         #expect(sent.status == 200 && sent.request.kind == .push)
     }
 
     @Test("no cid that it did not give to this app") func foreignCids() throws {
-        let desk = JPushDesk()
-        let other = try #require(desk.cids("count=1", authorization: JPushDesk.basic("other", "another")).cids.first)
-        #expect(desk.send(Self.body(cid: other)).code == 1003)
-        #expect(desk.send(Self.body(cid: "\(JPushDesk.app)-6b1f0c1e-5f0a-4f0e-9c0a-1234567890ab")).code == 1003)
+        let fixture = JPushFixture()
+        let other = try #require(fixture.cids("count=1", authorization: JPushFixture.basic("other", "another")).cids.first)
+        #expect(fixture.send(Self.body(cid: other)).code == 1003)
+        #expect(fixture.send(Self.body(cid: "\(JPushFixture.app)-6b1f0c1e-5f0a-4f0e-9c0a-1234567890ab")).code == 1003)
     }
 
     @Test("the calls of a minute, and says how many are left") func budget() {
-        let desk = JPushDesk { $0.issuer.messagesPerMinute = 3 }
-        #expect(desk.cids("count=1").fields["x-rate-limit-remaining"] == "2")
-        let second = desk.send(JPushBody().text, at: noon.adding(seconds: 20.5))
+        let fixture = JPushFixture { $0.issuer.messagesPerMinute = 3 }
+        #expect(fixture.cids("count=1").fields["x-rate-limit-remaining"] == "2")
+        let second = fixture.send(JPushBody().text, at: noon.adding(seconds: 20.5))
         #expect(second.fields["x-rate-limit-limit"] == "3" && second.fields["x-rate-limit-quota"] == "3")
         #expect(second.fields["x-rate-limit-reset"] == "40")
         #expect(
-            desk.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields["x-rate-limit-remaining"] == "0")
-        let refused = desk.send(JPushBody().text, at: noon.adding(seconds: 59))
+            fixture.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields["x-rate-limit-remaining"] == "0")
+        let refused = fixture.send(JPushBody().text, at: noon.adding(seconds: 59))
         #expect(refused.status == 429 && refused.code == 2002)
         #expect(refused.fields["x-rate-limit-remaining"] == "0" && refused.fields["x-rate-limit-reset"] == "1")
-        #expect(desk.send(JPushBody().text, authorization: JPushDesk.basic("other", "another"), at: noon.adding(seconds: 59)).status == 200)
-        #expect(desk.send(JPushBody().text, at: noon.adding(seconds: 60)).status == 200)
-        #expect(JPushDesk().cids().fields["x-rate-limit-limit"] == "600")
+        #expect(
+            fixture.send(JPushBody().text, authorization: JPushFixture.basic("other", "another"), at: noon.adding(seconds: 59)).status
+                == 200)
+        #expect(fixture.send(JPushBody().text, at: noon.adding(seconds: 60)).status == 200)
+        #expect(JPushFixture().cids().fields["x-rate-limit-limit"] == "600")
     }
 
     private static let everyone = JPushBody.with { $0.audience = "\"all\"" }
 
     @Test("ten pushes to everyone in a day, and then 2008, with which nothing is sent") func broadcasts() throws {
-        let desk = JPushDesk()
-        for _ in 0..<10 { #expect(desk.send(Self.everyone).status == 200) }
-        let refused = desk.send(Self.everyone, at: noon.adding(seconds: 86_399))
+        let fixture = JPushFixture()
+        for _ in 0..<10 { #expect(fixture.send(Self.everyone).status == 200) }
+        let refused = fixture.send(Self.everyone, at: noon.adding(seconds: 86_399))
         #expect(refused.status == 403 && refused.code == 2008)
-        #expect(desk.send(Self.everyone, path: "/v3/push/validate").code == 2008)
-        #expect(desk.send(JPushBody().text).status == 200, "others go on")
-        #expect(desk.send(Self.everyone, authorization: JPushDesk.basic("other", "another")).status == 200)
-        #expect(desk.send(Self.everyone, at: noon.adding(seconds: 86_400)).status == 200)
+        #expect(fixture.send(Self.everyone, path: "/v3/push/validate").code == 2008)
+        #expect(fixture.send(JPushBody().text).status == 200, "others go on")
+        #expect(fixture.send(Self.everyone, authorization: JPushFixture.basic("other", "another")).status == 200)
+        #expect(fixture.send(Self.everyone, at: noon.adding(seconds: 86_400)).status == 200)
     }
 
     @Test("a push to everyone that is not sent uses none of the day's up") func unusedBroadcasts() throws {
-        let desk = JPushDesk { $0.broadcastsPerDay = 1 }
-        for _ in 0..<3 { #expect(desk.send(Self.everyone, path: "/v3/push/validate").status == 200) }
-        #expect(desk.send(JPushBody.with { ($0.audience, $0.platform) = ("\"all\"", nil) }).code == 1002)
-        let cid = try #require(desk.cids("count=1").cids.first)
+        let fixture = JPushFixture { $0.broadcastsPerDay = 1 }
+        for _ in 0..<3 { #expect(fixture.send(Self.everyone, path: "/v3/push/validate").status == 200) }
+        #expect(fixture.send(JPushBody.with { ($0.audience, $0.platform) = ("\"all\"", nil) }).code == 1002)
+        let cid = try #require(fixture.cids("count=1").cids.first)
         let named = JPushBody.with { ($0.audience, $0.more) = ("\"all\"", ",\"cid\":\"\(cid)\"") }
-        let first = desk.send(named)
-        #expect(first.status == 200 && desk.send(named).messageID == first.messageID, "a repetition is not counted")
-        #expect(desk.send(Self.everyone).code == 2008)
-        #expect(JPushDesk { $0.broadcastsPerDay = 0 }.send(Self.everyone).code == 2008)
+        let first = fixture.send(named)
+        #expect(first.status == 200 && fixture.send(named).messageID == first.messageID, "a repetition is not counted")
+        #expect(fixture.send(Self.everyone).code == 2008)
+        #expect(JPushFixture { $0.broadcastsPerDay = 0 }.send(Self.everyone).code == 2008)
     }
 
     @Test("tags, unless it stands for an app that has not paid: then 2006") func tags() {
         for key in ["tag", "tag_and", "tag_not"] {
             let tagged = JPushBody.with { $0.audience = #"{"\#(key)":["vip"],"alias":["u1"]}"# }
-            #expect(JPushDesk().send(tagged).status == 200)
-            let refused = JPushDesk { $0.takesTags = false }.send(tagged)
+            #expect(JPushFixture().send(tagged).status == 200)
+            let refused = JPushFixture { $0.takesTags = false }.send(tagged)
             #expect(refused.status == 403 && refused.code == 2006)
         }
-        #expect(JPushDesk { $0.takesTags = false }.send(JPushBody.with { $0.audience = #"{"tag":[],"alias":["u1"]}"# }).status == 200)
-        #expect(JPushDesk { $0.takesTags = false }.send(JPushBody().text).status == 200)
+        #expect(JPushFixture { $0.takesTags = false }.send(JPushBody.with { $0.audience = #"{"tag":[],"alias":["u1"]}"# }).status == 200)
+        #expect(JPushFixture { $0.takesTags = false }.send(JPushBody().text).status == 200)
     }
 
     @Test("no calls of senders that it does not know") func unknownSenders() {
-        let desk = JPushDesk { $0.issuer.messagesPerMinute = 1 }
-        #expect(desk.send(JPushBody().text, authorization: JPushDesk.basic(JPushDesk.app, "wrong")).fields.isEmpty)
-        #expect(desk.send(JPushBody().text).status == 200)
+        let fixture = JPushFixture { $0.issuer.messagesPerMinute = 1 }
+        #expect(fixture.send(JPushBody().text, authorization: JPushFixture.basic(JPushFixture.app, "wrong")).fields.isEmpty)
+        #expect(fixture.send(JPushBody().text).status == 200)
     }
 
     // MARK: Batches
@@ -366,23 +368,23 @@ struct JPushCallTests {
     }
 
     @Test("batches among what only apps get that have paid") func vip() throws {
-        let desk = JPushDesk()
-        let cid = try #require(desk.cids("count=1").cids.first)
-        let answer = desk.send(Self.batch([(cid, jpushID(1))]), path: "/v3/push/batch/regid/single")
+        let fixture = JPushFixture()
+        let cid = try #require(fixture.cids("count=1").cids.first)
+        let answer = fixture.send(Self.batch([(cid, jpushID(1))]), path: "/v3/push/batch/regid/single")
         #expect(answer.status == 403 && answer.code == 2006)
     }
 
     @Test("each push of a batch by itself, with an id, an error, or both", arguments: [RefusalDetails.both, .one])
     func batches(_ details: RefusalDetails) throws {
-        let desk = JPushDesk {
+        let fixture = JPushFixture {
             $0.isPaid = true
             $0.issuer.errorDetails = details
         }
-        let cids = desk.cids("count=3").cids
+        let cids = fixture.cids("count=3").cids
         try #require(cids.count == 3)
         let targets = [jpushID(1), "0000101100000000000", "short"]
         let body = Self.batch(Array(zip(cids, targets)))
-        let answer = desk.send(body, path: "/v3/push/batch/regid/single")
+        let answer = fixture.send(body, path: "/v3/push/batch/regid/single")
         #expect(answer.status == 200)
         #expect(answer.body?[cids[0]]?["msg_id"] != nil && answer.body?[cids[0]]?["error"] == nil)
         #expect(answer.body?[cids[1]]?["error"]?["code"] == .integer(1011))
@@ -391,10 +393,10 @@ struct JPushCallTests {
         #expect(answer.request.addressees.map(\.target) == targets)
         #expect((0..<3).map { answer.request.answer(to: $0).status } == [200, 400, 400])
         #expect(answer.request.addressees.map(\.name) == cids)
-        let again = desk.send(body, path: "/v3/push/batch/regid/single")
+        let again = fixture.send(body, path: "/v3/push/batch/regid/single")
         #expect(again.body?[cids[0]]?["msg_id"] == answer.body?[cids[0]]?["msg_id"])
-        let alias = desk.send(Self.batch([(cids[1], String(repeating: "x", count: 41))]), path: "/v3/push/batch/alias/single")
+        let alias = fixture.send(Self.batch([(cids[1], String(repeating: "x", count: 41))]), path: "/v3/push/batch/alias/single")
         #expect(alias.body?[cids[1]]?["error"]?["code"] == .integer(1003))
-        #expect(desk.send(#"{"pushlist":{}}"#, path: "/v3/push/batch/regid/single").code == 1003)
+        #expect(fixture.send(#"{"pushlist":{}}"#, path: "/v3/push/batch/regid/single").code == 1003)
     }
 }

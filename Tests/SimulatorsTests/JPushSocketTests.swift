@@ -12,7 +12,7 @@ private struct JPushStand {
 
     init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration) -> Void = { _ in }) throws {
         var configuration = SimulatorConfiguration()
-        configuration.secrets = [TrustedSecret(app: JPushDesk.app, secret: JPushDesk.secret)]
+        configuration.secrets = [TrustedSecret(app: JPushFixture.app, secret: JPushFixture.secret)]
         configuration.speaksHTTP1 = speaksHTTP1
         configuration.ledgerFile = folder.path + "/ledger.jsonl"
         change(&configuration)
@@ -24,7 +24,7 @@ private struct JPushStand {
     /// Status line, headers and body.
     func curl(_ path: String, _ arguments: String = "") -> (output: String, exitCode: Int32) {
         run(
-            "curl -sS -i \(version) --max-time 5 --cacert \(authority) -u \(JPushDesk.app):\(JPushDesk.secret) \(arguments) 'https://localhost:\(simulator.port)\(path)'"
+            "curl -sS -i \(version) --max-time 5 --cacert \(authority) -u \(JPushFixture.app):\(JPushFixture.secret) \(arguments) 'https://localhost:\(simulator.port)\(path)'"
         )
     }
 

@@ -3,7 +3,7 @@ import Base
 @testable import Simulators
 
 /// The rules of JPush with one app, used repeatedly, without sockets.
-final class JPushDesk {
+final class JPushFixture {
     static let app = "0a1b2c3d4e5f60718293a4b5", secret = "5e987ac6d2e04d95a9d8f0d1"
     static let authorization = basic(app, secret)
 
@@ -28,14 +28,14 @@ final class JPushDesk {
 
     /// Sends a body.
     func send(
-        _ body: String, path: String = "/v3/push", authorization: String? = JPushDesk.authorization, type: String? = "application/json",
+        _ body: String, path: String = "/v3/push", authorization: String? = JPushFixture.authorization, type: String? = "application/json",
         at now: Timestamp = noon
     ) -> JPushAnswer {
         decide(Self.request(path: path, type: type, authorization: authorization, body: body), at: now)
     }
 
     /// Fetches cids.
-    func cids(_ query: String = "count=10&type=push", authorization: String = JPushDesk.authorization, at now: Timestamp = noon)
+    func cids(_ query: String = "count=10&type=push", authorization: String = JPushFixture.authorization, at now: Timestamp = noon)
         -> JPushAnswer
     {
         decide(Self.request(path: "/v3/push/cid?\(query)", method: "GET", type: nil, authorization: authorization, body: ""), at: now)

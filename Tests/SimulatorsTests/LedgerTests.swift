@@ -99,7 +99,7 @@ struct LedgerTests {
 
     @Test("counts each push of a request, and the request once") func countingCalls() {
         var ledger = Ledger(file: nil)
-        let rules = FCMDesk().rules
+        let rules = FCMFixture().rules
         ledger.count(Self.call, by: rules, now: noon)
         ledger.count(Self.call, by: rules, now: noon)
         let summary = ledger.takeChangedSummary()
@@ -112,7 +112,7 @@ struct LedgerTests {
     {
         let folder = TemporaryFolder(), path = folder.path + "/ledger.jsonl"
         let file = try LedgerFile(path: path, recordsPayloads: true)
-        file.append(Self.call, describedBy: FCMDesk().rules, connection: 3, isAnswered: false, now: noon)
+        file.append(Self.call, describedBy: FCMFixture().rules, connection: 3, isAnswered: false, now: noon)
         file.flush()
         let lines = try run("cat \(path)").output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         #expect(lines.map { $0["target"]?.stringValue } == ["one", "two", "three"])

@@ -12,7 +12,7 @@ private struct RongCloudStand {
 
     init(_ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
         var configuration = SimulatorConfiguration()
-        configuration.secrets = [RongCloudDesk.app]
+        configuration.secrets = [RongCloudFixture.app]
         change(&configuration, folder)
         simulator = try RongCloudSimulator(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")

@@ -4,7 +4,7 @@ import Cryptography
 @testable import Simulators
 
 /// The rules of RongCloud with two apps, used repeatedly, without sockets.
-final class RongCloudDesk {
+final class RongCloudFixture {
     static let app = TrustedSecret(app: "e0x9wycfx7flq", secret: "6gs1PwtMDVkU8v")
     static let other = TrustedSecret(app: "n19jmcy59f1q9", secret: "CZz3VvzTpJnWzR")
 
@@ -64,7 +64,7 @@ struct RongCloudHeaders {
     var signature: String?
     var type: String? = "application/json"
 
-    init(_ now: Timestamp = noon, of app: TrustedSecret = RongCloudDesk.app) {
+    init(_ now: Timestamp = noon, of app: TrustedSecret = RongCloudFixture.app) {
         account = app.app
         nonce = String(Int.random(in: 100_000...999_999_999))
         time = String(now.epochSeconds)
@@ -72,7 +72,9 @@ struct RongCloudHeaders {
     }
 
     /// Signs what the other headers say.
-    mutating func sign(with secret: String = RongCloudDesk.app.secret) { signature = SHA1.hex(of: secret + (nonce ?? "") + (time ?? "")) }
+    mutating func sign(with secret: String = RongCloudFixture.app.secret) {
+        signature = SHA1.hex(of: secret + (nonce ?? "") + (time ?? ""))
+    }
 
     func request(path: String = rongCloudPath, method: String = "POST", body: String) -> PushRequest {
         let request = PushRequest(keptPayloadBytes: 256 << 10, ownHeaders: RequestSignatures.headers)

@@ -97,9 +97,9 @@ private let goodPushes = [
 @Suite("A push to users of RongCloud")
 struct RongCloudPushTests {
     @Test("that keeps all rules is accepted, and all its users share one id", arguments: goodPushes) func accepted(_ body: String) throws {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         let request = RongCloudHeaders().request(body: body)
-        let answer = desk.decide(request)
+        let answer = fixture.decide(request)
         #expect((answer.status, answer.code) == (200, 200), "\(answer.text)")
         let id = try #require(answer.id)
         #expect(request.addressees.allSatisfy { $0.id == id && $0.kind == "user" } && !request.addressees.isEmpty)
@@ -107,7 +107,7 @@ struct RongCloudPushTests {
     }
 
     @Test("that breaks a rule is refused at its place", arguments: badPushes) func refused(_ bad: BadPush) {
-        let answer = RongCloudDesk().send(bad.body)
+        let answer = RongCloudFixture().send(bad.body)
         #expect((answer.status, answer.code) == (400, bad.code))
         #expect(answer.text.hasPrefix(bad.place), "\(answer.text)")
         #expect(answer.id == nil)
@@ -117,16 +117,16 @@ struct RongCloudPushTests {
         let request = RongCloudHeaders().request(body: #"{"userIds":[""#)
         [0xFF, 0xFE].withUnsafeBufferPointer { request.addPayload($0) }
         withBytes(of: #""],"notification":{"pushContent":"x"}}"#) { request.addPayload($0) }
-        #expect(RongCloudDesk().decide(request).code == 1002)
+        #expect(RongCloudFixture().decide(request).code == 1002)
     }
 
     @Test(
         "needs the content type of JSON",
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=gbk"])
-    func contentType(_ type: String?) { #expect(RongCloudDesk().send(rongCloudPush(), type: type).code == 1002) }
+    func contentType(_ type: String?) { #expect(RongCloudFixture().send(rongCloudPush(), type: type).code == 1002) }
 
     @Test("may say that it is UTF-8") func charset() {
-        #expect(RongCloudDesk().send(rongCloudPush(), type: "application/json; charset=UTF-8").code == 200)
+        #expect(RongCloudFixture().send(rongCloudPush(), type: "application/json; charset=UTF-8").code == 200)
     }
 
     @Test(
@@ -137,18 +137,18 @@ struct RongCloudPushTests {
         ])
     func elsewhere(_ status: Int, _ method: String, _ path: String) {
         let request = RongCloudHeaders().request(path: path, method: method, body: rongCloudPush())
-        #expect(RongCloudDesk().decide(request).status == status)
+        #expect(RongCloudFixture().decide(request).status == status)
         #expect(request.kind == .other)
     }
 
     @Test("whose headers alone have come is not accepted") func early() {
-        let answer = RongCloudDesk().decide(RongCloudHeaders().request(body: ""), hasBody: false)
+        let answer = RongCloudFixture().decide(RongCloudHeaders().request(body: ""), hasBody: false)
         #expect((answer.status, answer.code) == (500, 1000))
     }
 
     @Test("has an id of its own") func ids() {
-        let desk = RongCloudDesk()
-        #expect(Set((0..<50).map { desk.send(rongCloudPush(["user\($0)"])).id }).count == 50)
+        let fixture = RongCloudFixture()
+        #expect(Set((0..<50).map { fixture.send(rongCloudPush(["user\($0)"])).id }).count == 50)
     }
 }
 
@@ -157,7 +157,7 @@ struct RongCloudSignatureTests {
     private func answer(_ change: (inout RongCloudHeaders) -> Void) -> RongCloudAnswer {
         var headers = RongCloudHeaders()
         change(&headers)
-        return RongCloudDesk().decide(headers.request(body: rongCloudPush()))
+        return RongCloudFixture().decide(headers.request(body: rongCloudPush()))
     }
 
     @Test("is the SHA-1 of secret, number and time, as sha1sum calculates it") func known() {
@@ -172,8 +172,8 @@ struct RongCloudSignatureTests {
         #expect(answer { $0.nonce? += "1" }.code == 1004)
         #expect(answer { $0.time = String(noon.epochSeconds + 1) }.code == 1004)
         #expect(answer { $0.signature = $0.signature?.uppercased() }.code == 1004)
-        #expect(answer { $0.sign(with: RongCloudDesk.other.secret) }.code == 1004)
-        #expect(answer { $0.account = RongCloudDesk.other.app }.code == 1004)
+        #expect(answer { $0.sign(with: RongCloudFixture.other.secret) }.code == 1004)
+        #expect(answer { $0.account = RongCloudFixture.other.app }.code == 1004)
         #expect(answer { _ in }.code == 200)
     }
 
@@ -200,16 +200,18 @@ struct RongCloudSignatureTests {
     }
 
     @Test("takes a number once, also with a refused request, from each app") func nonceReuse() {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         func code(of app: TrustedSecret, _ nonce: String, body: String = rongCloudPush()) -> Int64? {
             var headers = RongCloudHeaders(of: app)
             headers.nonce = nonce
             headers.sign(with: app.secret)
-            return desk.decide(headers.request(body: body)).code
+            return fixture.decide(headers.request(body: body)).code
         }
         #expect(
-            [code(of: RongCloudDesk.app, "1"), code(of: RongCloudDesk.app, "1"), code(of: RongCloudDesk.other, "1")] == [200, 1004, 200])
-        #expect([code(of: RongCloudDesk.app, "2", body: "{}"), code(of: RongCloudDesk.app, "2")] == [1002, 1004])
+            [code(of: RongCloudFixture.app, "1"), code(of: RongCloudFixture.app, "1"), code(of: RongCloudFixture.other, "1")] == [
+                200, 1004, 200,
+            ])
+        #expect([code(of: RongCloudFixture.app, "2", body: "{}"), code(of: RongCloudFixture.app, "2")] == [1002, 1004])
     }
 
     @Test("takes seconds and milliseconds, near its own clock") func times() {
@@ -228,52 +230,52 @@ struct RongCloudSignatureTests {
     @Test("comes once: a header that is there twice is refused") func twice() {
         let request = RongCloudHeaders().request(body: rongCloudPush())
         withBytes(of: "nonce") { name in withBytes(of: "5") { request.add(named: name, $0) } }
-        #expect(RongCloudDesk().decide(request).status == 404)
+        #expect(RongCloudFixture().decide(request).status == 404)
     }
 }
 
 @Suite("The limits of an app of RongCloud")
 struct RongCloudQuotaTests {
     @Test("are 100 recipients in a second, however many calls carry them, and what is refused does not count") func recipients() {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         func code(_ count: Int, _ start: String, at seconds: Double) -> Int64? {
-            desk.send(rongCloudPush(users(count, start: start)), at: noon.adding(seconds: seconds)).code
+            fixture.send(rongCloudPush(users(count, start: start)), at: noon.adding(seconds: seconds)).code
         }
         #expect([code(60, "a", at: 0), code(39, "b", at: 0.5), code(2, "c", at: 0.8), code(1, "d", at: 0.9)] == [200, 200, 1008, 200])
         #expect([code(1, "e", at: 0.95), code(100, "f", at: 1), code(1, "g", at: 1.9)] == [1008, 200, 1008])
-        #expect(desk.send("{}", at: noon.adding(seconds: 2)).code == 1002)
+        #expect(fixture.send("{}", at: noon.adding(seconds: 2)).code == 1002)
         #expect(code(100, "h", at: 2) == 200)
-        #expect(desk.send(rongCloudPush(users(1)), at: noon.adding(seconds: 2)).status == 429)
+        #expect(fixture.send(rongCloudPush(users(1)), at: noon.adding(seconds: 2)).status == 429)
     }
 
     @Test("are more for an app that bought more, and each app's own") func bought() {
-        let desk = RongCloudDesk { $0.issuer.messagesPerMinute = 12_000 }
-        #expect((0..<3).map { desk.send(rongCloudPush(users(100, start: "\($0)x"))).code } == [200, 200, 1008])
-        #expect(desk.send(rongCloudPush(users(100)), of: RongCloudDesk.other).code == 200)
+        let fixture = RongCloudFixture { $0.issuer.messagesPerMinute = 12_000 }
+        #expect((0..<3).map { fixture.send(rongCloudPush(users(100, start: "\($0)x"))).code } == [200, 200, 1008])
+        #expect(fixture.send(rongCloudPush(users(100)), of: RongCloudFixture.other).code == 200)
     }
 
     @Test("let no call count that a fault kept from the service") func faults() {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         let request = RongCloudHeaders().request(body: rongCloudPush(users(100)))
-        desk.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
-        desk.rules.refuse(request, as: Answer(status: 429, reason: "TooManyRequests"))
+        fixture.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
+        fixture.rules.refuse(request, as: Answer(status: 429, reason: "TooManyRequests"))
         #expect(RongCloudAnswer(request).code == 1008 && request.addressees.allSatisfy { $0.id.isEmpty })
-        #expect(desk.send(rongCloudPush(users(100))).code == 200)
+        #expect(fixture.send(rongCloudPush(users(100))).code == 200)
     }
 
     @Test("are two broadcasts in any hour, and three on a day in Beijing") func broadcasts() {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         let body = #"{"platform":["ios","android"],"audience":{"is_to_all":true},"notification":{"alert":"Hello"}}"#
         // Noon of the tests, 2026-11-30 00:53:20 UTC, is 08:53:20 in Beijing: the day ends a little more than fifteen hours later.
-        func code(atHour hour: Double) -> Int64? { desk.send(body, path: "/push.json", at: noon.adding(seconds: hour * 3600)).code }
+        func code(atHour hour: Double) -> Int64? { fixture.send(body, path: "/push.json", at: noon.adding(seconds: hour * 3600)).code }
         #expect([code(atHour: 0), code(atHour: 0.5), code(atHour: 0.9), code(atHour: 1.0)] == [200, 200, 1008, 200])
         #expect([code(atHour: 5), code(atHour: 15), code(atHour: 15.2)] == [1008, 1008, 200])
     }
 
     @Test("are twenty calls of Push Plus in any hour") func custom() {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         let body = #"{"platform":["ios"],"audience":{"is_to_all":false,"tag":["vip"]},"notification":{"alert":"Hello"}}"#
-        let codes = (0..<22).map { desk.send(body, path: "/push/custom.json", at: noon.adding(seconds: Double($0))).code }
+        let codes = (0..<22).map { fixture.send(body, path: "/push/custom.json", at: noon.adding(seconds: Double($0))).code }
         #expect(codes == Array(repeating: 200, count: 20) + [1008, 1008])
     }
 }
@@ -293,7 +295,7 @@ struct RongCloudBroadcastTests {
         ])
     func accepted(_ body: String, _ targets: Int) {
         let request = RongCloudHeaders().request(path: "/push.json", body: body)
-        #expect(RongCloudDesk().decide(request).code == 200)
+        #expect(RongCloudFixture().decide(request).code == 200)
         #expect(request.addressees.count == targets)
     }
 
@@ -306,10 +308,10 @@ struct RongCloudBroadcastTests {
             body(#"{"is_to_all":false,"userid":[\#(users(1001).map { "\"\($0)\"" }.joined(separator: ","))]}"#),
             #"{"audience":{"is_to_all":true},"notification":{"alert":"x"}}"#,
         ])
-    func refused(_ body: String) { #expect(RongCloudDesk().send(body, path: "/push.json").code == 1002) }
+    func refused(_ body: String) { #expect(RongCloudFixture().send(body, path: "/push.json").code == 1002) }
 
     @Test("of Push Plus names tags by rules, and no users") func custom() {
-        func code(_ audience: String) -> Int64? { RongCloudDesk().send(Self.body(audience), path: "/push/custom.json").code }
+        func code(_ audience: String) -> Int64? { RongCloudFixture().send(Self.body(audience), path: "/push/custom.json").code }
         #expect(code(#"{"is_to_all":false,"tagItems":[{"tags":["a"],"isNot":true,"tagsOperator":"AND","itemsOperator":"OR"}]}"#) == 200)
         #expect(code(#"{"is_to_all":false,"userid":["anna"]}"#) == 1002)
     }
@@ -324,9 +326,9 @@ struct RongCloudUserTests {
             (2007, 403),
         ])
     func permanent(_ code: Int, _ status: Int) {
-        let desk = RongCloudDesk()
+        let fixture = RongCloudFixture()
         for _ in 0..<2 {
-            let answer = desk.send(rongCloudPush(["anna", "0000\(code)x", "bert"]))
+            let answer = fixture.send(rongCloudPush(["anna", "0000\(code)x", "bert"]))
             #expect((answer.status, answer.code) == (status, Int64(code)))
         }
     }
@@ -334,18 +336,18 @@ struct RongCloudUserTests {
     @Test("with the digits of a code that passes is refused once", arguments: [(1000, 500), (1008, 429)]) func temporary(
         _ code: Int, _ status: Int
     ) {
-        let desk = RongCloudDesk()
-        let first = desk.send(rongCloudPush(["0000\(code)x"]))
+        let fixture = RongCloudFixture()
+        let first = fixture.send(rongCloudPush(["0000\(code)x"]))
         #expect((first.status, first.code) == (status, Int64(code)))
-        #expect(desk.send(rongCloudPush(["0000\(code)x"])).code == 200)
+        #expect(fixture.send(rongCloudPush(["0000\(code)x"])).code == 200)
     }
 
     @Test("with other digits is a user like any other", arguments: ["00000404x", "00009999", "1002", "00000000", "0000100"])
-    func others(_ user: String) { #expect(RongCloudDesk().send(rongCloudPush([user])).code == 200) }
+    func others(_ user: String) { #expect(RongCloudFixture().send(rongCloudPush([user])).code == 200) }
 
     @Test("with an answer of its own gets it as often as configured, and its case matters") func fixedAnswers() {
-        let desk = RongCloudDesk { $0.faults.answers["anna"] = SimulatedAnswer(status: 400, reason: "1005", times: 2) }
-        #expect(desk.send(rongCloudPush(["Anna"])).code == 200)
-        #expect((0..<3).map { _ in desk.send(rongCloudPush(["anna", "bert"])).code } == [1005, 1005, 200])
+        let fixture = RongCloudFixture { $0.faults.answers["anna"] = SimulatedAnswer(status: 400, reason: "1005", times: 2) }
+        #expect(fixture.send(rongCloudPush(["Anna"])).code == 200)
+        #expect((0..<3).map { _ in fixture.send(rongCloudPush(["anna", "bert"])).code } == [1005, 1005, 200])
     }
 }

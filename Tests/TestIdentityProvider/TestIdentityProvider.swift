@@ -173,8 +173,8 @@ public final class TestIdentityProvider: Sendable {
 
     private static func serve(_ client: Int32, _ context: TLSServerContext, _ state: State) {
         defer { close(client) }
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         guard let connection = try? TLSConnection(context, socket: client), case .done = connection.handshake() else { return }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)

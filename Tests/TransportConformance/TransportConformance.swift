@@ -81,7 +81,7 @@ final class Scene {
     var isPeerAsleep = false
 
     /// Seconds: nothing takes this long.
-    private static let patience = 10.0
+    private static let timeout = 10.0
 
     init(_ transport: TransportUnderTest, _ peer: Peer) {
         self.transport = transport
@@ -150,7 +150,7 @@ final class Scene {
         let start = Self.seconds
         while !isDone() {
             turn()
-            if Self.seconds - start > Self.patience {
+            if Self.seconds - start > Self.timeout {
                 throw TransportConformance.Broken(description: "it does not happen that \(text); what was said: \(events)")
             }
         }

@@ -107,8 +107,8 @@ enum AccountFile {
 /// Turns errors of SQLite and the system into messages that people can act on. No message repeats a value of the file.
 enum AccountDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String) -> Diagnostic {
-        let found = Shortage(at: path)
-        let shortage: Shortage? =
+        let found = MissingResource(at: path)
+        let shortage: MissingResource? =
             switch error.resultCode {
             case .SQLITE_FULL: found ?? .space
             case .SQLITE_IOERR: found

@@ -28,7 +28,7 @@ public struct ProviderPerson: Hashable, Sendable {
 }
 
 /// The result of a sign-in through a provider.
-public enum ProviderEntry: Hashable, Sendable {
+public enum ProviderSignInOutcome: Hashable, Sendable {
     /// - Parameter token: of a new session.
     case signedIn(SecretToken)
     /// The provider gives the person no role. An account from an earlier sign-in has lost its roles and its sessions.
@@ -41,7 +41,8 @@ public enum ProviderEntry: Hashable, Sendable {
 extension AccountStore {
     /// Signs in the person that the provider names. Makes the account on the first sign-in, and takes over name and
     /// roles on each. When the roles changed, all earlier sessions end.
-    public func enter(_ person: ProviderPerson, from address: IPAddress?, agent: String, at now: Timestamp) throws -> ProviderEntry {
+    public func enter(_ person: ProviderPerson, from address: IPAddress?, agent: String, at now: Timestamp) throws -> ProviderSignInOutcome
+    {
         let origin = SessionRecords.Origin(address: address, agent: agent)
         return try write { db in
             guard let account = try AccountRecords.find(issuer: person.issuer, subject: person.subject, db) else {

@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// Sessions of signed-in people. They begin in `SignInDesk`.
+/// Sessions of signed-in people. They begin in `Authenticator`.
 extension AccountStore {
     /// Returns the person that sent a request, and notes that the session was used; nil if it has ended. An ended
     /// session stays ended, whatever the clock says later. Failing to write the use or the end is no error: on a full

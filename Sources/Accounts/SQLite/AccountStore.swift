@@ -180,7 +180,7 @@ extension AccountStore {
 /// Ties as rows, within the transaction of what makes them.
 enum TieRecords {
     /// Notes a tie. Actions at the terminal, and of a person on their own account, make no tie.
-    static func add(_ deed: AccountTie.Deed, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database) throws {
+    static func add(_ deed: AccountTie.Action, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database) throws {
         guard let holder = try actor.account.flatMap({ try AccountRecords.find($0, db)?.name }), holder != account else { return }
         // While the clock was set back, a tie would otherwise end before its week is over.
         let latest = try AccountRow.one(db, "SELECT max(at) FROM activity").flatMap { try $0.optional(0, Int64.self) } ?? .min
@@ -205,7 +205,8 @@ enum TieRecords {
         var ties: [AccountTie] = [], partial: [AccountTie.Partial] = []
         for row in rows where try row.value(5) == 0 {
             let holder = try row.value(6) == 1 ? try? row.name(0) : nil, account = try row.value(7) == 1 ? try? row.name(1) : nil
-            let deed = (try? row.word(2, AccountTie.Deed.self)) ?? .invited, at = try row.value(4) == 1 ? (try? row.moment(3)) ?? now : now
+            let deed = (try? row.word(2, AccountTie.Action.self)) ?? .invited,
+                at = try row.value(4) == 1 ? (try? row.moment(3)) ?? now : now
             if let holder, let account {
                 ties.append(AccountTie(holder: holder, account: account, deed: deed, at: at))
             } else {

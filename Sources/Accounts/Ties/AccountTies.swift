@@ -4,7 +4,7 @@ public import Base
 /// person for a week: otherwise an administrator could approve their own campaign with an account that they made.
 public struct AccountTie: Hashable, Sendable {
     /// What was done.
-    public enum Deed: String, CaseIterable, Hashable, Sendable {
+    public enum Action: String, CaseIterable, Hashable, Sendable {
         /// The account was made with a link of theirs.
         case invited
         /// Its password was reset with a link of theirs.
@@ -30,7 +30,7 @@ public struct AccountTie: Hashable, Sendable {
     /// ties.
     public let holder: AccountName, account: AccountName
     /// What was done.
-    public let deed: Deed
+    public let deed: Action
     /// When it took effect: for a link, when it was used.
     public let at: Timestamp
 
@@ -38,7 +38,7 @@ public struct AccountTie: Hashable, Sendable {
     public static let days: Int64 = 7
 
     /// A tie.
-    public init(holder: AccountName, account: AccountName, deed: Deed, at: Timestamp) {
+    public init(holder: AccountName, account: AccountName, deed: Action, at: Timestamp) {
         (self.holder, self.account, self.deed, self.at) = (holder, account, deed, at)
     }
 
@@ -46,7 +46,7 @@ public struct AccountTie: Hashable, Sendable {
     struct Partial: Hashable, Sendable {
         /// nil means any account.
         var holder: AccountName?, account: AccountName?
-        var deed: Deed
+        var deed: Action
         var at: Timestamp
     }
 
@@ -100,7 +100,7 @@ public struct AccountTies: Hashable, Sendable {
     }
 
     /// Why two accounts count as one person.
-    public struct Bond: Hashable, Sendable {
+    public struct Evidence: Hashable, Sendable {
         /// Of the approver, the other account.
         public var other: AccountName
         /// The tie that ends when its account is confirmed.
@@ -116,7 +116,7 @@ public struct AccountTies: Hashable, Sendable {
     }
 
     /// Why an account must not approve what another wrote or requested; nil if it may.
-    public func bond(of approver: AccountName, with other: AccountName) -> Bond? {
+    public func bond(of approver: AccountName, with other: AccountName) -> Evidence? {
         guard approver != other else { return nil }
         guard partial.isEmpty else { return between(approver, other).bond(of: approver, with: other) }
         let shared = hands(on: approver).intersection(hands(on: other))
@@ -126,7 +126,7 @@ public struct AccountTies: Hashable, Sendable {
         let ties = all.filter { $0.account == toConfirm && !hands(on: $0.holder).isDisjoint(with: shared) }
         guard let tie = ties.max(by: { $0.endsAt < $1.endsAt }) else { return nil }
         let ends = all.map(\.endsAt).sorted()
-        return Bond(
+        return Evidence(
             other: other, tie: tie, until: ends.first { !AccountTies(all, at: $0).haveOneHand(approver, other) } ?? tie.endsAt)
     }
 }

@@ -217,7 +217,7 @@ public final class SpoolFile {
         let isFull = code == ENOSPC || code == EDQUOT
         return Diagnostic(
             isFull
-                ? "\((Shortage(at: path) ?? .space).words): there is no space for the rows of the query"
+                ? "\((MissingResource(at: path) ?? .space).words): there is no space for the rows of the query"
                 : "the rows of the query cannot be written: \(SystemError.words(code))",
             file: path,
             remedy: isFull ? "Make space, or let the query find fewer rows." : "Check that you may write into the folder of runs.")

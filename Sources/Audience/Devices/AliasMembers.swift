@@ -46,7 +46,7 @@ struct AliasMembers {
     mutating func kept(limit: Int) -> BitSet {
         members.sort { $0.alias < $1.alias }
         var kept = BitSet()
-        var mostRecent = MostRecent(limit: limit)
+        var mostRecent = MostRecentDevices(limit: limit)
         for index in members.indices {
             let member = members[index]
             mostRecent.add(member.device, member.moment, token(member))

@@ -97,7 +97,7 @@ struct ClassTable: ~Copyable {
     /// Whether `exclude` names the row of a class, or where rows are united the newest row.
     func isNamedByExclude(_ number: Int) -> Bool {
         facts == nil
-            ? self[number].isNamedByExclude : selections[self[number].selection].contains(RowFacts.OfNewest.excluded.rawValue)
+            ? self[number].isNamedByExclude : selections[self[number].selection].contains(RowFacts.NewestRowFacts.excluded.rawValue)
     }
 
     /// The number of a class.

@@ -165,7 +165,7 @@ struct DeviceCollector: ~Copyable {
 
     /// Concludes what only the end of the scan can: the combined result of a device's rows, and alias limits.
     /// - Parameter tick: called often, with the share that is done.
-    mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> ConcludedDevices {
+    mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> DeviceResults {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
         if var spilled = spilled.take() {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
@@ -182,7 +182,7 @@ struct DeviceCollector: ~Copyable {
             let deviceClass = deviceClass(of: device)
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
-        return ConcludedDevices(
+        return DeviceResults(
             devices: devices.count, undatedExclusions: undatedExclusions, hasDates: devices.hasDates, count: devices.slots,
             dropped: dropped, first: first.inOrder())
     }

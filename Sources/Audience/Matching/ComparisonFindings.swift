@@ -86,7 +86,7 @@ extension ComparisonFindings {
         guard case .text(let sign, _) = comparison.kind, ComparisonValue(text, column: comparison.column.value).kind == .text else {
             return nil
         }
-        let cells = SeveralValues.cells(holding: text, among: otherCells, leavesOut: sign == .notEqual)
+        let cells = MultiValueCells.cells(holding: text, among: otherCells, leavesOut: sign == .notEqual)
         guard !cells.isEmpty else { return nil }
         let (column, shown) = (comparison.column.value, TargetRedaction.cell(text, maximumBytes: 60))
         let holds = sign == .notEqual ? "is true" : "is false"

@@ -31,7 +31,7 @@ final class CompiledSelectors: Sendable {
     let selectors: AudienceQuery.Selectors
     let isEveryone: Bool
     let separator: [UInt8]
-    /// See `SeveralInOne.table`.
+    /// See `JoinedNames.table`.
     let tagParts: NameTable
     let aliasParts: NameTable
     let registrationIDParts: NameTable
@@ -64,9 +64,9 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
-        tagParts = SeveralInOne.table(tags)
-        aliasParts = SeveralInOne.table(aliases)
-        registrationIDParts = SeveralInOne.table(registrationIDs)
+        tagParts = JoinedNames.table(tags)
+        aliasParts = JoinedNames.table(aliases)
+        registrationIDParts = JoinedNames.table(registrationIDs)
         nearTags = SimilarSpellings(tags.names)
         nearAliases = SimilarSpellings(aliases.names)
         nearIDs = SimilarSpellings(registrationIDs.names, ignoresCase: false)
@@ -84,7 +84,7 @@ final class CompiledSelectors: Sendable {
 /// they carry, by their numbers, from all of them; then what the newest row decides.
 struct RowFacts: Sendable {
     /// What the newest row decides.
-    enum OfNewest: UInt32, CaseIterable {
+    enum NewestRowFacts: UInt32, CaseIterable {
         case alias = 0x8000_0000
         case registrationID, everyone, filtered, excluded, noService
     }
@@ -94,7 +94,7 @@ struct RowFacts: Sendable {
 
     /// The facts of a row that something excludes.
     static func excluded(by exclusions: Exclusions) -> [UInt32] {
-        [OfNewest.excluded.rawValue, Self.exclusions | UInt32(truncatingIfNeeded: exclusions.rawValue)]
+        [NewestRowFacts.excluded.rawValue, Self.exclusions | UInt32(truncatingIfNeeded: exclusions.rawValue)]
     }
 
     private let compiled: CompiledSelectors
@@ -106,7 +106,7 @@ struct RowFacts: Sendable {
     ///   - newest: those of its newest row, ascending.
     ///   - older: those of other rows, ascending.
     func united(_ newest: [UInt32], withTagsOf older: [UInt32]) -> [UInt32] {
-        let more = older.filter { $0 < OfNewest.alias.rawValue && !newest.contains($0) }
+        let more = older.filter { $0 < NewestRowFacts.alias.rawValue && !newest.contains($0) }
         return more.isEmpty ? newest : (newest + more).sorted()
     }
 
@@ -114,8 +114,8 @@ struct RowFacts: Sendable {
     /// - Returns: the selectors that name it, ascending, and why it cannot be a recipient whatever else is known; nil when it may be one;
     ///   what excludes it.
     func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?, exclusions: Exclusions) {
-        let tags = facts.prefix { $0 < OfNewest.alias.rawValue }.map { compiled.roles[Int($0)] }
-        func holds(_ fact: OfNewest) -> Bool { facts.contains(fact.rawValue) }
+        let tags = facts.prefix { $0 < NewestRowFacts.alias.rawValue }.map { compiled.roles[Int($0)] }
+        func holds(_ fact: NewestRowFacts) -> Bool { facts.contains(fact.rawValue) }
         var selected = compiled.selectors(ofTags: tags)
         if holds(.alias), let selector = compiled.selectors.alias { selected.append(selector) }
         if holds(.registrationID), let selector = compiled.selectors.registrationID { selected.append(selector) }

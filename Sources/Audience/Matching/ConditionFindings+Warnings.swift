@@ -215,7 +215,7 @@ extension ConditionFindings {
         // 0,0 is a number, not two values.
         let values = condition.test.texts
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
-            let cells = SeveralValues.cells(holding: value, among: otherCells, leavesOut: isNotEqual).filter { !values.contains($0) }
+            let cells = MultiValueCells.cells(holding: value, among: otherCells, leavesOut: isNotEqual).filter { !values.contains($0) }
             guard !cells.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
@@ -247,7 +247,7 @@ extension ConditionFindings {
             let others = otherCells.filter { cell in
                 !all.contains { $0.utf8.elementsEqual(cell.utf8) } && !counted.contains(cell)
                     && (Self.isSame(cell, name: name, isTruth: isTruth, isLanguage: isLanguage)
-                        || isNotEqual && !isLanguage && isSlip(cell, for: name))
+                        || isNotEqual && !isLanguage && isTypo(cell, for: name))
             }
             guard !others.isEmpty else { return nil }
             return .warning(

@@ -26,7 +26,7 @@ struct RowSelector {
     private(set) var sampledAliases: Set<String> = []
     /// The number of rows that are still sampled for tags.
     var rowsToSample = 0
-    var seenTags: NameSightings
+    var seenTags: NameOccurrences
     /// Tags of the block's rows in other forms than those that count.
     var tagForms = TagFormats()
     /// Tags, aliases and registration ids that differ from those of the query only in details that people overlook.
@@ -35,11 +35,11 @@ struct RowSelector {
     private(set) var nearIDs = SimilarTexts()
     let list: TagListText
     var odd: TagAnomalies
-    private var seenAliases: NameSightings
-    private var seenRegistrationIDs: NameSightings
-    private var seenTagParts: NameSightings
-    private var seenAliasParts: NameSightings
-    private var seenRegistrationIDParts: NameSightings
+    private var seenAliases: NameOccurrences
+    private var seenRegistrationIDs: NameOccurrences
+    private var seenTagParts: NameOccurrences
+    private var seenAliasParts: NameOccurrences
+    private var seenRegistrationIDParts: NameOccurrences
 
     let compiled: CompiledSelectors
     /// The last row that was seen with a tag, for tags that appear twice in a cell.
@@ -55,12 +55,12 @@ struct RowSelector {
         list = TagListText(separator: compiled.separator)
         odd = TagAnomalies(compiled)
         lastRowOfTag = Array(repeating: 0, count: compiled.tags.names.count)
-        seenTags = NameSightings(compiled.tags)
-        seenAliases = NameSightings(compiled.aliases)
-        seenRegistrationIDs = NameSightings(compiled.registrationIDs)
-        seenTagParts = NameSightings(compiled.tagParts)
-        seenAliasParts = NameSightings(compiled.aliasParts)
-        seenRegistrationIDParts = NameSightings(compiled.registrationIDParts)
+        seenTags = NameOccurrences(compiled.tags)
+        seenAliases = NameOccurrences(compiled.aliases)
+        seenRegistrationIDs = NameOccurrences(compiled.registrationIDs)
+        seenTagParts = NameOccurrences(compiled.tagParts)
+        seenAliasParts = NameOccurrences(compiled.aliasParts)
+        seenRegistrationIDParts = NameOccurrences(compiled.registrationIDParts)
     }
 
     /// Names that some row of the block has carried, each once.
@@ -144,12 +144,12 @@ struct RowSelector {
     /// Notes a tag that may be one of several which the campaign names in one text.
     @inline(never) mutating func notePart(tag: UnsafeBufferPointer<UInt8>) { Self.note(tag, compiled.tagParts, &seenTagParts) }
 
-    @inline(never) private static func note(_ cell: UnsafeBufferPointer<UInt8>, _ parts: NameTable, _ seen: inout NameSightings) {
+    @inline(never) private static func note(_ cell: UnsafeBufferPointer<UInt8>, _ parts: NameTable, _ seen: inout NameOccurrences) {
         let number = parts.find(cell)
         if number >= 0 { seen.note(number) }
     }
 
-    private mutating func note(_ fact: RowFacts.OfNewest) {
+    private mutating func note(_ fact: RowFacts.NewestRowFacts) {
         if compiled.unitesRows { facts.append(fact.rawValue) }
     }
 }
@@ -159,14 +159,14 @@ struct SeenNames: Sendable {
     var tags: [Int] = []
     var aliases: [Int] = []
     var registrationIDs: [Int] = []
-    /// The same for `SeveralInOne.table`.
+    /// The same for `JoinedNames.table`.
     var tagParts: [Int] = []
     var aliasParts: [Int] = []
     var registrationIDParts: [Int] = []
 }
 
 /// A text that the campaign names as one, and that is most likely several: `user1 user2`, `reg1;reg2`.
-struct SeveralInOne {
+struct JoinedNames {
     var parts: [String]
     /// Whether a name rarely holds what separates the parts.
     var isCertain: Bool
@@ -188,12 +188,12 @@ struct SeveralInOne {
 
     /// The parts of the names of a table, which a scan also looks for.
     static func table(_ names: NameTable) -> NameTable {
-        NameTable(names.names.count > mostNames ? [] : names.names.compactMap { SeveralInOne($0)?.parts })
+        NameTable(names.names.count > mostNames ? [] : names.names.compactMap { JoinedNames($0)?.parts })
     }
 }
 
 /// Notices names of a table for the first time in each block.
-struct NameSightings {
+struct NameOccurrences {
     /// Those of the current block.
     private(set) var numbers: [Int] = []
     private var block: UInt32 = 1

@@ -79,7 +79,7 @@ enum TagMark: Hashable, Sendable {
 /// How cells hold tags of the query where they do not count.
 struct TagFormats: Sendable {
     /// Rows that hold a tag of the query in a form that does not count.
-    struct Sighting: Sendable {
+    struct Occurrence: Sendable {
         /// The number of the first one's tag.
         var tag: Int
         /// Its cell.
@@ -92,7 +92,7 @@ struct TagFormats: Sendable {
     }
 
     /// By the mark that separates them.
-    private(set) var marks: [TagMark: Sighting] = [:]
+    private(set) var marks: [TagMark: Occurrence] = [:]
     /// Whether some cell holds the separator that counts.
     var usesSeparator = false
     /// Whether a sighting lacks its line.
@@ -103,7 +103,7 @@ struct TagFormats: Sendable {
             marks[mark]?.rows += 1
         } else {
             let text = TargetRedaction.cell(String(decoding: cell, as: UTF8.self), maximumBytes: 60)
-            marks[mark] = Sighting(tag: tag, cell: text, isElement: isElement)
+            marks[mark] = Occurrence(tag: tag, cell: text, isElement: isElement)
             wantsLine = true
         }
     }
@@ -128,7 +128,7 @@ struct TagFormats: Sendable {
     }
 
     /// In the order of the file.
-    var inOrder: [(mark: TagMark, sighting: Sighting)] {
+    var inOrder: [(mark: TagMark, sighting: Occurrence)] {
         marks.map { (mark: $0.key, sighting: $0.value) }.sorted {
             ($0.sighting.line, $0.mark.rank, $0.mark.name) < ($1.sighting.line, $1.mark.rank, $1.mark.name)
         }

@@ -24,7 +24,7 @@ struct TagText {
         var letters = scalars.enumerated().map { Letter(scalar: $1, written: $0..<$0 + 1) }
         // What was written out twice: `&amp;#59;`.
         for _ in 0..<(codes.isEmpty ? 0 : 3) {
-            guard let decoded = WrittenOut.decoded(letters, codes: codes) else { break }
+            guard let decoded = EscapedCharacters.decoded(letters, codes: codes) else { break }
             letters = decoded
         }
         self.letters = letters
@@ -84,7 +84,7 @@ struct TagText {
 }
 
 /// Characters that programs write out: references of HTML, escapes of JSON and C, bytes of addresses and of mail.
-private enum WrittenOut {
+private enum EscapedCharacters {
     /// nil where nothing is written out.
     static func decoded(_ letters: [TagText.Letter], codes: String) -> [TagText.Letter]? {
         var (kept, place, isFound): ([TagText.Letter], Int, Bool) = ([], 0, false)

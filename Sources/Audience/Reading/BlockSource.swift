@@ -193,14 +193,14 @@ final class InflatingThread: @unchecked Sendable {
     }
 
     /// The thread takes over the source.
-    private final class Handover: @unchecked Sendable {
+    private final class SourceTransfer: @unchecked Sendable {
         var source: ByteSource?
         init(_ source: consuming ByteSource) { self.source = consume source }
     }
 
     /// - Throws: a `Diagnostic` when no thread can be started.
     init(_ source: consuming ByteSource) throws(Diagnostic) {
-        let shared = Shared(), handover = Handover(consume source), pieces = pieces
+        let shared = Shared(), handover = SourceTransfer(consume source), pieces = pieces
         compressedBytes = shared
         thread = try WorkerThread("inflate") { Self.inflate(handover, into: pieces, shared) }
     }
@@ -233,7 +233,7 @@ final class InflatingThread: @unchecked Sendable {
         return filled
     }
 
-    private static func inflate(_ handover: Handover, into pieces: BoundedQueue<Piece>, _ shared: Shared) {
+    private static func inflate(_ handover: SourceTransfer, into pieces: BoundedQueue<Piece>, _ shared: Shared) {
         guard var source = handover.source.take() else { return }
         var isOpen = true
         while isOpen {

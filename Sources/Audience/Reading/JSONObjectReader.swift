@@ -134,7 +134,7 @@ struct JSONObjectReader {
 
     /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for unused, -2 - cell for a used one.
     private mutating func readKey(after last: Int, isFurther: Bool) throws(JSONStop) -> Int {
-        guard try peek() == UInt8(ascii: "\"") else { throw try slip(isFurther ? .furtherName : .name) }
+        guard try peek() == UInt8(ascii: "\"") else { throw try typo(isFurther ? .furtherName : .name) }
         let (start, count, isEscaped) = try readString()
         if !keys.isEmpty, !isEscaped {
             let guess = last < 0 ? firstKey : keys[last].next
@@ -272,7 +272,7 @@ struct JSONObjectReader {
     @discardableResult
     private mutating func skipName(isFurther: Bool = false) throws(JSONStop) -> Cell {
         skipSpace()
-        guard try peek() == UInt8(ascii: "\"") else { throw try slip(isFurther ? .furtherName : .name) }
+        guard try peek() == UInt8(ascii: "\"") else { throw try typo(isFurther ? .furtherName : .name) }
         let (start, count, _) = try readString()
         skipSpace()
         guard try consume(UInt8(ascii: ":")) else { throw broken("expected ':'") }
@@ -312,7 +312,7 @@ struct JSONObjectReader {
         case UInt8(ascii: "n"): try skipWord("null")
         case UInt8(ascii: "["): try skipNested(depth: depth, closing: UInt8(ascii: "]"), hasNames: false)
         case UInt8(ascii: "{"): try skipNested(depth: depth, closing: UInt8(ascii: "}"), hasNames: true)
-        case UInt8(ascii: "]") where isFurther: throw try slip(.furtherValue)
+        case UInt8(ascii: "]") where isFurther: throw try typo(.furtherValue)
         default: try skipNumber()
         }
     }
@@ -337,7 +337,7 @@ struct JSONObjectReader {
     private mutating func skipWord(_ word: StaticString) throws(JSONStop) {
         let start = position
         for index in 0..<word.utf8CodeUnitCount {
-            guard try peek() == word.utf8Start[index] else { throw try slip(.value, at: start) }
+            guard try peek() == word.utf8Start[index] else { throw try typo(.value, at: start) }
             position += 1
         }
     }
@@ -347,21 +347,21 @@ struct JSONObjectReader {
         if try peek() == UInt8(ascii: "-") { position += 1 }
         let first = try peek()
         let count = skipDigits()
-        guard count > 0 else { throw try slip(.value, at: start) }
+        guard count > 0 else { throw try typo(.value, at: start) }
         // A zero in front of other digits, or of the x of a hexadecimal number.
         if first == UInt8(ascii: "0") {
             let isHexadecimal = try peek() | 0x20 == UInt8(ascii: "x")
-            if count > 1 || isHexadecimal { throw try slip(.value, at: start) }
+            if count > 1 || isHexadecimal { throw try typo(.value, at: start) }
         }
         if try isNext(UInt8(ascii: ".")) {
             position += 1
-            guard skipDigits() > 0 else { throw try slip(.value, at: start) }
+            guard skipDigits() > 0 else { throw try typo(.value, at: start) }
         }
         if try peek() | 0x20 == UInt8(ascii: "e") {
             position += 1
             let sign = try peek()
             if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
-            guard skipDigits() > 0 else { throw try slip(.value, at: start) }
+            guard skipDigits() > 0 else { throw try typo(.value, at: start) }
         }
     }
 
@@ -451,14 +451,14 @@ struct JSONObjectReader {
     private func broken(_ message: String) -> JSONStop { .broken(offset: position, message: message) }
 
     /// What is written where something else is needed. A word that reaches the end of what is in memory may continue there.
-    private func slip(_ need: JSONSlip.Need, at place: Int? = nil) throws(JSONStop) -> JSONStop {
+    private func typo(_ need: JSONTypo.Need, at place: Int? = nil) throws(JSONStop) -> JSONStop {
         let start = place ?? position
         guard start < limit else { throw .incomplete }
         let isSign = ",]}".utf8.contains(base[start])
         var end = start
-        while end < limit, end - start < JSONSlip.mostBytes, end == start || JSONSlip.continues(base[end]) { end += 1 }
-        guard end < limit || isSign || end - start == JSONSlip.mostBytes else { throw .incomplete }
+        while end < limit, end - start < JSONTypo.mostBytes, end == start || JSONTypo.continues(base[end]) { end += 1 }
+        guard end < limit || isSign || end - start == JSONTypo.mostBytes else { throw .incomplete }
         let text = UnsafeBufferPointer(start: base + start, count: end - start)
-        return .broken(offset: start, message: JSONSlip.words(text, for: need))
+        return .broken(offset: start, message: JSONTypo.words(text, for: need))
     }
 }

@@ -147,8 +147,8 @@ extension AudienceQuery {
         return try overUnchangedFiles {
             let plan: ScanLayout, warnings: [Diagnostic]
             (plan, warnings) = try self.plan(limits, makeChecker)
-            var team = ScanTeam(plan, warnings: warnings, recordLimit: sink.recordLimit)
-            return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
+            var scanThreads = ScanThreads(plan, warnings: warnings, recordLimit: sink.recordLimit)
+            return try scanThreads.run(into: sink, progress: progress, isCancelled: isCancelled)
         }
     }
 

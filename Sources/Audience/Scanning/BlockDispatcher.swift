@@ -25,7 +25,7 @@ final class BlockDispatcher: @unchecked Sendable {
     private var isRead = false
     private var isCancelled = false
     private var readingFailure: Diagnostic?
-    private var wantsNow = ScanWants(records: true)
+    private var wantsNow = ScanRequirements(records: true)
 
     init(_ source: consuming BlockSource, blocks: Int, blockCapacity: Int) {
         self.source = source
@@ -76,7 +76,7 @@ final class BlockDispatcher: @unchecked Sendable {
     func deliver(_ scanned: Scanned) { changing { self.scanned[scanned.blockResult.number] = scanned } }
 
     /// What blocks must deliver now.
-    var wants: ScanWants { locked { wantsNow } }
+    var wants: ScanRequirements { locked { wantsNow } }
 
     // MARK: - For the thread that merges
 
@@ -115,8 +115,8 @@ final class BlockDispatcher: @unchecked Sendable {
     func recycle(_ block: Block) { changing { free.append(block) } }
 
     /// Requests only this from now on.
-    func want(_ wants: ScanWants) {
-        locked { wantsNow = ScanWants(records: wantsNow.records && wants.records) }
+    func want(_ wants: ScanRequirements) {
+        locked { wantsNow = ScanRequirements(records: wantsNow.records && wants.records) }
     }
 
     /// No more blocks go out.

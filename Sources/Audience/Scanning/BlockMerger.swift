@@ -36,7 +36,7 @@ struct BlockMerger: ~Copyable {
     }
 
     /// What later blocks must deliver.
-    var wants: ScanWants { ScanWants(records: devices.isRecording) }
+    var wants: ScanRequirements { ScanRequirements(records: devices.isRecording) }
 
     /// Adds the next block.
     /// - Throws: a mistake after which nothing in the file can be trusted; whatever the sink throws.
@@ -71,7 +71,7 @@ struct BlockMerger: ~Copyable {
         case .none: break
         case .all(let records): try sink.receive(records)
         case .some(let renewed):
-            var records = repairer.scan(block, expecting: blockResult.expected, ScanWants(records: true)).records
+            var records = repairer.scan(block, expecting: blockResult.expected, ScanRequirements(records: true)).records
             for (index, slot) in renewed { records.setSlot(slot, of: index) }
             try sink.receive(records)
         }
@@ -93,7 +93,7 @@ extension BlockMerger {
     /// - Parameter tick: called often, with the share that is done.
     mutating func finish(
         into sink: any RecipientSink, tick: (Double) throws -> Void
-    ) throws -> (result: AudienceResult, devices: ConcludedDevices) {
+    ) throws -> (result: AudienceResult, devices: DeviceResults) {
         try findings.checkBadRows()
         try findings.checkTagSeparators()
         try findings.checkExclusions()
@@ -147,7 +147,7 @@ extension BlockMerger {
     }
 
     /// Equal for two audiences only when the same rows were selected in the same order, and the same devices dropped.
-    private func digestWords(_ settled: ConcludedDevices) -> [UInt64] {
+    private func digestWords(_ settled: DeviceResults) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }
         return findings.digest.words + ends.words + [UInt64(settled.count)]

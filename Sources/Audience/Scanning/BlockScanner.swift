@@ -6,7 +6,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let plan: ScanLayout
     private var selector: RowSelector
     private var filter: RowFilter
-    private var watch: ComparisonWatch
+    private var watch: ComparisonChecker
     private let judge: RecipientChecker
     private let targets: Targets
     private let separator: [UInt8]
@@ -45,7 +45,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         self.targets = targets
         selector = RowSelector(plan.selectors)
         filter = RowFilter(plan.query)
-        watch = ComparisonWatch(plan.query)
+        watch = ComparisonChecker(plan.query)
         judge = plan.makeChecker()
         separator = Array(plan.query.columns.tagSeparator.utf8)
         latestActivity = plan.query.latestActivity
@@ -63,7 +63,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// - Parameters:
     ///   - state: what the block begins with.
     ///   - wants: what is still needed in addition to the devices.
-    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> BlockResult {
+    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanRequirements) -> BlockResult {
         var blockResult = BlockResult(block, expecting: state, plan)
         let export = plan.files[block.file]
         blockResult.devices.reserveCapacity(mostRows)
@@ -238,10 +238,10 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed
         var facts = selector.facts
-        if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
+        if !passes { facts.append(RowFacts.NewestRowFacts.filtered.rawValue) }
         if !reading.isReached && !isExcluded {
             if isSelected && passes { blockResult.noteUnreached(row.bytes(columns.service)) }
-            facts.append(RowFacts.OfNewest.noService.rawValue)
+            facts.append(RowFacts.NewestRowFacts.noService.rawValue)
         }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)

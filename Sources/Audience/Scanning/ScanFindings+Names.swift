@@ -186,7 +186,7 @@ extension ScanFindings {
 
     /// Whether a text that no row has most likely means several names that rows have.
     func namesSeveral(_ name: String, kind: String) -> Bool {
-        guard let several = SeveralInOne(name) else { return false }
+        guard let several = JoinedNames(name) else { return false }
         let known = several.parts.count { carries($0, kind: kind) }
         return known == several.parts.count || several.isCertain && known > 0
     }
@@ -197,7 +197,7 @@ extension ScanFindings {
         return places.isListed(kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name])
     }
 
-    private func remedy(forSeveral several: SeveralInOne, in name: String, kind: String) -> String {
+    private func remedy(forSeveral several: JoinedNames, in name: String, kind: String) -> String {
         let (key, nouns) = (Self.key(of: kind), kind == "alias" ? "aliases" : kind + "s")
         if isListed(name, kind: kind) { return "If you mean several \(nouns), write each on its own line in the file." }
         let list = several.parts.map { TextFormat.yaml(Self.shown($0)) }.joined(separator: ", ")
@@ -218,10 +218,10 @@ extension ScanFindings {
             return
                 "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one \(plan.query.targets.shortNoun)."
         }
-        if kind == "tag", name.contains(","), SeveralInOne(name) == nil {
+        if kind == "tag", name.contains(","), JoinedNames(name) == nil {
             return "Remove the comma: \(trimmedText(name.filter { $0 != "," }))."
         }
-        let several = SeveralInOne(name)
+        let several = JoinedNames(name)
         if let several, several.isCertain, kind == "tag" || !isListed(name, kind: kind) {
             if kind == "tag", let remedy = tagsInWords(name, valid: valid) { return remedy }
             return remedy(forSeveral: several, in: name, kind: kind)

@@ -35,7 +35,7 @@ extension ScanFindings {
 
     /// Names that rows also carry in other spellings. For those that no row carries literally, that warning says it.
     var spellings: [Diagnostic] {
-        listedSpellings + slips
+        listedSpellings + typos
             + spelledNames.flatMap { names in
                 names.spellings.byName.sorted { $0.key < $1.key }.filter { names.seen[$0.key] }.flatMap { number, texts in
                     let name = names.names[number]
@@ -48,12 +48,12 @@ extension ScanFindings {
 
     /// Tags of the first rows that are most likely a slip for one that leaves devices out. If no row carries that one, its own warning says
     /// it.
-    private var slips: [Diagnostic] {
+    private var typos: [Diagnostic] {
         let (tags, query) = (plan.selectors.tags, plan.query)
         let known = Set(tags.names)
         return Set(tags.numbers(of: query.excludedTags + query.noneTags)).sorted().filter { seen.tags[$0] }.compactMap { number in
             let name = tags.names[number]
-            let texts = sampledTags.filter { isSlip($0, for: name) && !known.contains($0) && plan.selectors.nearTags.number(of: $0) == nil }
+            let texts = sampledTags.filter { isTypo($0, for: name) && !known.contains($0) && plan.selectors.nearTags.number(of: $0) == nil }
                 .sorted()
             guard !texts.isEmpty else { return nil }
             let message = "\(Self.rows(texts.map { ($0, 0) })), which does not count as the tag '\(Self.shown(name))'"

@@ -76,7 +76,7 @@ extension ScanFindings {
 
     /// - Parameters:
     ///   - rowsOfSeveral: whether some device has several rows.
-    ///   - undatedExclusions: as in `ConcludedDevices`.
+    ///   - undatedExclusions: as in `DeviceResults`.
     func allWarnings(rowsOfSeveral: Bool, undatedExclusions: Int) -> [Diagnostic] {
         let early = warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames
         let names = unseenNames() + spellings + uselessNames + plan.excluded.warnings(listedDevices)
@@ -126,7 +126,7 @@ extension ScanFindings {
 
     /// - Throws: no row has a date that can be read, so the order of the rows would decide about devices that `exclude` names, unless
     ///   the campaign allows it.
-    func checkDates(_ settled: ConcludedDevices) throws(Diagnostics) {
+    func checkDates(_ settled: DeviceResults) throws(Diagnostics) {
         let count = settled.undatedExclusions
         guard count > 0, !settled.hasDates, unreadDates.rows > 0, !plan.query.allowed.contains(.exclusionNotFound) else { return }
         let devices = TextFormat.counted(

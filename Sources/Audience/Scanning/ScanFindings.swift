@@ -188,7 +188,7 @@ extension ScanFindings {
     /// Signs of one file that are named.
     private static let mostMarks = 10
 
-    private func warning(_ mark: TagMark, _ sighting: TagFormats.Sighting, _ forms: TagFormats, _ file: ExportFile) -> Diagnostic {
+    private func warning(_ mark: TagMark, _ sighting: TagFormats.Occurrence, _ forms: TagFormats, _ file: ExportFile) -> Diagnostic {
         let column = file.plan.tagsCell.map { file.header[file.plan.columns[$0]] } ?? "tags"
         let (tag, cell) = (plan.selectors.tags.names[sighting.tag], sighting.cell)
         let separator = plan.query.columns.tagSeparator

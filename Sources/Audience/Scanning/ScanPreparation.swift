@@ -42,7 +42,7 @@ struct ScanPreparation {
                 }
                 do throws(Diagnostics) {
                     let file = try file(format, json, resolver)
-                    if query.usesTags, let warning = SpreadTags(query, file, resolver, limits).warning { warnings.append(warning) }
+                    if query.usesTags, let warning = MisplacedTags(query, file, resolver, limits).warning { warnings.append(warning) }
                     files.append(file)
                 } catch {
                     mistakes += error.all.filter { $0.position.map { places.insert($0).inserted } ?? true }
@@ -145,7 +145,7 @@ struct ScanPreparation {
 
 /// Looks, in the first rows of an export, for tags of the campaign in columns other than that of the tags: a spreadsheet program that
 /// splits cells at their separators writes each part into its own column, and only the first is read.
-struct SpreadTags {
+struct MisplacedTags {
     /// The warning; nil where the first rows contain no such tags.
     private(set) var warning: Diagnostic?
 

@@ -162,7 +162,7 @@ struct ScratchFile: ~Copyable {
         return Diagnostics(
             Diagnostic(
                 isFull
-                    ? "\((Shortage(at: FilePaths.join(folder, name: "volley")) ?? .space).words): there is no space for temporary files"
+                    ? "\((MissingResource(at: FilePaths.join(folder, name: "volley")) ?? .space).words): there is no space for temporary files"
                     : "\(message): \(SystemError.words(code))",
                 file: folder,
                 remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory.",

@@ -85,11 +85,11 @@ struct SpilledAliases: ~Copyable {
         var settled = BitSet()
         for partition in 0..<PartitionedFile.partitions {
             try tick()
-            var best: [Int: MostRecent] = [:]
+            var best: [Int: MostRecentDevices] = [:]
             var contents = members.contents(of: partition)
             while let member = try contents.next(Member.self) {
                 let token = try contents.next(member.tokenCount)
-                best[member.alias, default: MostRecent(limit: limit)].add(member.device.place, member.device.moment, token[...])
+                best[member.alias, default: MostRecentDevices(limit: limit)].add(member.device.place, member.device.moment, token[...])
             }
             for var devices in best.values { devices.removeAll { kept.insert($0) } }
         }

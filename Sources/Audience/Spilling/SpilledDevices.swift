@@ -35,7 +35,7 @@ struct SpilledDevices: ~Copyable {
     }
 
     /// A row with texts that replace an older row's.
-    private struct Renewal: BitwiseCopyable {
+    private struct Replacement: BitwiseCopyable {
         var place: Int
         /// Of the device's first row that has texts; -1 when none has.
         var first: Int
@@ -140,7 +140,7 @@ struct SpilledDevices: ~Copyable {
     ///   - tick: called often, with the share that is done.
     mutating func settle(
         _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void
-    ) throws -> ConcludedDevices {
+    ) throws -> DeviceResults {
         // Handing over takes about twice as long as concluding.
         let settling = spool == nil ? 1 : 1.0 / 3
         try findReachedUsers(&classes, tick)
@@ -156,20 +156,20 @@ struct SpilledDevices: ~Copyable {
         try handOn(ranks, to: sink) { try tick(settling + (1 - settling) * $0) }
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
-        return ConcludedDevices(
+        return DeviceResults(
             devices: deviceCount, undatedExclusions: undatedExclusions, hasDates: hasDates, count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
     private mutating func settle(_ partition: Int, _ classes: inout ClassTable, _ aliasSelector: UInt32?) throws {
         var devices = DeviceTable()
-        var placesOfDevices = Blocks<Renewal>()
+        var placesOfDevices = Blocks<Replacement>()
         var contents = rows.contents(of: partition)
         while let row = try contents.next(Row.self) {
             let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: row.classNumber, &classes)
             if row.hasUndatedExclusion { devices.noteUndatedExclusion(of: device) }
             if device == placesOfDevices.count {
-                placesOfDevices.append(Renewal(place: row.place, first: row.place))
+                placesOfDevices.append(Replacement(place: row.place, first: row.place))
             } else if row.place >= 0, isNewest || placesOfDevices[device].first < 0 {
                 placesOfDevices[device].place = row.place
                 if placesOfDevices[device].first < 0 { placesOfDevices[device].first = row.place }
@@ -257,7 +257,7 @@ struct SpilledDevices: ~Copyable {
     private func renewals(in range: Int) throws -> [Int: Int] {
         var found: [Int: Int] = [:]
         var contents = renewals.contents(of: range)
-        while let renewal = try contents.next(Renewal.self) { found[renewal.place] = renewal.first }
+        while let renewal = try contents.next(Replacement.self) { found[renewal.place] = renewal.first }
         return found
     }
 }

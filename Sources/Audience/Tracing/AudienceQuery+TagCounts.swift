@@ -44,7 +44,7 @@ extension AudienceQuery {
         let found = frequent.names.filter(isWanted)
         query = ofTags(Array(found.prefix(most)) + named)
         guard !query.anyTags.isEmpty else { return TagCounts(tags: [], hasMore: false) }
-        let result = try query.scan(into: NoRecipients(), deviceMemory: deviceMemory, isCancelled: isCancelled)
+        let result = try query.scan(into: CountingSink(), deviceMemory: deviceMemory, isCancelled: isCancelled)
         let tags = zip(query.selectors.tags, result.selectedBy).map { TagCounts.Tag(name: $0, devices: $1.recipients) }
         return TagCounts(
             tags: tags.sorted { ($1.devices, $0.name) < ($0.devices, $1.name) }, hasMore: frequent.isFull || found.count > most)
@@ -66,7 +66,7 @@ extension AudienceQuery {
 }
 
 /// Recipients that are only counted.
-private final class NoRecipients: RecipientSink {
+private final class CountingSink: RecipientSink {
     let recordLimit = 0
     func receive(_ batch: RecipientBatch) throws {}
     func finish(slots: Int, dropping dropped: BitSet) throws {}

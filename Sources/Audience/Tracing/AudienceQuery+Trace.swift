@@ -66,9 +66,9 @@ private struct DeviceTracer {
         let tokens = try withDevices(ofUsers: Set(named.rows.compactMap(\.digits)), tick)
         var rows = try tracer.rows(
             asksJudge: true,
-            where: { glance in
-                glance.digits.map { tokens.contains($0) || glance.others.contains(where: tokens.contains) }
-                    ?? isNamed(by: subject, glance)
+            where: { rowKeys in
+                rowKeys.digits.map { tokens.contains($0) || rowKeys.others.contains(where: tokens.contains) }
+                    ?? isNamed(by: subject, rowKeys)
             }, tick: tick
         ).rows
         let devices = settled(rows)
@@ -84,10 +84,10 @@ private struct DeviceTracer {
         return tokens.union(naming.compactMap(\.digits))
     }
 
-    private func isNamed(by subject: TraceSubject, _ glance: RowTracer.Glance) -> Bool {
-        glance.digits.map { subject.names(token: $0) || glance.others.contains(where: subject.names(token:)) }
-            ?? subject.names(badToken: glance.token)
-            || subject.names(glance.alias) || subject.names(glance.registrationID)
+    private func isNamed(by subject: TraceSubject, _ rowKeys: RowTracer.RowKeys) -> Bool {
+        rowKeys.digits.map { subject.names(token: $0) || rowKeys.others.contains(where: subject.names(token:)) }
+            ?? subject.names(badToken: rowKeys.token)
+            || subject.names(rowKeys.alias) || subject.names(rowKeys.registrationID)
     }
 
     /// The devices of rows, in the order of their first rows.

@@ -46,7 +46,7 @@ struct RowTracer {
     }
 
     /// The columns that decide whether a row is wanted.
-    struct Glance {
+    struct RowKeys {
         /// Of the token; nil without a token.
         var digits: [UInt8]?
         /// Of targets that are not used.
@@ -65,18 +65,18 @@ struct RowTracer {
     ///   - tick: called often.
     /// - Returns: the rows in reading order, and how many cannot be read.
     /// - Throws: `Diagnostic` for a file that cannot be read, and for more than `mostRows` rows.
-    func rows(asksJudge: Bool, where isWanted: (Glance) -> Bool, tick: () throws -> Void) throws -> (rows: [Row], badRows: Int) {
+    func rows(asksJudge: Bool, where isWanted: (RowKeys) -> Bool, tick: () throws -> Void) throws -> (rows: [Row], badRows: Int) {
         var (rows, badRows) = ([Row](), 0)
         for file in plan.files {
-            var tools = Tools(plan, file)
+            var tools = FileState(plan, file)
             func take(_ row: CellRow, line: Int) throws {
                 let reading = reading(of: row, file.plan)
                 let digits = reading.target.map { Array($0) }
                 let (others, user) = others(of: row, file.plan, reading)
-                let glance = Glance(
+                let rowKeys = RowKeys(
                     digits: digits, others: others, user: user, token: reading.cell, alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
-                guard isWanted(glance) else { return }
+                guard isWanted(rowKeys) else { return }
                 guard rows.count < Self.mostRows else {
                     throw Diagnostic(
                         "this matches more than \(Self.mostRows) rows",
@@ -107,7 +107,7 @@ struct RowTracer {
     }
 
     /// The state of one file.
-    private struct Tools {
+    private struct FileState {
         let columns: ColumnPlan
         var selector: RowSelector
         var filter: RowFilter
@@ -125,7 +125,7 @@ struct RowTracer {
     /// The same checks in the same order as in `BlockScanner`, but all of them.
     private func trace(
         _ row: CellRow, _ targets: (used: TargetReading, others: [[UInt8]], user: [UInt8]?), _ position: SourcePosition,
-        _ tools: inout Tools,
+        _ tools: inout FileState,
         asksJudge: Bool
     ) -> Row {
         let (reading, others, user) = targets
@@ -192,9 +192,9 @@ struct RowTracer {
             traced: traced, digits: digits, others: others, user: user, moment: ActivityMoment(lastActive),
             selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
-            facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
-                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : [])
-                + (reading.isReached ? [] : [RowFacts.OfNewest.noService.rawValue]),
+            facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.NewestRowFacts.filtered.rawValue])
+                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.NewestRowFacts.excluded.rawValue] : [])
+                + (reading.isReached ? [] : [RowFacts.NewestRowFacts.noService.rawValue]),
             excludedTags: excludedTags, ownReason: ownReason)
     }
 

@@ -152,7 +152,7 @@ public struct Backup {
         var status = stat()
         let mode = stat(source, &status) == 0 ? status.st_mode & 0o777 : 0o600
         do {
-            let sum = try SummedCopy.make(of: source, at: copy) { descriptor in
+            let sum = try ChecksummedCopy.make(of: source, at: copy) { descriptor in
                 // volley.yaml may be a link to the file that a package installed.
                 guard source != projectFile,
                     found.scope.objection(toOpened: source, descriptor: descriptor) != nil
@@ -185,7 +185,7 @@ public struct Backup {
         let total = names.reduce(0) { $0 + (FileStamp(path: FilePaths.join(staged, name: $1))?.size ?? 0) }
         var done = 0
         for name in names {
-            let sum = try SummedCopy.sum(of: FilePaths.join(staged, name: name)) { count in
+            let sum = try ChecksummedCopy.sum(of: FilePaths.join(staged, name: name)) { count in
                 if cancellation.isRequested { throw CancellationError() }
                 done += count
                 observer(Progress(step: .checking, name: name, done: done, total: total))
@@ -197,7 +197,7 @@ public struct Backup {
 
 extension BackupManifest {
     /// Adds the list of what is left out, unless it is empty.
-    fileprivate mutating func note(_ reason: LeftOut.Reason, _ names: [String]) {
-        if !names.isEmpty { leftOut.append(LeftOut(reason: reason, names: names)) }
+    fileprivate mutating func note(_ reason: Omission.Reason, _ names: [String]) {
+        if !names.isEmpty { leftOut.append(Omission(reason: reason, names: names)) }
     }
 }

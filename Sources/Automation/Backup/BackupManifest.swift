@@ -25,7 +25,7 @@ public struct BackupManifest: Hashable, Sendable {
     }
 
     /// Something that is missing in the backup.
-    public struct LeftOut: Hashable, Sendable {
+    public struct Omission: Hashable, Sendable {
         /// Why.
         public enum Reason: String, CaseIterable, Hashable, Sendable {
             /// Keys and certificates that volley.yaml names.
@@ -61,7 +61,7 @@ public struct BackupManifest: Hashable, Sendable {
     /// All its files except the manifest, by path.
     public var files: [File]
     /// What it does not hold.
-    public var leftOut: [LeftOut]
+    public var leftOut: [Omission]
 }
 
 extension BackupManifest {
@@ -125,7 +125,7 @@ extension BackupManifest {
             let finished = json["finished_at"]?.stringValue.flatMap({ Timestamp($0) }),
             case .array(let sending) = json["sending"], case .array(let files) = json["files"], case .array(let leftOut) = json["left_out"]
         else { return nil }
-        let readFiles = files.compactMap(File.init), readLeftOut = leftOut.compactMap(LeftOut.init)
+        let readFiles = files.compactMap(File.init), readLeftOut = leftOut.compactMap(Omission.init)
         self.init(
             volley: volley, startedAt: started, finishedAt: finished, project: json["project"]?.stringValue, runs: runs,
             sending: sending.compactMap(\.stringValue), files: readFiles, leftOut: readLeftOut)
@@ -175,7 +175,7 @@ extension BackupManifest.File {
     }
 }
 
-extension BackupManifest.LeftOut {
+extension BackupManifest.Omission {
     fileprivate var json: JSONValue {
         .object(pairs: [("reason", .string(reason.rawValue)), ("names", .array(names.map { .string($0) }))])
     }

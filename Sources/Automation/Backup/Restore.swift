@@ -180,7 +180,7 @@ public struct Restore {
             try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
             let source = FilePaths.join(request.backup, name: file.path)
             guard FilePaths.exists(source) else { throw damaged(source, "is missing") }
-            let sum = try SummedCopy.make(of: source, at: copy) { count in
+            let sum = try ChecksummedCopy.make(of: source, at: copy) { count in
                 if cancellation.isRequested { throw CancellationError() }
                 done += count
                 observer(.init(step: .copying, name: file.path, done: min(done, total), total: total))
@@ -236,7 +236,7 @@ public struct Restore {
             var status = stat()
             guard lstat(place, &status) == 0 else { return false }
             switch FileKind(path: place) {
-            case .regular: return try SummedCopy.sum(of: place, step: { _ in }).digits != file.sum
+            case .regular: return try ChecksummedCopy.sum(of: place, step: { _ in }).digits != file.sum
             case let kind?: throw inTheWay("a file of the backup comes here, and this is \(kind.text)", place)
             case nil:
                 throw inTheWay("a file of the backup comes here, and this is a link that leads to no file that this user can see", place)
@@ -283,7 +283,7 @@ public struct Restore {
             stages[folder] = stage
             let path = FilePaths.join(stage.path, name: "\(waiting.count)")
             waiting.append(Waiting(path: path, place: place, stage: stage))
-            _ = try SummedCopy.make(
+            _ = try ChecksummedCopy.make(
                 of: FilePaths.join(staged, name: file.path), at: path, mode: mode_t(file.mode, radix: 8) ?? 0o600
             ) { _ in }
         }

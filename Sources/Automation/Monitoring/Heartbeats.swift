@@ -9,9 +9,9 @@ final class Heartbeats: Sendable {
     /// Woken when a job begins, as that job may fall silent before all others.
     private let watcher = Mutex<Wakeup?>(nil)
 
-    /// - Parameter patience: the seconds that a job may be silent.
-    package init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
-        watchdog = Mutex(Watchdog(patience: patience))
+    /// - Parameter timeout: the seconds that a job may be silent.
+    package init(timeout: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualTimeout) {
+        watchdog = Mutex(Watchdog(timeout: timeout))
     }
 
     func sign(of job: Watchdog.Job) {

@@ -113,21 +113,21 @@ extension ScheduleMonitoring {
         ofRuns("volley_run_claimed", "Recipients that were claimed so far, of a run that is being sent.") { Double($0.claimed) }
         ofRuns("volley_run_settled", "Recipients that have an outcome, of a run that is being sent.") { Double($0.done) }
         ofRuns("volley_run_pushes_per_second", "Recipients that got an outcome in the last seconds, per second.") { $0.rate }
-        func ofLegs(_ name: String, _ help: String, _ value: (LegProgress) -> Double?) {
+        func ofSegments(_ name: String, _ help: String, _ value: (SegmentProgress) -> Double?) {
             text.gauge(
                 name, help,
                 runs.flatMap { run in
-                    run.progress.legs.compactMap { leg in
-                        value(leg).map { ([("app", run.label.app), ("run", run.id), ("service", leg.service.name)], $0) }
+                    run.progress.segments.compactMap { segment in
+                        value(segment).map { ([("app", run.label.app), ("run", run.id), ("service", segment.service.name)], $0) }
                     }
                 })
         }
-        ofLegs("volley_sending_connections", "Open connections to a service.") { Double($0.connections) }
-        ofLegs("volley_sending_in_flight", "Pushes that have left, or wait for another attempt, without an outcome.") {
+        ofSegments("volley_sending_connections", "Open connections to a service.") { Double($0.connections) }
+        ofSegments("volley_sending_in_flight", "Pushes that have left, or wait for another attempt, without an outcome.") {
             Double($0.inFlight)
         }
-        ofLegs("volley_sending_unrecorded", "Outcomes that are not on the disk yet.") { Double($0.unrecorded) }
-        ofLegs("volley_sending_throttle_per_second", "The rate to which the overload of a service slows it down.", \.throttle)
+        ofSegments("volley_sending_unrecorded", "Outcomes that are not on the disk yet.") { Double($0.unrecorded) }
+        ofSegments("volley_sending_throttle_per_second", "The rate to which the overload of a service slows it down.", \.throttle)
     }
 
     private func addSuppressed(at now: Timestamp, to text: inout MetricsText) {

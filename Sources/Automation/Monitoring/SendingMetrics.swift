@@ -132,14 +132,14 @@ final class SendingMetrics: Sendable {
     }
 
     private func add(_ settlements: [Settlement], of plan: RunPlan) {
-        let services = plan.services, legs = plan.legs
-        // Every outcome comes through here: arrays are quick, and neighbouring outcomes mostly belong to one leg.
+        let services = plan.services, segments = plan.segments
+        // Every outcome comes through here: arrays are quick, and neighbouring outcomes mostly belong to one segment.
         var outcomes = [[Int]](repeating: [Int](repeating: 0, count: Outcome.allCases.count), count: services.count)
         var latencies = [Latencies](repeating: Latencies(), count: services.count)
-        var leg = legs.first
+        var segment = segments.first
         for settlement in settlements {
-            if leg?.ids.contains(settlement.recipient) != true { leg = legs.first { $0.ids.contains(settlement.recipient) } }
-            let service = leg?.service ?? 0
+            if segment?.ids.contains(settlement.recipient) != true { segment = segments.first { $0.ids.contains(settlement.recipient) } }
+            let service = segment?.service ?? 0
             outcomes[service][settlement.outcome.rawValue] += 1
             // Without an answer there is no latency.
             if settlement.status != 0 { latencies[service].add(milliseconds: settlement.latencyMilliseconds) }

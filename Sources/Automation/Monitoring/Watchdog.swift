@@ -49,13 +49,13 @@ struct Watchdog {
     private struct Sign { var uptime: Double, time: Timestamp, isTold: Bool }
 
     private var heartbeats: [Job: Sign] = [:]
-    private let patience: @Sendable (Job) -> Double
+    private let timeout: @Sendable (Job) -> Double
 
     /// The seconds without a sign of life after which a job is silent. Work between two signs takes seconds, or a minute with many millions
     /// of devices.
-    static let usualPatience: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
+    static let usualTimeout: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
 
-    package init(patience: @escaping @Sendable (Job) -> Double = Self.usualPatience) { self.patience = patience }
+    package init(timeout: @escaping @Sendable (Job) -> Double = Self.usualTimeout) { self.timeout = timeout }
 
     /// Notes that a job begins or continues.
     /// - Parameter uptime: seconds on a clock that cannot be set, and that stops while the machine sleeps.
@@ -69,7 +69,7 @@ struct Watchdog {
     /// The uptime, in seconds, at which the next job that is not reported yet becomes silent, unless it gives a sign before; nil if there
     /// is no such job.
     var nextSilence: Double? {
-        heartbeats.lazy.filter { !$0.value.isTold }.map { $0.value.uptime + patience($0.key) }.min()
+        heartbeats.lazy.filter { !$0.value.isTold }.map { $0.value.uptime + timeout($0.key) }.min()
     }
 
     /// Notes that a job is over.
@@ -77,7 +77,7 @@ struct Watchdog {
 
     /// The jobs that are silent now, the longest silence first.
     func silentJobs(uptime: Double) -> [SilentJob] {
-        heartbeats.filter { uptime - $0.value.uptime >= patience($0.key) }.sorted { $0.value.uptime < $1.value.uptime }
+        heartbeats.filter { uptime - $0.value.uptime >= timeout($0.key) }.sorted { $0.value.uptime < $1.value.uptime }
             .map { SilentJob(job: $0.key, since: $0.value.time) }
     }
 

@@ -94,7 +94,7 @@ struct CommandHook: Sendable {
         var end = clock.now + .seconds(timeLimitSeconds)
         var rest = document[...]
         var input = child.input
-        var lines = LineCutter(limit: Self.longestLine)
+        var lines = LineSplitter(limit: Self.longestLine)
         var status: Int32?
         var isOutputOpen = true
         var reason: String?
@@ -153,7 +153,7 @@ struct CommandHook: Sendable {
     }
 
     /// Reads all bytes that are available; false at the end of the output.
-    private static func read(_ descriptor: Int32, into lines: inout LineCutter, _ say: (String) -> Void) -> Bool {
+    private static func read(_ descriptor: Int32, into lines: inout LineSplitter, _ say: (String) -> Void) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -224,7 +224,7 @@ public enum RunningHooks {
 }
 
 /// Cuts bytes into lines.
-private struct LineCutter {
+private struct LineSplitter {
     let limit: Int
     private var line: [UInt8] = []
 

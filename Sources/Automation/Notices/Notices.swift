@@ -67,7 +67,7 @@ public final class Notices: Sendable {
     /// Starts a thread for each receiver that the project or one of its apps names. The observer is now told of
     /// receivers that cannot be used, for example because its secret is missing.
     /// - Parameter project: nil for no receivers.
-    public init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
+    public init(_ project: Project?, retries: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer
         var signals: Signals?
         var channels: [Channel] = []
@@ -81,7 +81,7 @@ public final class Notices: Sendable {
                 if let signals { known = signals } else { known = try Signals() }
                 signals = known
                 let thread = try WorkerThread("notices", ringing: known.ended) { [givingUp = known.givingUp] in
-                    Self.deliver(queue, by: way, patience, givingUp, observer)
+                    Self.deliver(queue, by: way, retries, givingUp, observer)
                 }
                 channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
             } catch {
@@ -139,12 +139,12 @@ public final class Notices: Sendable {
     }
 
     private static func deliver(
-        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ givingUp: Cancellation,
+        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ retries: RetrySchedule, _ givingUp: Cancellation,
         _ observer: NoticeObserver
     ) {
         while let posted = queue.take() {
             let notice = posted.notice
-            if let failure = deliver(posted, by: way, patience, givingUp) {
+            if let failure = deliver(posted, by: way, retries, givingUp) {
                 observer(.failed(notice, channel: way.name, reason: failure))
             }
         }
@@ -152,9 +152,9 @@ public final class Notices: Sendable {
 
     /// Tries to deliver a notice until it succeeds, is refused, or runs out of time.
     /// - Returns: why it was not delivered; nil if it was.
-    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ patience: RetrySchedule, _ givingUp: Cancellation) -> String? {
+    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ retries: RetrySchedule, _ givingUp: Cancellation) -> String? {
         let clock = ContinuousClock()
-        let end = posted.at + .seconds(patience.totalSeconds)
+        let end = posted.at + .seconds(retries.totalSeconds)
         var failures = 0
         while true {
             if givingUp.isRequested { return "Volley ended before" }
@@ -163,7 +163,7 @@ public final class Notices: Sendable {
             case .refused(let failure): return failure
             case .failed(let failure, let asked):
                 failures += 1
-                let pause = patience.pause(after: failures, asked: asked)
+                let pause = retries.pause(after: failures, asked: asked)
                 guard clock.now + .seconds(pause) < end else {
                     return "\(failure) (\(failures) \(TextFormat.plural(failures, one: "attempt")))"
                 }
@@ -190,7 +190,7 @@ extension Notices {
     public static func notify(
         _ event: NoticeEvent, of run: RunFile, _ project: Project, until cancellation: Cancellation, _ observer: NoticeObserver
     ) {
-        let notices = Notices(project, patience: .short, observer)
+        let notices = Notices(project, retries: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(until: cancellation)
     }

@@ -58,8 +58,8 @@ public final class AccountRights: Sendable {
             switch order.kind {
             case .approve(let id, _): return try fourEyes(run: id, approver: account.name.text)
             case .approveTime(let campaign, _, _, _):
-                guard let sight = try sight(ofCampaign: campaign) else { return .noSuchTime }
-                return try fourEyes(sight, approver: account.name.text)
+                guard let facts = try facts(ofCampaign: campaign) else { return .noSuchTime }
+                return try fourEyes(facts, approver: account.name.text)
             default: return nil
             }
         } catch { return .described(Diagnostics(explaining: error).inConsole) }
@@ -113,7 +113,7 @@ public final class AccountRights: Sendable {
     }
 
     /// What is known of a campaign with times before one of them is planned.
-    public struct Sight: Sendable {
+    public struct CampaignFacts: Sendable {
         /// The accounts that wrote it since it was sent last; a failure if the file of accounts is damaged.
         public var writers: Result<Set<String>, any Error>
         /// Its text as it is now.
@@ -123,13 +123,13 @@ public final class AccountRights: Sendable {
     }
 
     /// Looks at a campaign with times; nil if no campaign has the name, or its file has mistakes.
-    public func sight(ofCampaign name: String) throws -> Sight? {
+    public func facts(ofCampaign name: String) throws -> CampaignFacts? {
         let now = Timestamp.now()
         guard let (app, file) = files.read(now: now).place(ofCampaign: name),
             let text = Campaign.draft(file: file, now: now).campaign?.source
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
-        return Sight(writers: Result { try writers(of: text, in: file, since: earlier) }, text: text, last: earlier.first?.plan)
+        return CampaignFacts(writers: Result { try writers(of: text, in: file, since: earlier) }, text: text, last: earlier.first?.plan)
     }
 
     /// Whether a campaign file may name only files that the console may read: its content was written in the console,
@@ -144,8 +144,8 @@ public final class AccountRights: Sendable {
     }
 
     /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
-    public func fourEyes(_ sight: Sight, approver: String) throws -> OrderRefusal? {
-        try fourEyes(writers: sight.writers.get(), askers: [], approver: approver)
+    public func fourEyes(_ facts: CampaignFacts, approver: String) throws -> OrderRefusal? {
+        try fourEyes(writers: facts.writers.get(), askers: [], approver: approver)
     }
 
     private func fourEyes(writers: Set<String>, askers: Set<String>, approver: String) throws -> OrderRefusal? {

@@ -7,7 +7,7 @@ import Runs
 import Sending
 import Workspace
 
-/// The work for one order. It blocks its thread, and leaves all decisions about orders to the desk. Right, time and
+/// The work for one order. It blocks its thread, and leaves all decisions about orders to the queue. Right, time and
 /// digest are checked again just before anything is done; then comes the gate (`SendPermission`), as for every other
 /// way to send.
 struct OrderWork: Sendable {
@@ -25,7 +25,7 @@ struct OrderWork: Sendable {
     var catalog: RunsFolder { work.catalog }
     var choice: ProjectChoice { work.choice }
     var rights: OrderRights { work.rights }
-    private var observer: ScheduleObserver { work.attendance.observer }
+    private var observer: ScheduleObserver { work.options.observer }
 
     /// Why an order of any kind must not be carried out; nil if it may.
     private func hindrance(_ order: Order) -> OrderState? {
@@ -137,8 +137,8 @@ struct OrderWork: Sendable {
 
     /// - Returns: false when the order is no longer this process's; then nothing may be made.
     func note(_ id: String, for placed: PlacedOrder) throws -> Bool {
-        guard case .taken(let life) = placed.state else { return false }
-        return try catalog.orders.open().closing { try $0.note(made: id, by: placed.order.nonce, life: life) }
+        guard case .taken(let epoch) = placed.state else { return false }
+        return try catalog.orders.open().closing { try $0.note(made: id, by: placed.order.nonce, epoch: epoch) }
     }
 
     /// Whether a run was planned from the text that was shown: the file may have been changed between the check and the reading.
@@ -210,16 +210,16 @@ extension OrderWork {
     func send(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void) -> Answer {
         let order = placed.order
         func deliver(_ proposal: SendProposal) throws -> OrderState {
-            var attendance = work.sending(.order(order), proposal.run.plan, notices)
-            let shown = attendance.observer
-            attendance.observer = Observer { event in
+            var options = work.sending(.order(order), proposal.run.plan, notices)
+            let shown = options.observer
+            options.observer = Observer { event in
                 if case .started = event { begun() }
                 shown(event)
             }
-            attendance.observer(.warnings(proposal.warnings))
+            options.observer(.warnings(proposal.warnings))
             let id = proposal.run.plan.id
-            let (end, failure) = try proposal.deliver(attendance)
-            if let failure { work.attendance.observer(.fileNotClosed(proposal.run.plan, failure)) }
+            let (end, failure) = try proposal.deliver(options)
+            if let failure { work.options.observer(.fileNotClosed(proposal.run.plan, failure)) }
             return .done(OrderResult(run: id, end: OrderResult.End(end)))
         }
         return checked(placed) {
@@ -228,7 +228,7 @@ extension OrderWork {
                 let run = try catalog.open(id, readOnly: false)
                 defer { run.close() }
                 guard isShown(run, digest) else { return .refused(.planDiffers) }
-                return try deliver(propose(run, in: choice, work.attendance.context))
+                return try deliver(propose(run, in: choice, work.options.context))
             case .resume(let id):
                 let run = try catalog.open(id, readOnly: false)
                 defer { run.close() }
@@ -237,14 +237,14 @@ extension OrderWork {
                     try wake(run, in: choice)
                     return .done(OrderResult(run: id))
                 }
-                return try deliver(proposeToGoOn(run, in: choice, work.attendance.context))
+                return try deliver(proposeToGoOn(run, in: choice, work.options.context))
             case .retry(let id): return try retry(id, placed, deliver)
             case .test(let file, let digest):
                 return try planning(file, digest, for: placed) { campaign, id in
                     let run = try planTest(campaign, id: id, work.planning(.order(order)), at: .now())
                     guard isFromShown(run, digest) else { return try withdraw(run) }
                     defer { run.close() }
-                    return try removing(run) { try deliver(proposeTest(run, in: choice, work.attendance.context)) }
+                    return try removing(run) { try deliver(proposeTest(run, in: choice, work.options.context)) }
                 }
             case .approve, .reject, .plan, .pause, .cancel, .skip, .approveTime, .withdrawApproval:
                 preconditionFailure("\(order.kind.name) sends nothing")
@@ -266,8 +266,8 @@ extension OrderWork {
         }
         defer { retry.run.close() }
         return try removing(retry.run) {
-            let proposal = try retry.propose(in: choice, work.attendance.context)
-            work.attendance.observer(.run(.warnings(retry.warnings), retry.run.plan))
+            let proposal = try retry.propose(in: choice, work.options.context)
+            work.options.observer(.run(.warnings(retry.warnings), retry.run.plan))
             return try deliver(proposal)
         }
     }

@@ -135,7 +135,7 @@ public struct SupportBundle: Sendable {
             let name = "campaigns" + (campaign.hasPrefix(root) ? "/\(campaign.dropFirst(root.count))" : "/elsewhere\(campaign)")
             let copy = FilePaths.join(staged, name: name)
             try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
-            _ = try SummedCopy.make(of: campaign, at: copy) { _ in }
+            _ = try ChecksummedCopy.make(of: campaign, at: copy) { _ in }
             return name
         }
     }

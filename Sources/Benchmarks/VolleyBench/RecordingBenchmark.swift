@@ -104,7 +104,7 @@ struct RecordingProcess {
 
     private func record(_ results: BoundedQueue<[Settlement]>, into run: RunFile) throws -> Int {
         var accepted = 0
-        let groups = OutcomeGroups(results)
+        let groups = SettlementBatcher(results)
         while let group = groups.next() {
             for part in group { accepted += part.count { $0.outcome == .accepted } }
             if records { try run.append(.settled(group)) }

@@ -64,7 +64,7 @@ struct FileKeys: Sendable {
         if group.valid == ProjectKeys.namedServices.valid, let meant = PushServices.meant(by: key)?.name {
             return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(meant)'?"), meant)
         }
-        if let remedy = ForeignWords.remedy(for: key, in: group) {
+        if let remedy = KeySynonyms.remedy(for: key, in: group) {
             return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: remedy.text), remedy.meant)
         }
         if let meant = meantKey(key, group) { return meant }

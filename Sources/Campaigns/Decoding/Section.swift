@@ -80,8 +80,8 @@ struct Section {
         switch node.content {
         case .mapping(let entries): return entries
         case .unreadable: return nil
-        case .scalar(let value, .plain) where !holdsSecrets && KeySlip(Array(value.unicodeScalars)) != nil:
-            if let accident = KeySlip(Array(value.unicodeScalars)) { findings.error(accident.mistake, at: node.position) }
+        case .scalar(let value, .plain) where !holdsSecrets && KeyTypo(Array(value.unicodeScalars)) != nil:
+            if let accident = KeyTypo(Array(value.unicodeScalars)) { findings.error(accident.mistake, at: node.position) }
             return nil
         default:
             findings.error(

@@ -176,14 +176,14 @@ struct YAMLComposer: ~Copyable {
         if cutKeys.contains(before.key.value) { return true }
         guard let last = before.value.text, last.style == .plain, !last.value.isEmpty else { return false }
         cutKeys.insert(before.key.value)
-        let slip = slip(of: before, key, last: last.value, rest: line.dropFirst(key.position.column - 1))
-        guard !findings.isOfProject || slip.hasNotation else {
+        let typo = typo(of: before, key, last: last.value, rest: line.dropFirst(key.position.column - 1))
+        guard !findings.isOfProject || typo.hasNotation else {
             findings.error("the comma ends the text here", at: name.position, remedy: "Put the whole text in quotes.")
             return true
         }
         findings.error(
             "the comma ends the text here: YAML reads \(quoted(before.key.value)) as \(quoted(last.value)), and \(quoted(name.value)) as a key of its own",
-            at: name.position, remedy: slip.remedy)
+            at: name.position, remedy: typo.remedy)
         return true
     }
 
@@ -193,12 +193,12 @@ struct YAMLComposer: ~Copyable {
     }
 
     /// The whole value: as its line has it, or put together where it began on an earlier one.
-    private func slip(of entry: YAMLEntry, _ key: YAMLNode, last: String, rest: some Sequence<Unicode.Scalar>) -> CommaSlip {
+    private func typo(of entry: YAMLEntry, _ key: YAMLNode, last: String, rest: some Sequence<Unicode.Scalar>) -> CommaTypo {
         let keys = path + [entry.key.value]
         guard entry.value.position.line == key.position.line else {
-            return CommaSlip(path: keys, rest: Array(last.unicodeScalars) + Array(", ".unicodeScalars) + Array(rest))
+            return CommaTypo(path: keys, rest: Array(last.unicodeScalars) + Array(", ".unicodeScalars) + Array(rest))
         }
-        return CommaSlip(path: keys, rest: source.line(key.position.line).dropFirst(entry.value.position.column - 1))
+        return CommaTypo(path: keys, rest: source.line(key.position.line).dropFirst(entry.value.position.column - 1))
     }
 
     private func isDoubledBrace(_ start: SourcePosition, _ key: YAMLEvent) -> Bool {

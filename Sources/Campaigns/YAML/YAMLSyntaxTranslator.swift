@@ -168,7 +168,7 @@ struct YAMLSyntaxTranslator {
     private func keyAccident() -> Diagnostic? {
         let above = stride(from: problem.position.line - 1, to: 0, by: -1).first { source.line($0).contains { $0 != " " } }
         for number in [problem.position.line, above].compactMap(\.self) {
-            guard let accident = KeySlip(source.line(number)) else { continue }
+            guard let accident = KeyTypo(source.line(number)) else { continue }
             return Diagnostic(
                 accident.mistake.message, at: SourcePosition(file: source.file, line: number, column: accident.column),
                 remedy: accident.mistake.remedy)
@@ -182,7 +182,7 @@ struct YAMLSyntaxTranslator {
 
     private func missingColon() -> Diagnostic {
         let line = source.line(beginning.line)
-        if let accident = KeySlip(line) {
+        if let accident = KeyTypo(line) {
             return Diagnostic(accident.mistake.message, at: beginning, remedy: accident.mistake.remedy)
         }
         let rest = String(String.UnicodeScalarView(line.dropFirst(beginning.column - 1)))

@@ -85,7 +85,7 @@ struct CompiledPayload: Sendable {
             steps.withUnsafeBufferPointer { steps in
                 var language = DeviceLanguage(tag: language)
                 var index = 0
-                var shown = ShownGaps()
+                var shown = VisibleGaps()
                 var addressStart = old
                 var marks = Marks()
                 while true {
@@ -95,7 +95,7 @@ struct CompiledPayload: Sendable {
                     switch step.kind {
                     case .end: return nil
                     case .jump: index = Int(step.target)
-                    case .shownStart: shown = ShownGaps(start: bytes.count)
+                    case .shownStart: shown = VisibleGaps(start: bytes.count)
                     case .shownEnd:
                         let failure =
                             step.mustShow && shown.isBlank(bytes)
@@ -196,7 +196,7 @@ private func isBlank(_ bytes: [UInt8], from start: Int) -> Bool {
 
 /// The gaps of a text that people see, while it is rendered. One gap is kept at a time: when the next one comes, the text after the
 /// previous one is known.
-private struct ShownGaps {
+private struct VisibleGaps {
     /// Where the text begins.
     var start = 0
     private var place = -1

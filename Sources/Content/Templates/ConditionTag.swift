@@ -69,7 +69,7 @@ struct ConditionTag {
             condition.tests.append(test)
             places.append(tokens[first].range.lowerBound)
         }
-        mistakes += ConditionSense.mistakes(condition, places: places, start: start)
+        mistakes += ConditionLint.mistakes(condition, places: places, start: start)
         return mistakes.allSatisfy(\.isWarning) && condition.tests.count == condition.connectors.count + 1 ? condition : nil
     }
 

@@ -166,7 +166,7 @@ struct TemplateParser {
         guard var choice = open.popLast() else { return }
         choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
         // Nothing is known about a branch that could not be read.
-        if found.allSatisfy(\.isWarning), let branch = ConditionSense.unreachable(choice.branches) { unreachable.append(branch) }
+        if found.allSatisfy(\.isWarning), let branch = ConditionLint.unreachable(choice.branches) { unreachable.append(branch) }
         nodes = choice.before + [.choice(choice.branches)]
     }
 

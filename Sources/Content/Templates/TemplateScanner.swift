@@ -19,7 +19,7 @@ struct TemplatePiece {
 
 /// Finds the tags of a text. Also handles `raw` and `comment`; their contents are not read.
 ///
-/// Recognises what was meant as a tag but typed differently (`TypingSlip`): sent as text, it would reach phones.
+/// Recognises what was meant as a tag but typed differently (`TemplateTypo`): sent as text, it would reach phones.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private let isShown: Bool
@@ -43,7 +43,7 @@ struct TemplateScanner {
                 readOutput()
             } else if starts(with: "{%") {
                 readBlock()
-            } else if let accident = TypingSlip.find(in: scalars, at: index, isShown: isShown) {
+            } else if let accident = TemplateTypo.find(in: scalars, at: index, isShown: isShown) {
                 mistakes.append(accident.mistake)
                 index = accident.end
             } else {

@@ -2,7 +2,7 @@ import Base
 import PushServices
 
 /// A request that must be named, or must have its generation recorded, before it leaves.
-struct CallQuestion: Hashable, Sendable {
+struct NameRequest: Hashable, Sendable {
     /// The loop with the question, and its numbers for the request and the question.
     var client: Int
     var request: Int
@@ -16,8 +16,8 @@ struct CallQuestion: Hashable, Sendable {
 }
 
 /// What a loop gets for a question, once it is on record.
-struct CallAnswer: Hashable, Sendable {
-    var question: CallQuestion
+struct NameReply: Hashable, Sendable {
+    var question: NameRequest
     /// nil for a generation.
     var name: RequestName?
     /// What is recorded; nil if the service does not take the text of the request.
@@ -28,7 +28,7 @@ struct CallAnswer: Hashable, Sendable {
 }
 
 /// Why no names came.
-struct NameTrouble: Hashable, Sendable {
+struct NameFailure: Hashable, Sendable {
     /// What happened, without a full stop: the service's reason, if it gave one.
     var text: String
     /// The status of its answer; 0 for none.
@@ -48,7 +48,7 @@ struct CallSchedule {
     /// What to do next.
     enum Step: Hashable {
         /// Commit these, and call `committed`. Until then they are not offered again.
-        case commit([CallAnswer])
+        case commit([NameReply])
         /// Fetch this many names, and call `given` or `failed`.
         case fetch(count: Int)
         /// Hand a text to the service, and call `kept` or `failed`.
@@ -64,11 +64,11 @@ struct CallSchedule {
     private let names: FetchedNames?
     /// The names of texts that the service keeps; nil for those that it does not take.
     private var texts: [[UInt8]: RequestName?] = [:]
-    private var questions: [CallQuestion] = []
+    private var questions: [NameRequest] = []
     private var pool: [RequestName] = []
     /// Whether a name was used since names were fetched last: then more will be needed.
     private var isUsed = false
-    private(set) var trouble: NameTrouble?
+    private(set) var trouble: NameFailure?
     private var failuresInARow = 0
     private var retryAt = Int64.min
 
@@ -77,7 +77,7 @@ struct CallSchedule {
         if case .fetched(let names) = protection { self.names = names } else { names = nil }
     }
 
-    mutating func ask(_ question: CallQuestion) { questions.append(question) }
+    mutating func ask(_ question: NameRequest) { questions.append(question) }
 
     /// Forgets the questions of a loop that has ended.
     mutating func forget(client: Int) { questions.removeAll { $0.client == client } }
@@ -109,8 +109,8 @@ struct CallSchedule {
             return .commit(
                 ready.map { question in
                     guard let text = question.text else { return answer(question, name: nil, at: now.wall) }
-                    guard let name = texts[text] ?? nil else { return CallAnswer(question: question) }
-                    return CallAnswer(
+                    guard let name = texts[text] ?? nil else { return NameReply(question: question) }
+                    return NameReply(
                         question: question, name: name,
                         call: NamedCall(name: CallReview.textName, namedAt: now.wall, recipients: question.recipients))
                 })
@@ -119,10 +119,10 @@ struct CallSchedule {
         return now.nanoseconds < retryAt ? .wait(until: retryAt) : .keep(text: text)
     }
 
-    private func answer(_ question: CallQuestion, name: RequestName?, at now: Timestamp) -> CallAnswer {
+    private func answer(_ question: NameRequest, name: RequestName?, at now: Timestamp) -> NameReply {
         // A resumed run counts the life of the name from here on: never longer than the service does.
         let namedAt = name.flatMap { name in names.map { name.usableUntil.adding(seconds: -$0.usableSeconds) } } ?? now
-        return CallAnswer(
+        return NameReply(
             question: question, name: name,
             call: NamedCall(name: name?.text ?? "\(question.generation)", namedAt: namedAt, recipients: question.recipients))
     }
@@ -149,7 +149,7 @@ struct CallSchedule {
     }
 
     /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service requests it.
-    mutating func failed(_ trouble: NameTrouble, at now: Moment) {
+    mutating func failed(_ trouble: NameFailure, at now: Moment) {
         self.trouble = trouble
         failuresInARow += 1
         let wait = min(Self.longestWaitSeconds, Double(1 << min(failuresInARow - 1, 6)))

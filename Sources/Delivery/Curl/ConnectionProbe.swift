@@ -69,7 +69,7 @@ public struct ConnectionProbe {
 
     private func ask() throws(Diagnostic) -> Result {
         let easy = try CurlEasyHandle()
-        let notes = ProbeNotes(hasProxyTLS: settings.proxyAddress?.scheme == .https)
+        let notes = ProbeLog(hasProxyTLS: settings.proxyAddress?.scheme == .https)
         var token: ServiceToken?
         if let tokens = settings.credentials.tokens {
             guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to the server") }
@@ -95,7 +95,7 @@ public struct ConnectionProbe {
         return result
     }
 
-    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes, _ template: RequestTemplate) {
+    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeLog, _ template: RequestTemplate) {
         CurlRoute(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
@@ -107,26 +107,26 @@ public struct ConnectionProbe {
         volley_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in
             guard let buffer, let context else { return 0 }
-            ProbeNotes.from(context).take(UnsafeRawBufferPointer(start: buffer, count: size * count))
+            ProbeLog.from(context).take(UnsafeRawBufferPointer(start: buffer, count: size * count))
             return size * count
         }
         volley_easy_set_long(easy, CURLOPT_VERBOSE, 1)
         volley_easy_set_pointer(easy, CURLOPT_DEBUGDATA, context)
         volley_easy_set_debug_function(easy) { _, kind, text, count, context in
             if kind == CURLINFO_TEXT, let text, let context {
-                ProbeNotes.from(context).hear(String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self))
+                ProbeLog.from(context).hear(String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self))
             }
             return 0
         }
         // Sends nothing to a server that does not speak HTTP/2.
         volley_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
         volley_easy_set_prerequest_function(easy) { context, _, _, _, _ in
-            guard let context, ProbeNotes.from(context).speaksHTTP2 != false else { return CURL_PREREQFUNC_ABORT }
+            guard let context, ProbeLog.from(context).speaksHTTP2 != false else { return CURL_PREREQFUNC_ABORT }
             return CURL_PREREQFUNC_OK
         }
     }
 
-    private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) -> (stage: Stage, message: String) {
+    private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeLog) -> (stage: Stage, message: String) {
         let message = curlWords(
             code, detail: String(cString: notes.errorText), of: easy, proxy: settings.proxyAddress,
             authorityFile: settings.endpoint.certificateAuthorityFile)
@@ -165,7 +165,7 @@ extension ConnectionFailure {
 }
 
 /// What libcurl reports on the way. Its callbacks hold this object unretained.
-private final class ProbeNotes {
+private final class ProbeLog {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private(set) var body: [UInt8] = []
     private(set) var tls = ""
@@ -183,8 +183,8 @@ private final class ProbeNotes {
 
     deinit { errorText.deallocate() }
 
-    static func from(_ context: UnsafeMutableRawPointer) -> ProbeNotes {
-        Unmanaged<ProbeNotes>.fromOpaque(context).takeUnretainedValue()
+    static func from(_ context: UnsafeMutableRawPointer) -> ProbeLog {
+        Unmanaged<ProbeLog>.fromOpaque(context).takeUnretainedValue()
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes.prefix(Self.answerLimit - body.count)) }

@@ -27,7 +27,7 @@ final class CurlCall {
 
     private let handle: CurlEasyHandle
     private let setup: CurlSetup
-    private let meter: BodyMeter
+    private let meter: BodyByteCounter
     /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads it here.
     private let idLine: UnsafeMutableBufferPointer<UInt8>
     private let idHeader: UnsafeMutablePointer<curl_slist>
@@ -46,7 +46,7 @@ final class CurlCall {
     ///   - headers: those of all requests; they must outlive this object.
     ///   - meter: counts what libcurl takes of bodies.
     /// - Throws: a `Diagnostic` when there is not enough memory.
-    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>, _ meter: BodyMeter) throws(Diagnostic) {
+    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>, _ meter: BodyByteCounter) throws(Diagnostic) {
         self.setup = setup
         self.meter = meter
         handle = try CurlEasyHandle()

@@ -23,7 +23,7 @@ final class CurlConnection {
     private let headers: CurlHeaderList
     private let epoll: Int32
     private var watched: [Int32: SocketInterest] = [:]
-    private let meter = BodyMeter()
+    private let meter = BodyByteCounter()
     private var calls: [Int: CurlCall] = [:]
     private var freeCalls: [CurlCall] = []
     private var submitted = 0
@@ -269,6 +269,6 @@ struct SocketInterest {
 }
 
 /// How many bytes of bodies libcurl has taken from the requests of a connection.
-final class BodyMeter {
+final class BodyByteCounter {
     var bytes = 0
 }

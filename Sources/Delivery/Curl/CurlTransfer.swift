@@ -2,7 +2,7 @@ import Base
 import CCurl
 
 /// What libcurl reports about a fetch. Its callback holds this object unretained.
-final class FetchNotes {
+final class FetchLog {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
@@ -17,7 +17,7 @@ final class FetchNotes {
         volley_easy_set_pointer(easy, CURLOPT_WRITEDATA, Unmanaged.passUnretained(self).toOpaque())
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in
             guard let buffer, let context else { return 0 }
-            let notes = Unmanaged<FetchNotes>.fromOpaque(context).takeUnretainedValue()
+            let notes = Unmanaged<FetchLog>.fromOpaque(context).takeUnretainedValue()
             return notes.take(UnsafeRawBufferPointer(start: buffer, count: size * count)) ? size * count : 0
         }
     }

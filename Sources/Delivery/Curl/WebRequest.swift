@@ -96,7 +96,7 @@ public struct WebRequest: Sendable {
 }
 
 /// A question to a service, apart from its pushes: GET over verified TLS, with the sender's credentials.
-public struct ServiceQuestion: Sendable {
+public struct ServiceQuery: Sendable {
     private static let timeoutMilliseconds = 30_000
 
     private let settings: SenderSettings

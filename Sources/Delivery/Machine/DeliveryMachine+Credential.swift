@@ -39,12 +39,12 @@ extension DeliveryMachine {
     }
 
     /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any outage.
-    var credentialPatienceEnds: Int64? {
+    var credentialDeadline: Int64? {
         credentialPendingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) }
     }
 
     mutating func stopIfCredentialStaysAway(at now: Moment) {
-        guard let since = credentialPendingSince, let end = credentialPatienceEnds, now.nanoseconds > end else { return }
+        guard let since = credentialPendingSince, let end = credentialDeadline, now.nanoseconds > end else { return }
         stopForService(.tokenMissing(lastTrouble: credentialTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

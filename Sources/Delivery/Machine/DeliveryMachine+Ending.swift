@@ -131,7 +131,7 @@ extension DeliveryMachine {
         guard answers >= limits.after else { return }
         for outcome in StopLimits.outcomes {
             guard let limit = limits.shares[outcome], limit.isPassed(by: total[outcome], of: answers) else { continue }
-            let passed = PassedLimit(
+            let passed = ExceededLimit(
                 outcome: outcome, count: total[outcome], answers: answers, limit: limit, lastReason: lastReasons[outcome])
             return stop(.limit(service: settings.service.name, passed), at: now)
         }
@@ -147,7 +147,7 @@ extension DeliveryMachine {
 }
 
 /// The latest reasons, for messages about why a run stops.
-struct LastReasons {
+struct RecentReasons {
     var invalidToken = ""
     /// The latest of those that blame the run rather than the token.
     var badToken = ""

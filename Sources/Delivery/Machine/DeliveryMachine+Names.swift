@@ -189,7 +189,7 @@ extension DeliveryMachine {
     }
 
     /// Adds a push in a request of its own, after what an earlier process did with it.
-    mutating func add(recipient: Int, after past: PushPast, at now: Moment) -> Int {
+    mutating func add(recipient: Int, after past: PushHistory, at now: Moment) -> Int {
         let push = add(recipient: recipient, at: now)
         pushes[push].generation = past.generation
         pushes[push].isNamed = past.generation > 0
@@ -215,10 +215,10 @@ extension DeliveryMachine {
     }
 
     /// When waiting for names has lasted too long, in monotonic nanoseconds: as long as any outage.
-    var namePatienceEnds: Int64? { namesMissingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
+    var nameDeadline: Int64? { namesMissingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
 
     mutating func stopIfNamesStayAway(at now: Moment) {
-        guard let since = namesMissingSince, let end = namePatienceEnds, now.nanoseconds > end else { return }
+        guard let since = namesMissingSince, let end = nameDeadline, now.nanoseconds > end else { return }
         stopForService(.namesMissing(lastTrouble: nameTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

@@ -13,7 +13,7 @@ extension DeliveryMachine {
     var ownPaceTime: Int64? {
         var next: Int64?
         if let pacer { next = pacer.nextTime(for: (again.first ?? fresh.first).map { count($0, as: batching.paceUnit) } ?? 1) }
-        for share in paceShares { if let time = share.nextTime { next = max(next ?? time, time) } }
+        for share in paceArbiter { if let time = share.nextTime { next = max(next ?? time, time) } }
         return next
     }
 
@@ -39,8 +39,8 @@ extension DeliveryMachine {
     /// Takes from all shared paces, or from none but by an accident: what is taken cannot be given back, and another sender may take in
     /// between. Then the pace is missed by a request, and never exceeded.
     private mutating func takeShares(for request: Int, at nanoseconds: Int64) -> Bool {
-        guard paceShares.count > 1 else { return paceShares.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) } }
-        for (place, share) in paceShares.enumerated() {
+        guard paceArbiter.count > 1 else { return paceArbiter.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) } }
+        for (place, share) in paceArbiter.enumerated() {
             guard share.mayTake(count(request, as: share.unit), at: nanoseconds) else {
                 sharesReadySinceNanoseconds[place] = nil
                 return false
@@ -48,11 +48,11 @@ extension DeliveryMachine {
             sharesReadySinceNanoseconds[place] = sharesReadySinceNanoseconds[place] ?? nanoseconds
         }
         defer { sharesReadySinceNanoseconds = [:] }
-        for (place, share) in paceShares.enumerated() {
+        for (place, share) in paceArbiter.enumerated() {
             let held = nanoseconds - (sharesReadySinceNanoseconds[place] ?? nanoseconds)
             guard share.take(count(request, as: share.unit), at: nanoseconds, heldNanoseconds: held) else { return false }
         }
-        if let next = paceShares.compactMap(\.nextTime).max(), next < Pacer.never { for share in paceShares { share.rest(until: next) } }
+        if let next = paceArbiter.compactMap(\.nextTime).max(), next < Pacer.never { for share in paceArbiter { share.rest(until: next) } }
         return true
     }
 

@@ -15,7 +15,7 @@ extension DeliveryMachine {
     func mayJoin(_ request: Int) -> Bool { pushes[request].isOpen && Int(pushes[request].count) < largestRequest }
 
     /// Returns whether a push with this past may join a request: one history must hold for all.
-    func mayJoin(_ request: Int, after past: PushPast) -> Bool {
+    func mayJoin(_ request: Int, after past: PushHistory) -> Bool {
         guard mayJoin(request), pushes[request].generation == past.generation, pushes[request].mayBeDelivered == past.isInDoubt else {
             return false
         }
@@ -72,19 +72,19 @@ extension DeliveryMachine {
     /// - Parameter answers: one for each push, in their order.
     /// - Returns: the parts, accepted ones first, because the shares of bad answers are judged push by push.
     mutating func divide(_ request: Int, by answers: [(meaning: AnswerMeaning, words: String)]) -> [Part] {
-        struct Said: Hashable {
+        struct PartAnswer: Hashable {
             var meaning: AnswerMeaning
             var words: String
         }
         precondition(answers.count == pushes[request].count, "each push of a request has an answer")
         let past = pushes[request]
         var parts: [Part] = []
-        var partsBySaying: [Said: Int] = [:]
+        var partsBySaying: [PartAnswer: Int] = [:]
         var next = request
         for answer in answers {
             let push = next
             next = Int(pushes[push].companion)
-            let said = Said(meaning: answer.meaning, words: answer.words)
+            let said = PartAnswer(meaning: answer.meaning, words: answer.words)
             if let part = partsBySaying[said] {
                 append(push, to: parts[part].request)
             } else {

@@ -41,9 +41,9 @@ extension DeliveryMachine {
             let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
             wake = min(wake, now.nanoseconds + milliseconds * 1_000_000)
         }
-        if ending == nil, let end = credentialPatienceEnds { wake = min(wake, end + 1) }
-        if ending == nil, let end = quotaPatienceEnds { wake = min(wake, end + 1) }
-        if ending == nil, let end = namePatienceEnds { wake = min(wake, end + 1) }
+        if ending == nil, let end = credentialDeadline { wake = min(wake, end + 1) }
+        if ending == nil, let end = quotaDeadline { wake = min(wake, end + 1) }
+        if ending == nil, let end = nameDeadline { wake = min(wake, end + 1) }
         for connection in connections where connection.state != .closed {
             wake = min(wake, max(min(timeout(of: connection), healthCheck(of: connection)), timeoutsResumeAt))
         }

@@ -129,7 +129,7 @@ struct DeliveryMachine: ~Copyable {
     var names: [Int: RequestName] = [:]
     var unnamed: [Int: Int] = [:]
     var lastQuestion = 0
-    var namingLead = NamingLead()
+    var namingLead = NamingLeadTime()
     /// Since when requests for names have failed: monotonic nanoseconds.
     var namesMissingSince: Int64?
     var nameTrouble = ""
@@ -144,7 +144,7 @@ struct DeliveryMachine: ~Copyable {
     var throttle = Throttle()
     var quota: QuotaHold
     /// The shares in paces that several senders keep together: the only thing that the machine does not own.
-    var paceShares: [PaceShare] = []
+    var paceArbiter: [PaceParticipant] = []
     /// Since when each of them, by its place, would have let the next request leave that another one holds back; monotonic.
     var sharesReadySinceNanoseconds: [Int: Int64] = [:]
     var tokenHealth: ShareAlarm
@@ -154,12 +154,12 @@ struct DeliveryMachine: ~Copyable {
     var probeAt: Int64 = 0
     var canary: Canary
     var tally = AnswerTally()
-    /// What the other loops and the other members of the run have counted.
+    /// What the other loops and the other workers of the run have counted.
     var tallyOfOthers = AnswerTally()
     /// What other machines of the run counted before.
     private(set) var earlierTally: AnswerTally
     var judgedTally = AnswerTally()
-    var lastReasons = LastReasons()
+    var lastReasons = RecentReasons()
     /// The server's clock minus this machine's; nil while unknown.
     var clockLagSeconds: Double?
     var lastServiceReason = ""

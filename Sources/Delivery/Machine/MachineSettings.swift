@@ -53,7 +53,7 @@ struct MachineSettings: Sendable {
 
     /// Settings of one loop of a sender.
     /// - Parameters:
-    ///   - earlier: the answers of earlier lives of the run.
+    ///   - earlier: the answers of earlier epochs of the run.
     ///   - isHelper: whether other loops run already.
     init(_ settings: SenderSettings, after earlier: EarlierAnswers = EarlierAnswers(), isHelper: Bool = false) {
         service = settings.service

@@ -25,7 +25,7 @@ import PushServices
 /// as no larger part is given. If parts are given so that these numbers never add up to more than the pace, the pace is kept in any
 /// interval.
 struct Pacer {
-    private static let stretch = 1.015
+    private static let spacingFactor = 1.015
     private static let catchUpShare = 0.005
     /// A time that does not come.
     static let never = Int64.max / 2
@@ -55,7 +55,7 @@ struct Pacer {
         self.pace = pace
         rampNanoseconds = max(0, rampSeconds) * 1e9
         let seconds = max(1, pace.intervalSeconds)
-        spacingNanoseconds = Double(seconds) * 1e9 * Self.stretch / Double(max(1, pace.pushes - spare * seconds))
+        spacingNanoseconds = Double(seconds) * 1e9 * Self.spacingFactor / Double(max(1, pace.pushes - spare * seconds))
         // A share of a second, never of a minute, so that 300000/min is also smooth to the second.
         catchUpNanoseconds = Self.catchUpShare * 1e9
         mostHeldNanoseconds = Self.catchUpShare * Double(seconds - 1) * 1e9
@@ -64,7 +64,7 @@ struct Pacer {
         windows = spans.map { span in
             PaceWindow(
                 limit: (pace.pushes * span + seconds - 1) / seconds,
-                nanoseconds: Int64(Double(span) * 1e9 * (Self.stretch - Self.catchUpShare)))
+                nanoseconds: Int64(Double(span) * 1e9 * (Self.spacingFactor - Self.catchUpShare)))
         }
     }
 
@@ -126,7 +126,7 @@ struct Pacer {
     /// Begins to count what leaves in the pace's interval. Of what has left before only the time of the latest is known.
     private mutating func countInterval() {
         let seconds = Double(max(1, pace.intervalSeconds))
-        windows = [PaceWindow(limit: pace.pushes, nanoseconds: Int64(seconds * 1e9 * (Self.stretch - Self.catchUpShare)))]
+        windows = [PaceWindow(limit: pace.pushes, nanoseconds: Int64(seconds * 1e9 * (Self.spacingFactor - Self.catchUpShare)))]
         if let latest { windows[0].add(pace.pushes, at: Int64(latest.ideal.rounded(.up))) }
     }
 

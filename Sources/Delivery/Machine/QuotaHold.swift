@@ -74,7 +74,7 @@ extension DeliveryMachine {
     mutating func holdForQuota(_ request: Int, _ answer: Answer, at now: Moment) {
         quota.refused(
             submittedAt: pushes[request].submitted, retryAfterSeconds: answer.retryAfterSeconds, random: &random, at: now.nanoseconds)
-        for share in paceShares { share.restartRamp() }
+        for share in paceArbiter { share.restartRamp() }
         lastServiceReason = "\(answer.status) \(answer.reason)"
         pushes[request].attempts -= 1
         guard ending == nil, !isExpired, let until = quota.until else { return settleUnsent(request, at: now) }
@@ -83,10 +83,10 @@ extension DeliveryMachine {
 
     /// When waiting for the quota has lasted too long, in monotonic nanoseconds: as long as any outage. A hold that was known before the run was
     /// resumed, or that another loop was told of, has no such end.
-    var quotaPatienceEnds: Int64? { quota.since.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
+    var quotaDeadline: Int64? { quota.since.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
 
     mutating func stopIfQuotaStaysUsedUp(at now: Moment) {
-        guard let since = quota.since, let end = quotaPatienceEnds, ending == nil else { return }
+        guard let since = quota.since, let end = quotaDeadline, ending == nil else { return }
         if quota.isAsked, let until = quota.until, until > end, until > now.nanoseconds {
             let moment = now.adding(nanoseconds: until - now.nanoseconds).wall
             // Records know whole seconds.

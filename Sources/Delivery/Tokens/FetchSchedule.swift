@@ -52,7 +52,7 @@ struct FetchSchedule {
 
     /// Notes a token.
     /// - Parameter askedAt: when the server was asked: its lifetime counts from then, however long the answer took.
-    mutating func given(_ given: GivenToken, askedAt: Int64) {
+    mutating func given(_ given: IssuedToken, askedAt: Int64) {
         let reserve = min(Self.reserveSeconds, given.seconds / 10)
         let early = min(renewEarlySeconds, given.seconds / 2)
         replacesRefused = isRefused || replacesRefused && !isConfirmed

@@ -10,7 +10,7 @@ import Synchronization
 /// `shortestRenewalSeconds` after the last, and after a failure only with growing waits. Senders that wait for a token are woken when it
 /// comes. All senders of an app share one source.
 public final class FetchedTokenSource: Sendable {
-    private let desk: FetchDesk
+    private let sharedToken: SharedToken
     private let thread = Mutex<WorkerThread<Void>?>(nil)
     private let noun: String
 
@@ -30,7 +30,7 @@ public final class FetchedTokenSource: Sendable {
         exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil,
         clock: CommonClock = CommonClock()
     ) throws(Diagnostic) {
-        let question = try TokenQuestion(exchange, identity, at: server, file: file)
+        let question = try TokenRequest(exchange, identity, at: server, file: file)
         var route: ProxyAddress?
         if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
         let fetcher = TokenFetcher(
@@ -45,11 +45,11 @@ public final class FetchedTokenSource: Sendable {
     ///   - fetch: sends one request; returns early when it is cancelled.
     ///   - clock: nanoseconds; counts while the machine sleeps.
     init(
-        _ exchange: TokenExchange, at address: String, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetch,
+        _ exchange: TokenExchange, at address: String, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
         clock: @escaping @Sendable () -> Int64 = bootNanoseconds
     ) throws(Diagnostic) {
         noun = "\(exchange.noun) from \(address)"
-        desk = FetchDesk(FetchSchedule(exchange), cancellation: try FetchCancellation(), fetch: fetch, clock: clock)
+        sharedToken = SharedToken(FetchSchedule(exchange), cancellation: try FetchCancellation(), fetch: fetch, clock: clock)
     }
 
     deinit { stop() }
@@ -62,9 +62,9 @@ public final class FetchedTokenSource: Sendable {
     /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started; a `CancellationError`.
     public func start(_ failure: FirstFailure = .isError, until cancellation: Cancellation? = nil) throws {
         let wakeup = try Wakeup()
-        desk.attach(wakeup)
-        defer { desk.detach(wakeup) }
-        let started = try WorkerThread("token") { [desk] in desk.work() }
+        sharedToken.attach(wakeup)
+        defer { sharedToken.detach(wakeup) }
+        let started = try WorkerThread("token") { [sharedToken] in sharedToken.work() }
         thread.withLock { $0 = started }
         do {
             while try isAwaited(failure) {
@@ -99,7 +99,7 @@ public final class FetchedTokenSource: Sendable {
     /// - Throws: a `Diagnostic` that says why there will be no token.
     private func isAwaited(_ mode: FirstFailure) throws(Diagnostic) -> Bool {
         let failure: TokenFetchFailure
-        switch desk.state() {
+        switch sharedToken.state() {
         case .ready: return false
         case .pending(nil): return true
         case .pending(let trouble?): failure = trouble
@@ -115,7 +115,7 @@ public final class FetchedTokenSource: Sendable {
     /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
     /// does no harm.
     public func stop() {
-        desk.cancellation.cancel()
+        sharedToken.cancellation.cancel()
         let ended = thread.withLock { thread in
             defer { thread = nil }
             return thread
@@ -125,17 +125,17 @@ public final class FetchedTokenSource: Sendable {
 }
 
 extension FetchedTokenSource: TokenSource {
-    func state() -> TokenState { desk.state() }
-    func renewed(after refused: ServiceToken) -> TokenState? { desk.renewed(after: refused) }
-    func confirm(_ token: ServiceToken) { desk.confirm(token) }
-    func age(of token: ServiceToken) -> Int64 { desk.age(of: token) }
-    func attach(_ wakeup: Wakeup) { desk.attach(wakeup) }
-    func detach(_ wakeup: Wakeup) { desk.detach(wakeup) }
+    func state() -> TokenState { sharedToken.state() }
+    func renewed(after refused: ServiceToken) -> TokenState? { sharedToken.renewed(after: refused) }
+    func confirm(_ token: ServiceToken) { sharedToken.confirm(token) }
+    func age(of token: ServiceToken) -> Int64 { sharedToken.age(of: token) }
+    func attach(_ wakeup: Wakeup) { sharedToken.attach(wakeup) }
+    func detach(_ wakeup: Wakeup) { sharedToken.detach(wakeup) }
 }
 
 /// What the thread of a source shares with all users of the source. The thread does not hold the source itself, so that the source ends
 /// with its last user, and the thread with the source.
-private final class FetchDesk: Sendable {
+private final class SharedToken: Sendable {
     private struct State {
         var schedule: FetchSchedule
         /// Notified when a token arrives, or when none will come.
@@ -144,11 +144,11 @@ private final class FetchDesk: Sendable {
 
     let cancellation: FetchCancellation
     private let shared: Mutex<State>
-    private let ask: @Sendable (FetchCancellation) -> TokenFetch
+    private let ask: @Sendable (FetchCancellation) -> TokenFetchResult
     private let clock: @Sendable () -> Int64
 
     init(
-        _ schedule: FetchSchedule, cancellation: FetchCancellation, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetch,
+        _ schedule: FetchSchedule, cancellation: FetchCancellation, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
         clock: @escaping @Sendable () -> Int64
     ) {
         shared = Mutex(State(schedule: schedule))

@@ -2,7 +2,7 @@ import Base
 import PushServices
 
 /// A token as a server gave it.
-struct GivenToken: Hashable, Sendable {
+struct IssuedToken: Hashable, Sendable {
     /// A secret.
     var text: String
     /// For how long it is valid.
@@ -10,8 +10,8 @@ struct GivenToken: Hashable, Sendable {
 }
 
 /// The result of a request for a token.
-enum TokenFetch: Hashable, Sendable {
-    case given(GivenToken)
+enum TokenFetchResult: Hashable, Sendable {
+    case given(IssuedToken)
     case failed(TokenFetchFailure)
 }
 
@@ -34,7 +34,7 @@ struct TokenAnswer {
     ///   - facts: how the service writes its answers; nil for as RFC 6749 says (section 5.1).
     ///   - secret: what no message may repeat.
     ///   - localTime: this machine's clock, between request and answer.
-    func read(by facts: DigestFacts? = nil, hiding secret: String, at localTime: Timestamp) -> TokenFetch {
+    func read(by facts: DigestFacts? = nil, hiding secret: String, at localTime: Timestamp) -> TokenFetchResult {
         let json = try? JSONValue(parsing: body, maximumDepth: 16)
         if let facts, let json, !isWebPage { return read(facts.read(status, json), hiding: secret, at: localTime) }
         guard (200...299).contains(status) else { return .failed(refusal(json, hiding: secret, at: localTime)) }
@@ -59,7 +59,7 @@ struct TokenAnswer {
     }
 
     /// What an answer in a service's own form says. The end of a token's time is by the server's clock.
-    private func read(_ reading: DigestFacts.Reading, hiding secret: String, at localTime: Timestamp) -> TokenFetch {
+    private func read(_ reading: DigestFacts.Reading, hiding secret: String, at localTime: Timestamp) -> TokenFetchResult {
         switch reading {
         case .token(let token, let end):
             if let flaw = Self.flaw(of: token) { return flawed(flaw) }
@@ -78,12 +78,12 @@ struct TokenAnswer {
         serverTime.map { Double($0.epochMilliseconds - localTime.epochMilliseconds) / 1000 }
     }
 
-    private func given(_ token: String, seconds: Double) -> TokenFetch {
+    private func given(_ token: String, seconds: Double) -> TokenFetchResult {
         guard seconds >= 1, seconds <= Self.longestSeconds else { return flawed(.oddLifetime(seconds: seconds)) }
-        return .given(GivenToken(text: token, seconds: seconds))
+        return .given(IssuedToken(text: token, seconds: seconds))
     }
 
-    private func flawed(_ flaw: TokenFetchFailure.Flaw) -> TokenFetch { .failed(.unusable(status: status, flaw)) }
+    private func flawed(_ flaw: TokenFetchFailure.Flaw) -> TokenFetchResult { .failed(.unusable(status: status, flaw)) }
 
     private func refusal(_ json: JSONValue?, hiding secret: String, at localTime: Timestamp) -> TokenFetchFailure {
         // A page comes from something in between: it does not speak for the server.

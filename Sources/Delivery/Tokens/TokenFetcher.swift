@@ -32,20 +32,20 @@ struct TokenFetcher: Sendable {
     let authority: CurlAuthority?
     /// The proxy; nil for none, whatever the environment says.
     let proxy: ProxyAddress?
-    let question: TokenQuestion
+    let question: TokenRequest
     /// Dates the requests.
     let clock: CommonClock
 
     /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
-    func fetch(until cancellation: FetchCancellation) -> TokenFetch {
-        withPipeSignalBlocked { () -> TokenFetch in
+    func fetch(until cancellation: FetchCancellation) -> TokenFetchResult {
+        withPipeSignalBlocked { () -> TokenFetchResult in
             do throws(Diagnostic) { return try ask(until: cancellation) } catch { return .failed(.impossible(error.message)) }
         }
     }
 
-    private func ask(until cancellation: FetchCancellation) throws(Diagnostic) -> TokenFetch {
+    private func ask(until cancellation: FetchCancellation) throws(Diagnostic) -> TokenFetchResult {
         let easy = try CurlEasyHandle()
-        let notes = FetchNotes()
+        let notes = FetchLog()
         let before = clock.now()
         let asked = question.asked(at: before)
         let headers = try CurlHeaderList(["Content-Type: \(asked.contentType)", "Accept: application/json", "Expect:"])
@@ -62,7 +62,7 @@ struct TokenFetcher: Sendable {
         return answer(easy.pointer, status: status, body: notes.body).read(by: question.reading, hiding: asked.secret, at: middle)
     }
 
-    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: FetchNotes, form: String) {
+    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: FetchLog, form: String) {
         volley_easy_set_string(easy, CURLOPT_URL, address)
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
@@ -87,7 +87,7 @@ struct TokenFetcher: Sendable {
         return answer
     }
 
-    private func failure(_ code: CURLcode, status: Int, _ easy: UnsafeMutableRawPointer, _ notes: FetchNotes) -> TokenFetchFailure {
+    private func failure(_ code: CURLcode, status: Int, _ easy: UnsafeMutableRawPointer, _ notes: FetchLog) -> TokenFetchFailure {
         if notes.isTooLarge { return .unusable(status: status, .tooLarge) }
         let message = curlWords(code, detail: notes.detail, of: easy, proxy: proxy, authorityFile: authority?.file)
         let isConnected = volley_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
@@ -118,9 +118,9 @@ public enum TokenIdentity: Sendable {
 }
 
 /// What is posted to a server that gives out tokens.
-struct TokenQuestion: Sendable {
+struct TokenRequest: Sendable {
     /// A question as it is posted.
-    struct Asked {
+    struct PostedRequest {
         var contentType: String
         var body: String
         /// What no message may repeat.
@@ -159,15 +159,15 @@ struct TokenQuestion: Sendable {
     /// How answers are read: nil for as RFC 6749 says.
     var reading: DigestFacts? { if case .digest(let facts, _) = proof { facts } else { nil } }
 
-    func asked(at now: Timestamp) -> Asked {
+    func asked(at now: Timestamp) -> PostedRequest {
         switch proof {
         case .assertion(let assertion):
             let text = assertion.text(at: now)
-            return Asked(contentType: "application/x-www-form-urlencoded", body: TokenAssertion.form(text), secret: text)
+            return PostedRequest(contentType: "application/x-www-form-urlencoded", body: TokenAssertion.form(text), secret: text)
         case .digest(let facts, let secret):
             let parts = DigestFacts.Parts(topic: secret.topic, names: secret.names, milliseconds: now.epochMilliseconds)
             let digest = SHA256.hex(SHA256.digest(of: Array(facts.text(parts, secret.secret).utf8)))
-            return Asked(
+            return PostedRequest(
                 contentType: "application/json;charset=utf-8", body: facts.body(parts, digest).text,
                 secret: digest)
         }

@@ -12,7 +12,7 @@ public struct EarlierRuns: Sendable {
     /// The last sending that reached a device; if none did, the last attempt.
     public let lastSending: PreviousSending?
     /// Runs that were put back from a backup before they had ended, if no other run has reached a device since.
-    private let held: [HeldSending]
+    private let held: [RestoredSending]
     /// A run that began only hours ago, when no file shows which devices it reached.
     public let unaccounted: (id: String, begunAt: Timestamp)?
 
@@ -38,7 +38,7 @@ public struct EarlierRuns: Sendable {
             guard id != own, let run = try? catalog.open(id) else { return nil }
             defer { run.close() }
             // A run that cannot be read must not keep the campaign from being planned.
-            return try? HeldSending(run, among: record, app: app, settings)
+            return try? RestoredSending(run, among: record, app: app, settings)
         }.filter { held in
             // The moment of a backup has no milliseconds.
             !known.contains {
@@ -64,7 +64,7 @@ public struct EarlierRuns: Sendable {
     /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
     /// it has reached.
     /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if that is unknown.
-    func warnings(_ context: CampaignContext, _ lately: ReachedLately? = nil) -> [Diagnostic] {
+    func warnings(_ context: CampaignContext, _ lately: RecentlyReached? = nil) -> [Diagnostic] {
         let lost = (unaccounted.map { [lostWarning($0, context)] } ?? []) + held.map { $0.warning(context) }
         let unfinished = runs.lazy.compactMap { unfinishedWarning($0, context) }.first
         let sent = unfinished == nil ? recent : nil
@@ -119,7 +119,7 @@ public struct EarlierRuns: Sendable {
 
 /// A run of a campaign that was put back from a backup before it had ended. What it has sent since then is unknown,
 /// however long ago that is.
-struct HeldSending {
+struct RestoredSending {
     let run: String
     /// In whole seconds.
     let backupAt: Timestamp
@@ -218,7 +218,7 @@ public struct PreviousSending: Sendable {
     }
 
     /// - Parameter lately: says how many of the devices it reached; they need not be those of the coming run.
-    func warning(_ context: CampaignContext, _ lately: ReachedLately?) -> Diagnostic {
+    func warning(_ context: CampaignContext, _ lately: RecentlyReached?) -> Diagnostic {
         let reached = "\(ago), at \(began), to \(TextFormat.devices(devices))"
         let again = lately?.words(ofRun: run).map { ": \($0)" } ?? ""
         return .warning(

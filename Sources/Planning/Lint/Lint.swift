@@ -36,7 +36,7 @@ public struct Lint: Sendable {
 /// Warns about texts that differ from device to device where a service takes one text per call and limits the rate of
 /// calls.
 struct TextLint {
-    /// A leg may take this long without a warning.
+    /// A segment may take this long without a warning.
     private static let longestSeconds = 3600.0
 
     let context: CampaignContext

@@ -13,7 +13,7 @@ struct PaceLint {
     package let now: Timestamp
 
     /// The devices whose pushes go out from the same moment on.
-    private struct Stretch {
+    private struct Departure {
         var start: Timestamp
         var devices: Int
         var zone: ZoneRules?
@@ -24,19 +24,19 @@ struct PaceLint {
     private func warnings(_ service: PreviewService) -> [Diagnostic] {
         guard let seconds = service.exactSecondsAtPace, service.recipients > 0 else { return [] }
         let devicesPerSecond = Double(service.recipients) / seconds
-        let stretches = stretches(service)
+        let departures = departures(service)
         var (missed, held) = (0, 0)
-        var free = stretches[0].start
-        for stretch in stretches {
-            let begin = max(free, stretch.start)
+        var free = departures[0].start
+        for departure in departures {
+            let begin = max(free, departure.start)
             func left(after seconds: Int64) -> Int {
-                stretch.devices - min(stretch.devices, Int(max(0, Double(seconds)) * devicesPerSecond))
+                departure.devices - min(departure.devices, Int(max(0, Double(seconds)) * devicesPerSecond))
             }
-            if let deadline = deadline(of: stretch) { missed += left(after: deadline.epochSeconds - begin.epochSeconds) }
-            if let quiet = quietHours, let zone = stretch.zone, !quiet.contains(begin, in: zone) {
+            if let deadline = deadline(of: departure) { missed += left(after: deadline.epochSeconds - begin.epochSeconds) }
+            if let quiet = quietHours, let zone = departure.zone, !quiet.contains(begin, in: zone) {
                 held += left(after: quiet.begin(from: begin, in: zone).epochSeconds - begin.epochSeconds)
             }
-            free = begin.adding(seconds: Double(stretch.devices) / devicesPerSecond)
+            free = begin.adding(seconds: Double(departure.devices) / devicesPerSecond)
         }
         let through = services.count > 1 ? " through \(service.service.displayName)" : ""
         let fact = "\(service.paceWords), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
@@ -63,14 +63,14 @@ struct PaceLint {
     }
 
     /// A service has about the same part of every wave.
-    private func stretches(_ service: PreviewService) -> [Stretch] {
+    private func departures(_ service: PreviewService) -> [Departure] {
         let waves = schedule?.waves ?? []
         guard !waves.isEmpty else {
-            return [Stretch(start: now, devices: service.recipients, zone: schedule?.schedule.zone.fallback)]
+            return [Departure(start: now, devices: service.recipients, zone: schedule?.schedule.zone.fallback)]
         }
         let share = Double(service.recipients) / Double(max(1, services.reduce(0) { $0 + $1.recipients }))
         return waves.map { wave in
-            Stretch(
+            Departure(
                 start: max(now, wave.due), devices: Int((Double(wave.ids.count) * share).rounded()),
                 zone: try? ZoneDatabase.system.zone(named: wave.zone))
         }
@@ -78,9 +78,9 @@ struct PaceLint {
 
     private var quietHours: QuietHours? { schedule?.sendingTime == .now ? nil : schedule?.schedule.quietHours }
 
-    private func deadline(of stretch: Stretch) -> Timestamp? {
+    private func deadline(of departure: Departure) -> Timestamp? {
         switch context.campaign.delivery.expiry {
-        case .after(let seconds)?: stretch.start.adding(seconds: Double(seconds))
+        case .after(let seconds)?: departure.start.adding(seconds: Double(seconds))
         case .at(let moment)?: moment
         case .immediately?, nil: nil
         }

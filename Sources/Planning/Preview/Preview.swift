@@ -24,7 +24,7 @@ public struct Preview: Sendable {
     /// The campaign's last run; nil without one.
     var comparison: RunComparison?
     /// How many of its devices got another push lately; nil where a service chooses them.
-    var lately: ReachedLately?
+    var lately: RecentlyReached?
     /// When the campaign goes out; nil without a schedule.
     var schedule: PreviewSchedule?
     var lint: Lint

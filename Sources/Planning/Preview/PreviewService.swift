@@ -30,7 +30,7 @@ struct PreviewService: Sendable {
 
     /// The services of an app, in its order.
     /// - Parameter tally: what was counted of services whose requests carry one text; nil for nothing.
-    static func all(of context: CampaignContext, _ result: AudienceResult, _ tally: TextTally?) throws -> [PreviewService] {
+    static func all(of context: CampaignContext, _ result: AudienceResult, _ tally: RequestTextCounts?) throws -> [PreviewService] {
         let messages = context.messages.messages, settings = try RunSettings(context)
         var services = context.app.services.enumerated().map { number, account in
             let groups = messages.indices.filter { messages[$0].service == number }
@@ -51,7 +51,7 @@ struct PreviewService: Sendable {
 
     /// The texts and requests that the devices of some messages need.
     private static func calls(
-        of messages: [Int], _ result: AudienceResult, _ tally: TextTally?, service: Int, _ paces: RequestPaces
+        of messages: [Int], _ result: AudienceResult, _ tally: RequestTextCounts?, service: Int, _ paces: RequestPaces
     ) -> (texts: Int, calls: Int) {
         func full(_ devices: Int) -> Int { (devices + paces.largestRequest - 1) / paces.largestRequest }
         let devices = messages.map { result.groups[$0, default: 0] }

@@ -19,7 +19,7 @@ struct SkipNote: Sendable {
     var command: String?
 
     /// The same in the words of a face.
-    func text(for face: Face) -> String { text + (face == .terminal ? command ?? "" : "") }
+    func text(for face: TextMedium) -> String { text + (face == .terminal ? command ?? "" : "") }
 
     /// Its member of `skipped_why` in `preview --json`.
     var json: JSONValue {

@@ -117,7 +117,7 @@ struct AudienceCompiler {
                                 remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
                                     ?? "Paths are relative to the file that names them."))
                 }
-                let kept = found.filter(KeptFiles.holds)
+                let kept = found.filter(ProtectedFiles.holds)
                 mistakes += kept.map { placed(FileKind.record.refusal($0), at: path.position) }
                 let present = found.filter { !kept.contains($0) && FilePaths.exists($0) }
                 files += present.map(FilePaths.plain).filter { !files.contains($0) }

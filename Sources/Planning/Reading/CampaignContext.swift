@@ -39,8 +39,8 @@ package struct CampaignContext {
         let roots = named.isConfined ? project.map { ConsoleRoots($0, named.project) } : nil
         // No file that it names is checked before this.
         if let roots, let audience = draft.audience {
-            let strangers = roots.mistakes(in: audience, of: file, zone: draft.campaign?.schedule?.zone.fallback, at: now)
-            guard strangers.isEmpty else { throw Diagnostics(strangers) }
+            let foreign = roots.mistakes(in: audience, of: file, zone: draft.campaign?.schedule?.zone.fallback, at: now)
+            guard foreign.isEmpty else { throw Diagnostics(foreign) }
         }
         var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
         var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings

@@ -25,12 +25,12 @@ final class QueriedExport {
     /// Runs the query in its database, and has an audience read the rows.
     /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found nothing; `CancellationError`.
     static func of(
-        _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunsFolder, _ attendance: PlanningAttendance
+        _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunsFolder, _ options: PlanOptions
     ) throws -> QueriedExport? {
         guard let query else { return nil }
         let export = try QueriedExport(query, catalog)
-        defer { attendance.observer(.readingEnds) }
-        try query.run(into: SpoolFile(path: export.path), attendance.cancellation) { attendance.observer(.querying($0)) }
+        defer { options.observer(.readingEnds) }
+        try query.run(into: SpoolFile(path: export.path), options.cancellation) { options.observer(.querying($0)) }
         export.supply(&audience)
         return export
     }

@@ -20,7 +20,7 @@ final class PayloadChecker {
     @exclusivity(unchecked) private var payloads: [UInt8] = []
     @exclusivity(unchecked) private var chooser: MessageChooser
     /// nil where texts need not be counted.
-    @exclusivity(unchecked) private var texts: TextTallyPart?
+    @exclusivity(unchecked) private var texts: ThreadTextCounts?
 
     /// Payloads are removed at this many bytes.
     private static var keptBytes: Int { 16 << 10 }
@@ -28,14 +28,14 @@ final class PayloadChecker {
     /// - Parameters:
     ///   - times: nil when recipients do not carry their zone, or it does not matter.
     ///   - tally: counts the texts of devices; nil if that is not needed.
-    package init(_ messages: MessageCatalog, _ times: SendTimes? = nil, tally: TextTally? = nil) {
+    package init(_ messages: MessageCatalog, _ times: SendTimes? = nil, tally: RequestTextCounts? = nil) {
         self.messages = messages
         self.times = times
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
         numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
         numbersOfParts = Dictionary(uniqueKeysWithValues: messages.limitedParts.enumerated().map { ($1, $0) })
         chooser = MessageChooser(messages)
-        texts = tally.map { TextTallyPart($0, messages) }
+        texts = tally.map { ThreadTextCounts($0, messages) }
     }
 
     func judge(_ recipient: RecipientRecord) -> RecipientCheck {
@@ -81,7 +81,7 @@ final class PayloadChecker {
 
 /// Counts the different texts that go through services whose requests carry several devices, but never several texts.
 /// Several threads add to it.
-final class TextTally: Sendable {
+final class RequestTextCounts: Sendable {
     /// By the number of the service.
     private let texts: Mutex<[DistinctTexts]>
     /// Whether the text of a message is counted: it differs from device to device, and each needs a request of its own.
@@ -111,12 +111,12 @@ final class TextTally: Sendable {
 }
 
 /// The additions of one thread to a tally; it does not take the lock if nothing changes.
-struct TextTallyPart {
-    private let tally: TextTally
+struct ThreadTextCounts {
+    private let tally: RequestTextCounts
     private let services: [Int]
     private var bounds: [UInt64]
 
-    init(_ tally: TextTally, _ messages: MessageCatalog) {
+    init(_ tally: RequestTextCounts, _ messages: MessageCatalog) {
         self.tally = tally
         services = messages.messages.map(\.service)
         bounds = Array(repeating: .max, count: (services.max() ?? 0) + 1)

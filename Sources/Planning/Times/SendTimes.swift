@@ -42,8 +42,8 @@ struct SendTimes: Sendable {
         }
         let sorted = groups.map { (due: $0.key.due, zones: $0.value.sorted(by: Self.isBetterKnown)) }
             .sorted { ($0.due, $0.zones[0].name) < ($1.due, $1.zones[0].name) }
-        guard sorted.count <= LegSorter.mostWaves else {
-            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(LegSorter.mostWaves) ways")
+        guard sorted.count <= SegmentSorter.mostWaves else {
+            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(SegmentSorter.mostWaves) ways")
         }
         waves = sorted.map { Wave(zone: $0.zones[0], due: $0.due) }
         var places: [UInt64: Int] = [:]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Blocks of recipients that a member reads pushes from. Its memory is bounded by what is claimed at a time.
+/// Blocks of recipients that a worker reads pushes from. Its memory is bounded by what is claimed at a time.
 final class BlockCache: Sendable {
     /// More than the largest claim has, with those that are rendered once more.
     private static let most = 256

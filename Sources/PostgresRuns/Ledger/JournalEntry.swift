@@ -11,7 +11,7 @@ struct JournalEntry {
     var kind: Kind
     /// The recipients that it is about are in it.
     var ids: Range<Int>
-    /// When it was written, by the member's idea of the database's clock.
+    /// When it was written, by the worker's idea of the database's clock.
     var at: Timestamp
     var data: [UInt8]
 }

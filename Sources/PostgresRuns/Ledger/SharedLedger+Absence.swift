@@ -5,36 +5,36 @@ import Synchronization
 
 /// Whether no machine sends a run, for what may be done only then.
 extension SharedLedger {
-    /// Makes sure that the run has no members. One that has beaten is there. One whose beat stands still is declared dead once it was silent for as long as
-    /// members themselves wait before they do that.
+    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat stands still is declared dead once it was silent for as long as
+    /// workers themselves wait before they do that.
     /// - Parameters:
     ///   - wanted: what is to be done, for the message: `fetched`.
-    ///   - leavingSeconds: how long members that beat are waited for.
+    ///   - leavingSeconds: how long workers that beat are waited for.
     ///   - silent: called with the machines of those that are waited for, at each look.
     ///   - pauseSeconds: between two looks.
     ///   - clock: seconds of this machine since some moment.
-    /// - Throws: `Diagnostic`: it has members; `CancellationError`.
+    /// - Throws: `Diagnostic`: it has workers; `CancellationError`.
     func requireAbsence(
         for wanted: String, leavingSeconds: Double = 0, silent: ([String]) -> Void, pauseSeconds: Double = 1,
         clock: () -> Double = SharedLedger.seconds
     ) throws {
-        var watch = MemberWatch(), first: [Int: Int64]?
+        var watch = WorkerWatch(), first: [Int: Int64]?
         let end = clock() + leavingSeconds
         while true {
-            let members = try members()
-            guard !members.isEmpty else { return }
-            let known = first ?? members.mapValues(\.beat)
+            let workers = try workers()
+            guard !workers.isEmpty else { return }
+            let known = first ?? workers.mapValues(\.beat)
             first = known
-            if let other = members.first(where: { known[$0.key] != $0.value.beat }), clock() >= end {
+            if let other = workers.first(where: { known[$0.key] != $0.value.beat }), clock() >= end {
                 throw isBeingSent(by: other.value.machine, wanted)
             }
-            let beats = Dictionary(uniqueKeysWithValues: members.map { ("\($0.key)", $0.value.beat) })
+            let beats = Dictionary(uniqueKeysWithValues: workers.map { ("\($0.key)", $0.value.beat) })
             for dead in watch.look(at: beats, clock()) {
-                if let number = Int(dead.member) { _ = try declareDead(number, beat: dead.beat) }
+                if let number = Int(dead.worker) { _ = try declareDead(number, beat: dead.beat) }
             }
-            silent(members.values.map(\.machine).sorted())
-            store.patience.rest(atMost: pauseSeconds)
-            if store.patience.isAsked { throw CancellationError() }
+            silent(workers.values.map(\.machine).sorted())
+            store.retryDeadline.rest(atMost: pauseSeconds)
+            if store.retryDeadline.isAsked { throw CancellationError() }
         }
     }
 
@@ -44,14 +44,14 @@ extension SharedLedger {
     static func seconds() -> Double { (.now - start) / .seconds(1) }
 
     /// Those that have not left and were not declared dead.
-    func members() throws -> [Int: (machine: String, beat: Int64)] {
+    func workers() throws -> [Int: (machine: String, beat: Int64)] {
         try ask { connection in
-            var members: [Int: (machine: String, beat: Int64)] = [:]
+            var workers: [Int: (machine: String, beat: Int64)] = [:]
             try connection.run(
                 "SELECT number, machine, beat FROM volley_sender WHERE run = $1 AND dead_at IS NULL", [.int(run)],
                 within: asking.answerSeconds
-            ) { members[$0.int(0)] = ($0.text(1), Int64($0.int(2))) }
-            return members
+            ) { workers[$0.int(0)] = ($0.text(1), Int64($0.int(2))) }
+            return workers
         }
     }
 
@@ -65,14 +65,14 @@ extension SharedLedger {
 
 /// Taking over what others have recorded, once they have left.
 extension SharedLedger {
-    /// Takes over into the run's own file what members have recorded.
+    /// Takes over into the run's own file what workers have recorded.
     package func fetch() throws {
         let hasEnded = try ask { try row($0) }.state.hasEnded
-        try checkMembersOfJournal()
+        try checkWorkersOfJournal()
         try refresh()
         try keepOwnClaims()
         // Nothing is claimed after the end.
-        if hasEnded, isAtHome { try replica.noteFetched() }
+        if hasEnded, hasRunFile { try replica.noteFetched() }
     }
 
     /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Nothing is claimed after this.
@@ -88,14 +88,14 @@ extension SharedLedger {
 
     // MARK: - Others that leave
 
-    /// How long members that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
-    /// beats may stand still, of which one may fail, before no member is expected to record anything. Seconds.
+    /// How long workers that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
+    /// beats may stand still, of which one may fail, before no worker is expected to record anything. Seconds.
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
     /// The same where a person asks for the end while the store refuses something: the others may be unable to record anything there although they beat.
     private static let leavingInTroubleSeconds = 3.0
-    /// A look that takes longer says that the database was away, for members as well; seconds.
+    /// A look that takes longer says that the database was away, for workers as well; seconds.
     private static let longestLookSeconds = 1.0
 
     /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has finished all are there.
@@ -105,29 +105,29 @@ extension SharedLedger {
         let me = state.withLock { $0.sender }, start = Self.seconds()
         var beats: [Int: Int64] = [:], beatenAt = start, lookedAt = start
         while true {
-            let others = try members().filter { $0.key != me }, now = Self.seconds()
+            let others = try workers().filter { $0.key != me }, now = Self.seconds()
             let next = others.mapValues(\.beat)
             if next != beats || now > lookedAt + Self.longestLookSeconds { (beats, beatenAt) = (next, now) }
             lookedAt = now
-            let isHurried = store.patience.isAsked && store.patience.isTroubled
+            let isHurried = store.retryDeadline.isAsked && store.retryDeadline.isTroubled
             let seconds = isHurried ? Self.leavingInTroubleSeconds : Self.leavingSeconds
             if others.isEmpty || now > beatenAt + Self.stillSeconds || now > start + seconds { return }
             if now > start + 1 { waiting(others.values.map(\.machine).sorted()) }
-            store.patience.pause(milliseconds: Self.lookMilliseconds)
+            store.retryDeadline.pause(milliseconds: Self.lookMilliseconds)
         }
     }
 }
 
 /// A run whose store has forgotten something, or may have: it goes on from its file alone.
 extension SharedLedger {
-    /// Why no machine may continue the run through the store; nil while members may.
+    /// Why no machine may continue the run through the store; nil while workers may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
-    /// Takes the run out of the store's hands: waits for members that are still there, takes over into its file all that the store has, and notes on both
+    /// Takes the run out of the store's hands: waits for workers that are still there, takes over into its file all that the store has, and notes on both
     /// sides that from now on the file alone counts. A recipient that the file or the journal show as claimed is claimed.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
     /// - Throws: `Diagnostic`; `CancellationError`. Some of it may have been taken over then, and the next call goes on.
-    package func takeHome(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
+    package func takeBack(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
         try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in
             try connection.run(
@@ -141,17 +141,17 @@ extension SharedLedger {
     /// Counts as claimed, in the run's file, what this process has claimed itself and the store has forgotten.
     func keepOwnClaims() throws {
         let own = ownClaims.withLock { $0 }
-        guard isAtHome, !own.isEmpty, try ask({ try hasForgotten($0) }) else { return }
+        guard hasRunFile, !own.isEmpty, try ask({ try hasForgotten($0) }) else { return }
         try replica.takeAsClaimed(own.ranges, at: .now())
     }
 }
 
 extension CommitMemory {
-    /// Of a member that has a run's file.
+    /// Of a worker that has a run's file.
     init(_ marks: [FetchMark]) {
         var known: [String: Row] = [:]
         for mark in marks {
-            if mark.lane == 0 {
+            if mark.writer == 0 {
                 known["\(mark.sender)", default: Row()].claims = Int64(mark.number)
             } else {
                 known["\(mark.sender)", default: Row()].outcomes = Int64(mark.number)

@@ -3,16 +3,16 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Sending again: what the conductor finds open among the claimed recipients, and what workers take of it.
+/// Sending again: what the coordinator finds open among the claimed recipients, and what workers take of it.
 extension SharedLedger {
-    /// Recipients that one member takes at a time to be sent to again.
+    /// Recipients that one worker takes at a time to be sent to again.
     private static let largestPart = 2000
 
-    /// Finds recipients that were claimed and are to be sent to again, and lets members lease them. For the conductor alone.
+    /// Finds recipients that were claimed and are to be sent to again, and lets workers lease them. For the coordinator alone.
     /// - Parameters:
     ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push are sent to again.
     ///   - closing: reasons for which unsent recipients get nothing any more.
-    ///   - ids: whose legs are looked at; nil for all.
+    ///   - ids: whose segments are looked at; nil for all.
     /// - Returns: how many they are.
     package func offerAgain(resendsUnknown: [Bool], closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Int {
         let offers = try ask { try self.offers($0) }
@@ -20,10 +20,10 @@ extension SharedLedger {
         try refresh()
         let before = ClaimSet(try open(resendsUnknown, closing, of: ids).map { $0.id..<$0.id + 1 })
         guard !before.isEmpty else { return 0 }
-        let held = try heldByMembers()
+        let held = try heldByWorkers()
         try refresh()
         let again = try open(resendsUnknown, closing, of: ids).filter { push in
-            // A recipient that may have got the push is not sent to again while a member has it in hand.
+            // A recipient that may have got the push is not sent to again while a worker has it in hand.
             before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
         }
         try offer(again, after: offers)
@@ -39,32 +39,32 @@ extension SharedLedger {
     }
 
     /// Recipients of the segments that go on that were claimed and are to be sent to again, as the replica has them.
-    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [SentAgain] {
+    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [RepeatedRecipient] {
         let skipped = try skipped(), claims = try replica.claims().claimed
-        return try goingLegs(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { leg in
-            let resends = resendsUnknown[leg.service]
-            return try claims.ranges(in: leg.ids).flatMap { range in
+        return try goingSegments(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { segment in
+            let resends = resendsUnknown[segment.service]
+            return try claims.ranges(in: segment.ids).flatMap { range in
                 try replica.unsettledPushes(in: range, OpenOutcomes(resendsUnknown: resends, closing: closing)).compactMap {
                     id, attempts, mayHaveArrived in
                     // Without an outcome it is unknown.
-                    resends || !mayHaveArrived ? SentAgain(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
+                    resends || !mayHaveArrived ? RepeatedRecipient(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
                 }
             }
         }
     }
 
-    private func goingLegs(of ids: Range<Int>?) throws -> [RunLeg] {
+    private func goingSegments(of ids: Range<Int>?) throws -> [RunSegment] {
         let states = try ask { try segmentStates($0) }
-        return plan.legs.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
+        return plan.segments.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
     /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given back waits for another try.
     /// - Parameters:
     ///   - closing: reasons for which unsent recipients get nothing any more.
-    ///   - ids: whose legs are looked at; nil for all.
+    ///   - ids: whose segments are looked at; nil for all.
     package func isSettled(closing: Set<OwnReason>, of ids: Range<Int>? = nil) throws -> Bool {
         try refresh()
-        let claims = try replica.claims().claimed, going = try goingLegs(of: ids)
+        let claims = try replica.claims().claimed, going = try goingSegments(of: ids)
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
         guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
@@ -72,7 +72,7 @@ extension SharedLedger {
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether any recipient of a range, in the segments that go on, waits for a member: given back, or to be sent to again.
+    /// Whether any recipient of a range, in the segments that go on, waits for a worker: given back, or to be sent to again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -109,45 +109,45 @@ extension SharedLedger {
 
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
-    /// - Parameter offers: how many were made before this member looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
+    /// - Parameter offers: how many were made before this worker looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
     ///   have been sent to by then.
-    /// - Throws: `NotSending` if another member conducts by now: what this one knows may be outdated.
-    private func offer(_ open: [SentAgain], after offers: Int) throws {
+    /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one knows may be outdated.
+    private func offer(_ open: [RepeatedRecipient], after offers: Int) throws {
         guard !open.isEmpty else { return }
-        guard let me = state.withLock({ $0.sender }) else { throw NotSending(isCancelled: false) }
-        let isConducting = try ask { connection in
+        guard let me = state.withLock({ $0.sender }) else { throw SendingRevoked(isCancelled: false) }
+        let isCoordinating = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                guard try holdFence(me, connection), try row(connection).conductor == me else { return false }
+                guard try holdFence(me, connection), try row(connection).coordinator == me else { return false }
                 let count = try connection.run(
                     "UPDATE volley_run SET offers = offers + 1 WHERE number = $1 AND offers = $2", [.int(run), .int(offers)],
                     within: asking.answerSeconds)
                 guard count == 1 else { return true }
                 var rest = open[...]
                 while let first = rest.first {
-                    // Those of a part are of one leg.
-                    let end = plan.legs.first { $0.ids.contains(first.id) }?.ids.upperBound ?? .max
+                    // Those of a part are of one segment.
+                    let end = plan.segments.first { $0.ids.contains(first.id) }?.ids.upperBound ?? .max
                     let part = Array(rest.prefix(Self.largestPart).prefix { $0.id < end })
                     rest = rest.dropFirst(part.count)
                     try connection.run(
                         "INSERT INTO volley_returned (run, first, last, redo) VALUES ($1, $2, $3, $4)",
-                        [.int(run), .int(part[0].id), .int(part[part.count - 1].id + 1), .bytes(SentAgain.bytes(of: part))],
+                        [.int(run), .int(part[0].id), .int(part[part.count - 1].id + 1), .bytes(RepeatedRecipient.bytes(of: part))],
                         within: asking.answerSeconds)
                 }
                 return true
             }
         }
-        if !isConducting { throw NotSending(isCancelled: false) }
+        if !isCoordinating { throw SendingRevoked(isCancelled: false) }
     }
 
-    /// Parts to be sent to again that a member takes before others get a turn.
+    /// Parts to be sent to again that a worker takes before others get a turn.
     private static let mostParts = 5
 
     /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to again; it has them from now on.
     /// Ascending.
-    package func leaseAgain(of leg: Range<Int>) throws -> [Range<Int>] {
+    package func leaseAgain(of segment: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
-            let next = try leasePartAgain(of: leg)
+            let next = try leasePartAgain(of: segment)
             if next.isEmpty { break }
             ranges += next
         }
@@ -156,31 +156,34 @@ extension SharedLedger {
 
     /// Leases recipients of a segment that are sent to again.
     /// - Returns: ranges that they are in, ascending; none when there are none.
-    private func leasePartAgain(of leg: Range<Int>) throws -> [Range<Int>] {
+    private func leasePartAgain(of segment: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in
-            let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again != nil }
+            let lost = try unknownLeases(of: me, in: segment, connection).filter { $0.again != nil }
             if !lost.isEmpty { return lost }
-            return try takeAgain(of: leg, me, connection).map { [$0] } ?? []
+            return try takeAgain(of: segment, me, connection).map { [$0] } ?? []
         }
-        state.withLock { state in for row in rows { state.stretches.take(.init(ids: row.ids, again: row.again)) } }
+        state.withLock { state in for row in rows { state.leasedRanges.take(.init(ids: row.ids, again: row.again)) } }
         return rows.map(\.ids)
     }
 
-    private func takeAgain(of leg: Range<Int>, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
-        let seconds = claiming.lane.answerSeconds
+    private func takeAgain(of segment: Range<Int>, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+        let seconds = claiming.storeConnection.answerSeconds
         var found: (number: Int, row: LeasedRow)?
         try connection.run(
             """
             SELECT number, first, last, redo FROM volley_returned
             WHERE run = $1 AND redo IS NOT NULL AND first >= $2 AND last <= $3 ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED
-            """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: seconds
+            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)], within: seconds
         ) { found = ($0.int(0), LeasedRow(ids: try $0.ids(1, 2), again: try read($0.bytes(3)))) }
         guard let (number, row) = found else { return nil }
         try connection.run("DELETE FROM volley_returned WHERE number = $1", [.int(number)], within: seconds)
         try connection.run(
             "INSERT INTO volley_lease (run, sender, first, last, redo) VALUES ($1, $2, $3, $4, $5)",
-            [.int(run), .int(me), .int(row.ids.lowerBound), .int(row.ids.upperBound), .bytes(SentAgain.bytes(of: row.again ?? []))],
+            [
+                .int(run), .int(me), .int(row.ids.lowerBound), .int(row.ids.upperBound),
+                .bytes(RepeatedRecipient.bytes(of: row.again ?? [])),
+            ],
             within: seconds)
         return row
     }
@@ -196,15 +199,15 @@ extension SharedLedger {
         try refresh()
         let before = try replica.unsettled(in: ids, open)
         guard !before.inDoubt.isEmpty else { return before }
-        let held = try heldByMembers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
+        let held = try heldByWorkers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
         try refresh()
         var now = try replica.unsettled(in: ids, open)
         now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap { inHands.gaps(in: $0) }
         return now
     }
 
-    /// Claims what members had leased that died before they had confirmed a life of the database: they may have pushed to these, in claims that were forgotten.
-    /// They count as unknown. For the conductor alone.
+    /// Claims what workers had leased that died before they had confirmed an epoch of the database: they may have pushed to these, in claims that were forgotten.
+    /// They count as unknown. For the coordinator alone.
     package func claimDoubtful(at now: Timestamp) throws {
         var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
         try ask { connection in
@@ -219,7 +222,7 @@ extension SharedLedger {
         for (sender, ids, again) in doubtful {
             try settleDoubtful(again, at: now)
             for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
-                // With their outcome in the same entry: no member has them in hand.
+                // With their outcome in the same entry: no worker has them in hand.
                 try claim(
                     gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
             }
@@ -257,12 +260,12 @@ extension SharedLedger {
         return count
     }
 
-    /// What members that are there have claimed or reopened; and what is offered or leased to be sent to again.
-    func heldByMembers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
-        try ask { connection in (try claimedByMembers(connection), try offered(connection)) }
+    /// What workers that are there have claimed or reopened; and what is offered or leased to be sent to again.
+    func heldByWorkers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
+        try ask { connection in (try claimedByWorkers(connection), try offered(connection)) }
     }
 
-    private func claimedByMembers(_ connection: PostgresConnection) throws -> ClaimSet {
+    private func claimedByWorkers(_ connection: PostgresConnection) throws -> ClaimSet {
         var held: [Range<Int>] = []
         try connection.run(
             """

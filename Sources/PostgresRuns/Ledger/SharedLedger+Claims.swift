@@ -18,8 +18,8 @@ extension SharedLedger {
 
     // MARK: - Claiming
 
-    /// Recipients that are worth a lease of their own, also where members are to end at the same time.
-    private static let leastStretch = 4000
+    /// Recipients that are worth a lease of their own, also where workers are to end at the same time.
+    private static let leastLeasedRange = 4000
 
     /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database and back, and so do its
     /// recipients.
@@ -30,32 +30,32 @@ extension SharedLedger {
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
-        let isLeased = state.withLock { $0.stretches.contain(range) }
+        let isLeased = state.withLock { $0.leasedRanges.contain(range) }
         try write(JournalEntry(.claimed(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
         state.withLock { state in
-            state.stretches.remove(range)
+            state.leasedRanges.remove(range)
             state.claimedSinceLease += range.count
             state.own.open(range)
             state.own.settle(unsent)
         }
-        if isAtHome { ownClaims.withLock { $0.insert(range) } }
+        if hasRunFile { ownClaims.withLock { $0.insert(range) } }
     }
 
-    package func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
-        let leg = leg.clamped(to: 0..<plan.audience)
-        while !leg.isEmpty {
-            if state.withLock({ $0.isFenced }) { throw NotSending(isCancelled: false) }
-            if let next = state.withLock({ $0.stretches.next(atMost: limit, of: leg) }) {
+    package func lease(atMost limit: Int, of segment: Range<Int>) throws -> Range<Int>? {
+        let segment = segment.clamped(to: 0..<plan.audience)
+        while !segment.isEmpty {
+            if state.withLock({ $0.isFenced }) { throw SendingRevoked(isCancelled: false) }
+            if let next = state.withLock({ $0.leasedRanges.next(atMost: limit, of: segment) }) {
                 try readBlocks(of: next)
                 return next
             }
-            guard try takeStretch(of: leg, atLeast: max(1, limit)) else { return nil }
+            guard try takeLeasedRange(of: segment, atLeast: max(1, limit)) else { return nil }
         }
         return nil
     }
 
-    /// How many recipients the next stretch has: those of about a second, so that what a dead member leaves is little, and few leases are made.
-    private func stretchLength(atLeast limit: Int) -> Int {
+    /// How many recipients the next leased range has: those of about a second, so that what a dead worker leaves is little, and few leases are made.
+    private func leasedRangeLength(atLeast limit: Int) -> Int {
         state.withLock { state in
             defer { (state.leasedAt, state.claimedSinceLease) = (.now, 0) }
             guard let leasedAt = state.leasedAt else { return limit }
@@ -64,34 +64,35 @@ extension SharedLedger {
         }
     }
 
-    /// - Returns: false if nothing of the leg is left to be leased.
-    private func takeStretch(of leg: Range<Int>, atLeast limit: Int) throws -> Bool {
-        let me = try join(), members = state.withLock { max(1, $0.members) }
-        let wish = Wish(leg: leg, length: stretchLength(atLeast: limit), least: min(limit, Self.leastStretch), members: members)
-        let exhausted = state.withLock { $0.stretches.exhausted }
+    /// - Returns: false if nothing of the segment is left to be leased.
+    private func takeLeasedRange(of segment: Range<Int>, atLeast limit: Int) throws -> Bool {
+        let me = try join(), workers = state.withLock { max(1, $0.workers) }
+        let wish = LeaseRequest(
+            segment: segment, length: leasedRangeLength(atLeast: limit), least: min(limit, Self.leastLeasedRange), workers: workers)
+        let exhausted = state.withLock { $0.leasedRanges.exhausted }
         let found = try leasing { connection in
             try remove(leases: exhausted, of: me, connection)
-            let lost = try unknownLeases(of: me, in: leg, connection).filter { $0.again == nil }
+            let lost = try unknownLeases(of: me, in: segment, connection).filter { $0.again == nil }
             if !lost.isEmpty { return lost }
             if let row = try takeReturned(wish, me, connection) { return [row] }
             return try takeNext(wish, me, connection).map { [$0] } ?? []
         }
         state.withLock { state in
-            state.stretches.forget(exhausted)
-            for row in found { state.stretches.take(.init(ids: row.ids, again: row.again), besides: row.claimed) }
+            state.leasedRanges.forget(exhausted)
+            for row in found { state.leasedRanges.take(.init(ids: row.ids, again: row.again), besides: row.claimed) }
         }
         return !found.isEmpty
     }
 
-    /// Runs a transaction that leases, once no roll is called.
-    /// - Throws: `NotSending` if this member was declared dead, or the run was stopped while the roll was called.
+    /// Runs a transaction that leases, once the recovery barrier is open.
+    /// - Throws: `SendingRevoked` if this worker was declared dead, or the run was stopped while the recovery barrier was closed.
     func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
-        let me = try join(), lane = claiming.lane, start = store.patience.seconds
+        let me = try join(), storeConnection = claiming.storeConnection, start = store.retryDeadline.seconds
         while true {
             enum Result { case done([LeasedRow]), isDead, waits, isOver(RunState) }
             let result = try StoreError.explaining {
-                try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection -> Result in
-                    try connection.transaction(within: lane.answerSeconds) {
+                try storeConnection.retrying(until: { state.withLock { $0.isFenced } }) { connection -> Result in
+                    try connection.transaction(within: storeConnection.answerSeconds) {
                         guard try holdFence(me, connection) else { return .isDead }
                         if try isCalm(connection) { return .done(try body(connection)) }
                         let state = try row(connection).state
@@ -102,34 +103,35 @@ extension SharedLedger {
             switch result {
             case .done(let rows): return rows
             case .isDead: state.withLock { $0.isFenced = true }
-            case .isOver(let state): throw NotSending(isCancelled: state == .cancelled)
-            case .waits: store.patience.pause(milliseconds: Self.rollCallMilliseconds)
+            case .isOver(let state): throw SendingRevoked(isCancelled: state == .cancelled)
+            case .waits: store.retryDeadline.pause(milliseconds: Self.recoveryBarrierMilliseconds)
             }
-            if state.withLock({ $0.isFenced }) || store.patience.isSpent(since: start) { throw NotSending(isCancelled: false) }
+            if state.withLock({ $0.isFenced }) || store.retryDeadline.isSpent(since: start) { throw SendingRevoked(isCancelled: false) }
         }
     }
 
-    /// A stretch that this member would like to have.
-    private struct Wish {
-        var leg: Range<Int>
-        /// How many recipients, if there are as many; and towards the end, when all members should end at the same time, at least so many.
+    /// A leased range that this worker would like to have.
+    private struct LeaseRequest {
+        var segment: Range<Int>
+        /// How many recipients, if there are as many; and towards the end, when all workers should end at the same time, at least so many.
         var length: Int, least: Int
-        var members: Int
+        var workers: Int
     }
 
     /// A row of the table of leases.
     struct LeasedRow {
         var ids: Range<Int>
-        var again: [SentAgain]?
+        var again: [RepeatedRecipient]?
         var claimed = ClaimSet()
     }
 
-    /// Locks this member's row for as long as the transaction lasts.
+    /// Locks this worker's row for as long as the transaction lasts.
     /// - Returns: false if it was declared dead.
     func holdFence(_ me: Int, _ connection: PostgresConnection) throws -> Bool {
         var isAlive = false
         try connection.run(
-            "SELECT 1 FROM volley_sender WHERE number = $1 AND dead_at IS NULL FOR SHARE", [.int(me)], within: claiming.lane.answerSeconds
+            "SELECT 1 FROM volley_sender WHERE number = $1 AND dead_at IS NULL FOR SHARE", [.int(me)],
+            within: claiming.storeConnection.answerSeconds
         ) { _ in isAlive = true }
         return isAlive
     }
@@ -139,19 +141,20 @@ extension SharedLedger {
         guard !firsts.isEmpty else { return }
         try connection.run(
             "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = ANY ($3::bigint[])", [.int(run), .int(me), .ints(firsts)],
-            within: claiming.lane.answerSeconds)
+            within: claiming.storeConnection.answerSeconds)
     }
 
     /// Leases whose answer was lost.
-    /// - Parameter leg: that of the thread that asks: others of this process may just be taking theirs.
-    func unknownLeases(of me: Int, in leg: Range<Int>, _ connection: PostgresConnection) throws -> [LeasedRow] {
-        let known = state.withLock { Array($0.stretches.leases.keys) }
+    /// - Parameter segment: that of the thread that asks: others of this process may just be taking theirs.
+    func unknownLeases(of me: Int, in segment: Range<Int>, _ connection: PostgresConnection) throws -> [LeasedRow] {
+        let known = state.withLock { Array($0.leasedRanges.leases.keys) }
         var rows: [LeasedRow] = []
         try connection.run(
             """
             SELECT first, last, redo FROM volley_lease
             WHERE run = $1 AND sender = $2 AND first <> ALL ($3::bigint[]) AND first < $5 AND last > $4 ORDER BY first
-            """, [.int(run), .int(me), .ints(known), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
+            """, [.int(run), .int(me), .ints(known), .int(segment.lowerBound), .int(segment.upperBound)],
+            within: claiming.storeConnection.answerSeconds
         ) { cells in
             rows.append(LeasedRow(ids: try cells.ids(0, 1), again: cells.isNull(2) ? nil : try read(cells.bytes(2))))
         }
@@ -159,59 +162,60 @@ extension SharedLedger {
     }
 
     /// - Parameter redo: none for NULL.
-    func read(_ redo: UnsafeRawBufferPointer) throws -> [SentAgain] {
+    func read(_ redo: UnsafeRawBufferPointer) throws -> [RepeatedRecipient] {
         if redo.isEmpty { return [] }
-        guard let again = SentAgain.read(redo) else { throw broken("a stretch that came back cannot be read") }
+        guard let again = RepeatedRecipient.read(redo) else { throw broken("a stretch that came back cannot be read") }
         return again
     }
 
-    /// A stretch that came back from another member.
-    private func takeReturned(_ wish: Wish, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
-        let leg = wish.leg
+    /// A leased range that came back from another worker.
+    private func takeReturned(_ wish: LeaseRequest, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+        let segment = wish.segment
         var found: (number: Int, ids: Range<Int>)?
         try connection.run(
             """
             SELECT number, first, last FROM volley_returned WHERE run = $1 AND redo IS NULL AND first < $3 AND last > $2
             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED
-            """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
+            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)], within: claiming.storeConnection.answerSeconds
         ) { found = ($0.int(0), try $0.ids(1, 2)) }
         guard let found else { return nil }
-        let part = found.ids.clamped(to: leg), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
-        try connection.run("DELETE FROM volley_returned WHERE number = $1", [.int(found.number)], within: claiming.lane.answerSeconds)
+        let part = found.ids.clamped(to: segment), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
+        try connection.run(
+            "DELETE FROM volley_returned WHERE number = $1", [.int(found.number)], within: claiming.storeConnection.answerSeconds)
         try giveBack(ClaimSet([ids]).gaps(in: found.ids), connection)
         return try withClaims(lease(ids, to: me, connection), connection)
     }
 
-    /// The stretch that comes next in the order of ids.
-    private func takeNext(_ wish: Wish, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
-        let leg = wish.leg
+    /// The leased range that comes next in the order of ids.
+    private func takeNext(_ wish: LeaseRequest, _ me: Int, _ connection: PostgresConnection) throws -> LeasedRow? {
+        let segment = wish.segment
         var found: (first: Int, last: Int, next: Int)?
         try connection.run(
             """
             SELECT first, last, next FROM volley_leg WHERE run = $1 AND first < $3 AND last > $2 AND next < last AND next < $3
             ORDER BY first LIMIT 1 FOR UPDATE
-            """, [.int(run), .int(leg.lowerBound), .int(leg.upperBound)], within: claiming.lane.answerSeconds
+            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)], within: claiming.storeConnection.answerSeconds
         ) { found = ($0.int(0), $0.int(1), $0.int(2)) }
         guard let found else { return nil }
-        let first = max(found.next, leg.lowerBound), end = min(found.last, leg.upperBound)
-        // Towards the end stretches become shorter, so that all members end at the same time.
-        let fair = max(wish.least, min(wish.length, (end - first) / (2 * wish.members)))
-        let ids = first..<min(end, first + (wish.members > 1 ? fair : wish.length))
+        let first = max(found.next, segment.lowerBound), end = min(found.last, segment.upperBound)
+        // Towards the end leased ranges become shorter, so that all workers end at the same time.
+        let fair = max(wish.least, min(wish.length, (end - first) / (2 * wish.workers)))
+        let ids = first..<min(end, first + (wish.workers > 1 ? fair : wish.length))
         if found.next < first { try giveBack([found.next..<first], connection) }
         try connection.run(
             "UPDATE volley_leg SET next = $3 WHERE run = $1 AND first = $2", [.int(run), .int(found.first), .int(ids.upperBound)],
-            within: claiming.lane.answerSeconds)
+            within: claiming.storeConnection.answerSeconds)
         return try withClaims(lease(ids, to: me, connection), connection)
     }
 
     private func lease(_ ids: Range<Int>, to me: Int, _ connection: PostgresConnection) throws -> LeasedRow {
         try connection.run(
             "INSERT INTO volley_lease (run, sender, first, last) VALUES ($1, $2, $3, $4)",
-            [.int(run), .int(me), .int(ids.lowerBound), .int(ids.upperBound)], within: claiming.lane.answerSeconds)
+            [.int(run), .int(me), .int(ids.lowerBound), .int(ids.upperBound)], within: claiming.storeConnection.answerSeconds)
         return LeasedRow(ids: ids)
     }
 
-    /// Notes that any member may lease these.
+    /// Notes that any worker may lease these.
     func giveBack(_ ranges: [Range<Int>], _ connection: PostgresConnection) throws {
         for ids in ranges where !ids.isEmpty {
             try connection.run(
@@ -227,7 +231,7 @@ extension SharedLedger {
         return row
     }
 
-    /// What of a range is claimed, by any member.
+    /// What of a range is claimed, by any worker.
     func claimed(of ids: Range<Int>, _ connection: PostgresConnection) throws -> ClaimSet {
         var claimed = ClaimSet()
         try connection.run(

@@ -3,9 +3,9 @@ import Postgres
 import Runs
 import Synchronization
 
-/// Paces that members divide: the rows of one pace are a `PaceParts`, changed by one member at a time.
+/// Paces that workers divide: the rows of one pace are a `PaceParts`, changed by one worker at a time.
 extension SharedLedger {
-    /// Says what this member uses of a pace, and learns its part of it.
+    /// Says what this worker uses of a pace, and learns its part of it.
     /// - Parameter wants: whether it has something to send.
     /// - Returns: its part from now on; nil if there is none to be taken.
     func part(of pace: DividedPace, wants: Bool, _ connection: PostgresConnection) throws -> Int? {
@@ -34,7 +34,7 @@ extension SharedLedger {
         }
     }
 
-    /// Leaves this member's parts of paces to others, as nothing more leaves it.
+    /// Leaves this worker's parts of paces to others, as nothing more leaves it.
     func giveBack(_ paces: [DividedPace]) throws {
         for pace in paces { pace.take(0) }
         state.withLock { $0.beat += 1 }
@@ -43,67 +43,67 @@ extension SharedLedger {
         }
     }
 
-    /// Which of some members left or died.
-    private func gone(_ members: [Int], _ connection: PostgresConnection) throws -> Set<String> {
+    /// Which of some workers left or died.
+    private func gone(_ workers: [Int], _ connection: PostgresConnection) throws -> Set<String> {
         var there: Set<Int> = []
         try connection.run(
-            "SELECT number FROM volley_sender WHERE number = ANY ($1::bigint[]) AND dead_at IS NULL", [.ints(members)],
+            "SELECT number FROM volley_sender WHERE number = ANY ($1::bigint[]) AND dead_at IS NULL", [.ints(workers)],
             within: beating.answerSeconds
         ) { there.insert($0.int(0)) }
-        return Set(members.filter { !there.contains($0) }.map { "\($0)" })
+        return Set(workers.filter { !there.contains($0) }.map { "\($0)" })
     }
 }
 
-/// The parts of a pace as the store keeps them, and since when members are gone whose last pushes may still count.
+/// The parts of a pace as the store keeps them, and since when workers are gone whose last pushes may still count.
 struct DividedParts {
     var parts: PaceParts
-    /// By members, in milliseconds of the database's clock.
+    /// By workers, in milliseconds of the database's clock.
     private(set) var goneSince: [String: Int] = [:]
 
     /// - Parameter text: blank for none. What cannot be read counts as none: only `text` writes it.
     init(text: String, limit: Int) {
         parts = PaceParts(pace: max(1, limit))
-        guard let json = JSONValue(stored: text), case .object(let members)? = json["members"] else { return }
+        guard let json = JSONValue(stored: text), case .object(let workers)? = json["members"] else { return }
         var known: [String: PaceParts.Part] = [:]
-        for member in members {
-            guard case .array(let cells) = member.value else { continue }
+        for worker in workers {
+            guard case .array(let cells) = worker.value else { continue }
             let numbers = cells.compactMap(\.integerValue)
             guard numbers.count == 9 else { continue }
-            known[member.name] = PaceParts.Part(
+            known[worker.name] = PaceParts.Part(
                 granted: Int(numbers[0]), used: Int(numbers[1]), left: Int(numbers[8]), beat: numbers[2], wants: numbers[3] == 1,
                 least: Int(numbers[4]), turn: numbers[5], served: Int(numbers[6]))
-            if numbers[7] > 0 { goneSince[member.name] = Int(numbers[7]) }
+            if numbers[7] > 0 { goneSince[worker.name] = Int(numbers[7]) }
         }
         parts = PaceParts(pace: max(1, limit), parts: known, turns: json["turns"]?.integerValue ?? 0)
     }
 
-    /// How long pushes may leave a member after its last beat; seconds.
+    /// How long pushes may leave a worker after its last beat; seconds.
     private static let sendingSeconds = Int(SubmissionGate.longestAgeSeconds + SubmissionGate.queueSeconds) + 1
 
-    /// Frees the parts of members that are gone: what may not have been used at once, as pushes leave evenly, and the rest once they are gone for as long
+    /// Frees the parts of workers that are gone: what may not have been used at once, as pushes leave evenly, and the rest once they are gone for as long
     /// as the interval.
     mutating func free(_ gone: Set<String>, at now: Int, after intervalSeconds: Int) {
-        for member in gone {
-            let since = goneSince[member] ?? now
-            if goneSince[member] == nil {
+        for worker in gone {
+            let since = goneSince[worker] ?? now
+            if goneSince[worker] == nil {
                 // What leaves in a second is rounded up, and one request more may leave where another pace held it back.
-                parts.leave(member) { Self.sendingSeconds * ($0 / max(1, intervalSeconds) + 2) }
+                parts.leave(worker) { Self.sendingSeconds * ($0 / max(1, intervalSeconds) + 2) }
             }
-            goneSince[member] = since
+            goneSince[worker] = since
             guard now - since > (intervalSeconds + 1) * 1000 else { continue }
-            parts.remove(member)
-            goneSince[member] = nil
+            parts.remove(worker)
+            goneSince[worker] = nil
         }
     }
 
     var text: String {
-        let members = parts.parts.sorted { $0.key < $1.key }.map { member, part in
+        let workers = parts.parts.sorted { $0.key < $1.key }.map { worker, part in
             let numbers = [
                 Int64(part.granted), Int64(part.used), part.beat, part.wants ? 1 : 0, Int64(part.least), part.turn, Int64(part.served),
-                Int64(goneSince[member] ?? 0), Int64(part.left),
+                Int64(goneSince[worker] ?? 0), Int64(part.left),
             ]
-            return (member, JSONValue.array(numbers.map { .integer($0) }))
+            return (worker, JSONValue.array(numbers.map { .integer($0) }))
         }
-        return JSONValue.object(pairs: [("turns", .integer(parts.turns)), ("members", .object(pairs: members))]).text
+        return JSONValue.object(pairs: [("turns", .integer(parts.turns)), ("members", .object(pairs: workers))]).text
     }
 }

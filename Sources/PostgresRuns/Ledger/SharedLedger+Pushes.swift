@@ -13,12 +13,12 @@ extension SharedLedger {
         let known = blocks.known(numbers), missing = numbers.filter { known[$0] == nil }
         guard !missing.isEmpty else { return known }
         var found: [Int: [UInt8]] = [:]
-        let lane = claiming.lane
+        let storeConnection = claiming.storeConnection
         try StoreError.explaining {
-            try lane.patiently(until: { state.withLock { $0.isFenced } }) { connection in
+            try storeConnection.retrying(until: { state.withLock { $0.isFenced } }) { connection in
                 try connection.run(
                     "SELECT number, data FROM volley_block WHERE run = $1 AND number = ANY ($2::bigint[])", [.int(run), .ints(missing)],
-                    isKept: true, within: lane.answerSeconds
+                    isKept: true, within: storeConnection.answerSeconds
                 ) { found[$0.int(0)] = Array($0.bytes(1)) }
             }
         }
@@ -35,7 +35,7 @@ extension SharedLedger {
     private func forEachUnsettledPush(
         in range: Range<Int>, _ open: OpenOutcomes, withTraits: Bool, _ body: (StoredPush) throws -> Void
     ) throws {
-        var again: [Int: SentAgain] = [:]
+        var again: [Int: RepeatedRecipient] = [:]
         for push in try sentAgain(in: range, open) { again[push.id] = push }
         guard let first = again.keys.min(), let last = again.keys.max() else { return }
         try forEachPush(among: first..<last + 1, wanted: { again[$0] != nil }, withTraits: withTraits) { push in
@@ -46,14 +46,14 @@ extension SharedLedger {
         }
     }
 
-    /// Recipients of a range that are to be sent to again: those that this member was given for that. What others have claimed in between, they have in hand.
-    private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [SentAgain] {
-        let own = state.withLock { state in range.compactMap { state.stretches.again[$0] } }
+    /// Recipients of a range that are to be sent to again: those that this worker was given for that. What others have claimed in between, they have in hand.
+    private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [RepeatedRecipient] {
+        let own = state.withLock { state in range.compactMap { state.leasedRanges.again[$0] } }
         // Only a process that sends alone, without beats, finds them by itself.
         guard own.isEmpty, !takesPart else { return own }
         try refresh()
         return try replica.unsettledPushes(in: range, open).map {
-            SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived)
+            RepeatedRecipient(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived)
         }
     }
 
@@ -99,7 +99,7 @@ extension SharedLedger {
     package func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
     {
         try refresh()
-        if isAtHome { return try replica.forEachResult(body) }
+        if hasRunFile { return try replica.forEachResult(body) }
         let claims = try replica.claims().claimed
         for number in 0..<(plan.audience + RecipientBlock.recipients - 1) / RecipientBlock.recipients {
             let ids = RecipientBlock.ids(of: number, audience: plan.audience)
@@ -149,20 +149,20 @@ extension SharedLedger {
 
     func reopen(_ ids: [Int], resendsUnknown: Bool, at now: Timestamp) throws -> [Int: Int] {
         guard !ids.isEmpty else { return [:] }
-        var known = state.withLock { state in ids.compactMap { state.stretches.again[$0] } }
+        var known = state.withLock { state in ids.compactMap { state.leasedRanges.again[$0] } }
         if known.count < ids.count {
             guard !takesPart else { throw broken("recipients were to be sent to again that this member was not given") }
             try refresh()
             let wanted = Set(ids)
             let open = OpenOutcomes(resendsUnknown: resendsUnknown)
             known = try replica.unsettledPushes(in: ids[0]..<ids[ids.count - 1] + 1, open).compactMap {
-                wanted.contains($0.id) ? SentAgain(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) : nil
+                wanted.contains($0.id) ? RepeatedRecipient(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) : nil
             }
         }
         try write(JournalEntry(.reopened(ids, resendsUnknown: resendsUnknown, at: now), at: now), through: claiming, .isSending)
         state.withLock { state in
             state.own.open(known.map(\.id))
-            state.stretches.removeAgain(ids)
+            state.leasedRanges.removeAgain(ids)
         }
         return Dictionary(known.lazy.filter { $0.attempts > 0 }.map { ($0.id, $0.attempts) }) { first, _ in first }
     }
@@ -170,7 +170,7 @@ extension SharedLedger {
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         if isTooLate {
             try claimForGood(ids, reason: reason, at: now)
-            // No member takes what was offered of them any more.
+            // No worker takes what was offered of them any more.
             try ask { connection in
                 try connection.run(
                     "DELETE FROM volley_returned WHERE run = $1 AND first >= $2 AND last <= $3",
@@ -182,13 +182,13 @@ extension SharedLedger {
         return try replica.count(unsent: reason, in: ids)
     }
 
-    /// Claims those of a wave that are not claimed yet, as unsent, so that no other member does.
+    /// Claims those of a wave that are not claimed yet, as unsent, so that no other worker does.
     private func claimForGood(_ ids: Range<Int>, reason: OwnReason, at now: Timestamp) throws {
         while true {
             let gaps = try claims().claimed.gaps(in: ids)
             guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
             let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
-            // Another member may just claim some of them, from a stretch that it had leased before it was too late.
+            // Another worker may just claim some of them, from a leased range that it had leased before it was too late.
             do { try claim(part, unsent: unsent, at: now) } catch StoreRefusal.claimedAlready { continue }
         }
     }
@@ -203,12 +203,12 @@ extension SharedLedger {
     func name(_ calls: [NamedCall]) throws {
         let calls = calls.filter { !$0.recipients.isEmpty }
         guard !calls.isEmpty else { return }
-        let strangers = calls.flatMap(\.recipients).map { Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt) }
-        if !state.withLock({ $0.own.contain(strangers) }) {
+        let unclaimed = calls.flatMap(\.recipients).map { Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt) }
+        if !state.withLock({ $0.own.contain(unclaimed) }) {
             try refresh()
             let claims = try replica.claims().claimed
-            if let stranger = strangers.first(where: { !claims.contains($0.recipient) }) {
-                throw broken("recipient \(stranger.recipient) is in a call but was never claimed")
+            if let unclaimed = unclaimed.first(where: { !claims.contains($0.recipient) }) {
+                throw broken("recipient \(unclaimed.recipient) is in a call but was never claimed")
             }
         }
         for start in stride(from: 0, to: calls.count, by: JournalEntry.mostCalls) {
@@ -231,12 +231,12 @@ extension SharedLedger {
 /// Frequency caps of a run that several machines send. Only the machine that has the run's file knows what its other runs have sent: it says which devices get nothing
 /// (as of each round, as for a run that it sends alone), and the others leave exactly those out. Until they know, they send nothing.
 ///
-/// What was said is forgotten with each new life, each pause and each end of a pause (`change(to:…)`): other runs may have sent in between.
+/// What was said is forgotten with each new epoch, each pause and each end of a pause (`change(to:…)`): other runs may have sent in between.
 extension SharedLedger {
-    /// Finds recipients that may get no more pushes, and says so to all members. For the machine that has the run's file.
+    /// Finds recipients that may get no more pushes, and says so to all workers. For the machine that has the run's file.
     /// - Parameter isCapped: whether a device may get no more, by its target; nil if there is none of them.
     /// - Returns: their ids.
-    /// - Throws: `NotSending`: this member was declared dead, or the run has another life. `Diagnostic`: the store or the file cannot be used.
+    /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch. `Diagnostic`: the store or the file cannot be used.
     package func shareCapped(_ isCapped: ((_ target: UnsafeBufferPointer<UInt8>) -> Bool)?) throws -> BitSet {
         var capped = BitSet()
         if let isCapped {
@@ -244,17 +244,17 @@ extension SharedLedger {
                 if isCapped(recipient.token) { capped.insert(id) }
             }
         }
-        let (me, life) = state.withLock { ($0.sender, $0.life) }
-        guard let me else { throw NotSending(isCancelled: false) }
+        let (me, epoch) = state.withLock { ($0.sender, $0.epoch) }
+        guard let me else { throw SendingRevoked(isCancelled: false) }
         let bytes = CappedIDs.bytes(of: capped)
         let count = try ask { connection in
             try connection.run(
                 """
                 UPDATE volley_run SET capped = $2 WHERE number = $1 AND life = $3
                     AND EXISTS (SELECT 1 FROM volley_sender WHERE number = $4 AND dead_at IS NULL FOR SHARE)
-                """, [.int(run), .bytes(bytes), .text(life ?? ""), .int(me)], within: asking.answerSeconds)
+                """, [.int(run), .bytes(bytes), .text(epoch ?? ""), .int(me)], within: asking.answerSeconds)
         }
-        guard count == 1 else { throw NotSending(isCancelled: false) }
+        guard count == 1 else { throw SendingRevoked(isCancelled: false) }
         return capped
     }
 

@@ -11,12 +11,12 @@ extension SharedLedger {
             try connection.transaction(within: asking.answerSeconds) {
                 try passFence(me, connection)
                 let row = try row(connection, locking: true)
-                if let conductor = row.conductor, conductor != me {
+                if let coordinator = row.coordinator, coordinator != me {
                     throw Diagnostic(
                         "another volley process has this run", file: place, remedy: "`volley report \(plan.id)` shows its progress.",
                         [.watch(run: plan.id)])
                 }
-                guard row.conductor == nil else { return }
+                guard row.coordinator == nil else { return }
                 try connection.run(
                     "UPDATE volley_run SET conductor = $2, conducts_sending = $3 WHERE number = $1",
                     [.int(run), .int(me), .bool(isSending)], within: asking.answerSeconds)
@@ -24,25 +24,25 @@ extension SharedLedger {
         }
     }
 
-    /// Locks this member's row for as long as the transaction lasts.
-    /// - Throws: `NotSending` if it was declared dead.
+    /// Locks this worker's row for as long as the transaction lasts.
+    /// - Throws: `SendingRevoked` if it was declared dead.
     func passFence(_ me: Int, _ connection: PostgresConnection) throws {
         if try holdFence(me, connection) { return }
         state.withLock { $0.isFenced = true }
-        throw NotSending(isCancelled: false)
+        throw SendingRevoked(isCancelled: false)
     }
 
     package func unlock() { try? leave() }
 
-    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+    func note(_ epoch: NewEpoch, at now: Timestamp) throws -> SendingHistory.Beginning {
         let (reached, claimed) = (try reached(), try claims().made)
         return try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 let row = try row(connection, locking: true)
                 let (noted, previous) = (row.noted?["life"]?.stringValue, row.noted?["previous"]?.stringValue)
-                let isKnown = noted == nil || life.seen == noted || life.seen == previous
-                guard isKnown, life.reached >= reached, life.claimed >= claimed else { return .isOutdated }
-                let next = JSONValue.object(pairs: [("life", .string(life.life)), ("previous", .string(life.seen))])
+                let isKnown = noted == nil || epoch.seen == noted || epoch.seen == previous
+                guard isKnown, epoch.reached >= reached, epoch.claimed >= claimed else { return .isOutdated }
+                let next = JSONValue.object(pairs: [("life", .string(epoch.epoch)), ("previous", .string(epoch.seen))])
                 try connection.run(
                     "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(next.text)], within: asking.answerSeconds)
                 return .noted
@@ -50,54 +50,54 @@ extension SharedLedger {
         }
     }
 
-    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    func begin(epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         let firing = firing.withLock { $0 }
-        try change(to: .running, cause: nil, at: now, from: expected, as: life) { connection in
+        try change(to: .running, cause: nil, at: now, from: expected, as: epoch) { connection in
             try connection.run(
-                "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(life)], within: asking.answerSeconds)
+                "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
         }
-        state.withLock { $0.life = life }
-        try write(.epochBegan(life, at: now, from: []), at: now)
+        state.withLock { $0.epoch = epoch }
+        try write(.epochBegan(epoch, at: now, from: []), at: now)
     }
 
-    /// Begins a life of the run, unless members send it already, it has finished, or the store has forgotten something: then this process only takes part, or
+    /// Begins an epoch of the run, unless workers send it already, it has finished, or the store has forgotten something: then this process only takes part, or
     /// fetches.
     /// - Parameters:
-    ///   - former: the life before, as the run's file has it; blank if there was none.
+    ///   - former: the epoch before, as the run's file has it; blank if there was none.
     ///   - isAfterAll: whether a person goes on with a run of which the file says that it was cancelled.
     ///   - waiting: called with the machines that are waited for then, at each look.
     package func takeUp(
-        life: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
+        epoch: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
     ) throws {
-        // A member may still be recording the last answers, and a killed conductor may not be declared dead yet.
+        // A worker may still be recording the last answers, and a killed coordinator may not be declared dead yet.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
         try enter(after: former)
         let row = try ask { try self.row($0) }
-        // This process is a member by now.
+        // This process is a worker by now.
         if row.state == .finished || row.state == .cancelled && !isAfterAll || row.forgetting != nil { return }
-        if row.members > 1, [.running, .paused].contains(row.state) {
+        if row.workers > 1, [.running, .paused].contains(row.state) {
             if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
             return
         }
-        try begin(life: life, at: now, from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
+        try begin(epoch: epoch, at: now, from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
         state.withLock { $0.news = nil }
     }
 
-    /// Takes part in the life of the run that continues, as a new member: after this process was declared dead.
+    /// Takes part in the epoch of the run that continues, as a new worker: after this process was declared dead.
     package func rejoin() throws {
         unlock()
         try enter()
     }
 
-    /// Joins. From then on the run's file knows a member that a store which was restored may not know.
+    /// Joins. From then on the run's file knows a worker that a store which was restored may not know.
     private func enter(after former: String? = nil) throws {
         let me = try join(after: former)
-        if isAtHome { try replica.apply([], marks: [FetchMark(sender: me, lane: 0, number: 0)]) }
+        if hasRunFile { try replica.apply([], marks: [FetchMark(sender: me, writer: 0, number: 0)]) }
     }
 
     /// Has a time of a schedule begin in the transaction in which the run does.
@@ -106,10 +106,10 @@ extension SharedLedger {
     func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                guard let life = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
+                guard let epoch = try row(connection, locking: true).noted?["life"]?.stringValue else { return true }
                 try connection.run(
                     "UPDATE volley_run SET noted = $2 WHERE number = $1",
-                    [.int(run), .text(JSONValue.object(pairs: [("life", .string(life))]).text)],
+                    [.int(run), .text(JSONValue.object(pairs: [("life", .string(epoch))]).text)],
                     within: asking.answerSeconds)
                 return true
             }
@@ -124,7 +124,7 @@ extension SharedLedger {
     }
 
     func give(_ order: RunOrder, at now: Timestamp) throws {
-        guard try ask({ try row($0).members > 0 }) else {
+        guard try ask({ try row($0).workers > 0 }) else {
             throw Diagnostic(
                 "no process is sending this run", file: place,
                 remedy: "On the machine that has its file, `volley report \(plan.id)` shows its outcome.", [.readReport(run: plan.id)])
@@ -132,7 +132,7 @@ extension SharedLedger {
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
-    /// Has the store take an order that the run's file records, whether or not members are there at the moment: more
+    /// Has the store take an order that the run's file records, whether or not workers are there at the moment: more
     /// may join.
     /// - Returns: the state that the run has in the store then: another one than was ordered if it is not being sent.
     package func passOn(_ order: RunOrder) throws -> RunState {
@@ -148,27 +148,27 @@ extension SharedLedger {
 
     func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try refresh()
-        let cause = objection(try replica.figures(withGroups: isAtHome))
+        let cause = objection(try replica.figures(withGroups: hasRunFile))
         try change(to: cause == nil ? .finished : .stopped, cause: cause, at: now, from: [.running, .paused])
         return cause
     }
 
     /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the first.
     /// - Parameters:
-    ///   - next: the life that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
+    ///   - next: the epoch that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
     ///   - alongside: what else is changed in the same transaction.
     func change(
         to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?, as next: String? = nil,
         alongside: (PostgresConnection) throws -> Void = { _ in }
     ) throws {
-        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
+        let (me, epoch) = self.state.withLock { ($0.sender, $0.epoch) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // What a member knows that was declared dead is outdated. A process that is no member may give orders.
+                // What a worker knows that was declared dead is outdated. A process that is no worker may give orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
-                if let next, row.life == next { return }
-                if let life, life != row.life { throw takenOver }
+                if let next, row.epoch == next { return }
+                if let epoch, epoch != row.epoch { throw takenOver }
                 if state == .running, let stop = row.forgetting { throw forgot(stop) }
                 if let expected, !expected.contains(row.state) {
                     let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
@@ -208,32 +208,32 @@ extension SharedLedger {
             [.watch(run: plan.id)])
     }
 
-    // MARK: - Legs
+    // MARK: - Segments
 
-    func segmentStates(_ connection: PostgresConnection) throws -> [Int: LegState] {
-        var states: [Int: LegState] = [:]
+    func segmentStates(_ connection: PostgresConnection) throws -> [Int: SegmentState] {
+        var states: [Int: SegmentState] = [:]
         try connection.run(
             "SELECT first, held_until, cause FROM volley_leg WHERE run = $1", [.int(run)], within: asking.answerSeconds
         ) { cells in
-            let state = LegState(heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
-            if state != LegState() { states[cells.int(0)] = state }
+            let state = SegmentState(heldUntil: try cells.optionalMoment(1), cause: StoredCause.read(cells.text(2)))
+            if state != SegmentState() { states[cells.int(0)] = state }
         }
         return states
     }
 
-    func setState(_ state: LegState, of leg: RunLeg) throws {
-        guard plan.legs.contains(leg) else { throw broken("\(leg.ids) is no leg of it") }
-        let (me, life) = self.state.withLock { ($0.sender, $0.life) }
+    func setState(_ state: SegmentState, of segment: RunSegment) throws {
+        guard plan.segments.contains(segment) else { throw broken("\(segment.ids) is no leg of it") }
+        let (me, epoch) = self.state.withLock { ($0.sender, $0.epoch) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 if let me {
                     try passFence(me, connection)
-                    guard try row(connection, locking: true).life == life ?? "" else { return }
+                    guard try row(connection, locking: true).epoch == epoch ?? "" else { return }
                 }
                 try connection.run(
                     "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
                     [
-                        .int(run), .int(leg.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
+                        .int(run), .int(segment.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
                         .text(StoredCause.text(state.cause)),
                     ], within: asking.answerSeconds)
             }
@@ -246,7 +246,7 @@ extension SharedLedger {
         try refresh()
         var answers = try replica.answers(ofService: service)
         // Only the machine that has the run's file has those that it retries.
-        if !isAtHome { answers.ofRetried = TokenEvidence() }
+        if !hasRunFile { answers.ofRetried = TokenEvidence() }
         return answers
     }
 }

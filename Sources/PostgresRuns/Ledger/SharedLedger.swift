@@ -3,15 +3,15 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// The account of a run that several machines send, as one of its members uses it: claims, outcomes and orders are in the store; what is read of many
+/// The account of a run that several machines send, as one of its workers uses it: claims, outcomes and orders are in the store; what is read of many
 /// recipients at once comes from a run file that follows the journal (`replica`).
 ///
-/// A member's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
+/// A worker's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
 /// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
 ///
 /// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
 /// when the transaction began, and KEY SHARE does not conflict with the update that declares the
-/// member dead.
+/// worker dead.
 package final class SharedLedger: RunLedger {
     package let plan: RunPlan
     package let store: Store
@@ -21,16 +21,16 @@ package final class SharedLedger: RunLedger {
     let replica: RunFile
     private let scratch: ScratchFolder?
     /// Whether `replica` is the run's own file.
-    var isAtHome: Bool { scratch == nil }
+    var hasRunFile: Bool { scratch == nil }
 
     /// Claims and names calls; also leases, and reads recipients.
-    let claiming: JournalLane
+    let claiming: JournalWriter
     /// Records.
-    let recording: JournalLane
+    let recording: JournalWriter
     /// Looks, and takes orders.
-    let asking: StoreLane
+    let asking: StoreConnection
     /// Beats: whatever else waits for the database, this connection does not.
-    let beating: StoreLane
+    let beating: StoreConnection
     let state = Mutex(State())
     /// Blocks of recipients that were read lately.
     let blocks = BlockCache()
@@ -41,30 +41,30 @@ package final class SharedLedger: RunLedger {
     /// All that this process has claimed, where it has the run's file: the store may forget it.
     let ownClaims = Mutex(ClaimSet())
 
-    /// What this process knows of itself as a member.
+    /// What this process knows of itself as a worker.
     struct State {
         /// Its row; nil before it joined, and after it left.
         var sender: Int?
-        /// The life of the run that it takes part in.
-        var life: String?
-        var stretches = Stretches()
-        var own = OwnPushes()
-        /// How many members send, as the last beat showed.
-        var members = 1
+        /// The epoch of the run that it takes part in.
+        var epoch: String?
+        var leasedRanges = LeasedRanges()
+        var own = UnsettledPushes()
+        /// How many workers send, as the last beat showed.
+        var workers = 1
         /// Recipients claimed since the last lease, and when that was, for the size of the next one.
         var claimedSinceLease = 0
         var leasedAt: ContinuousClock.Instant?
         /// What the last beat brought.
-        var news: MemberNews?
+        var news: WorkerNews?
         var beat = 0
-        /// Whether a `Membership` beats for this process.
+        /// Whether a `WorkerRegistration` beats for this process.
         var isBeating = false
-        /// What the database had of all members, as far as this one knows.
+        /// What the database had of all workers, as far as this one knows.
         var memory = CommitMemory()
-        /// The life of the database in which nothing is missing; nil before the first look.
-        var comparedLife: Int?
-        /// Whether it was there in a life of the database that is known to have everything: it can tell what is missing in the next one.
-        var isWitness = false
+        /// The epoch of the database in which nothing is missing; nil before the first look.
+        var comparedEpoch: Int?
+        /// Whether it was there in an epoch of the database that is known to have everything: it can tell what is missing in the next one.
+        var isSurvivor = false
         /// Why nothing may be written any more: it was declared dead.
         var isFenced = false
     }
@@ -75,10 +75,10 @@ package final class SharedLedger: RunLedger {
     init(_ store: Store, run: Int, replica: RunFile, scratch: ScratchFolder?) {
         (self.store, self.run, self.replica, self.scratch) = (store, run, replica, scratch)
         plan = replica.plan
-        claiming = JournalLane(store, place: 0)
-        recording = JournalLane(store, place: 1)
-        asking = store.lane()
-        beating = store.lane(answerSeconds: Self.beatSeconds)
+        claiming = JournalWriter(store, place: 0)
+        recording = JournalWriter(store, place: 1)
+        asking = store.storeConnection()
+        beating = store.storeConnection(answerSeconds: Self.beatSeconds)
     }
 
     deinit { unlock() }
@@ -89,24 +89,24 @@ package final class SharedLedger: RunLedger {
     struct Row {
         var state: RunState
         var cause: StopCause?
-        var life: String
+        var epoch: String
         var noted: JSONValue?
         var startedAt: Timestamp?, endedAt: Timestamp?
-        /// The member that conducts; nil when there is none, or it left or died.
-        var conductor: Int?
-        var conductsSending: Bool
-        var conductorSince: Int64?
-        /// Members that are there.
-        var members: Int
+        /// The coordinator; nil when there is none, or it left or died.
+        var coordinator: Int?
+        var coordinatesSending: Bool
+        var coordinatorSince: Int64?
+        /// Workers that are there.
+        var workers: Int
         /// Whether it is known which recipients get nothing because of frequency caps.
         var knowsCapped: Bool
         /// The machine that goes on alone, from the run's file; blank while there is none.
-        var takenHome: String
+        var takenBackBy: String
 
         /// What the store has forgotten, or may have, so that no machine may continue through it; nil if nothing.
         var forgetting: LedgerStop? {
             if case .ledger(let stop)? = cause, stop.isForgetting { return stop }
-            return takenHome.isEmpty ? nil : .unwitnessed
+            return takenBackBy.isEmpty ? nil : .unwitnessed
         }
     }
 
@@ -124,11 +124,11 @@ package final class SharedLedger: RunLedger {
         ) { cells in
             guard let state = RunState(rawValue: cells.text(0)) else { return }
             row = Row(
-                state: state, cause: StoredCause.read(cells.text(1)), life: cells.text(2), noted: JSONValue(stored: cells.text(3)),
+                state: state, cause: StoredCause.read(cells.text(1)), epoch: cells.text(2), noted: JSONValue(stored: cells.text(3)),
                 startedAt: try cells.optionalMoment(4),
-                endedAt: try cells.optionalMoment(5), conductor: cells.optionalInt(6),
-                conductsSending: cells.int(7) == 1, conductorSince: cells.optionalInt(8).map(Int64.init), members: cells.int(9),
-                knowsCapped: cells.int(10) == 1, takenHome: cells.text(11))
+                endedAt: try cells.optionalMoment(5), coordinator: cells.optionalInt(6),
+                coordinatesSending: cells.int(7) == 1, coordinatorSince: cells.optionalInt(8).map(Int64.init), workers: cells.int(9),
+                knowsCapped: cells.int(10) == 1, takenBackBy: cells.text(11))
         }
         guard let row else { throw isGone }
         return row
@@ -143,7 +143,7 @@ package final class SharedLedger: RunLedger {
     /// Asks the store once; when it is away, for as long as it takes.
     @discardableResult
     func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try StoreError.explaining { try asking.patiently(body) }
+        try StoreError.explaining { try asking.retrying(body) }
     }
 
     /// An invariant that is broken: sending must stop at once.
@@ -157,10 +157,10 @@ package final class SharedLedger: RunLedger {
     package func status() throws -> RunStatus {
         let (row, segments) = try ask { (try self.row($0), try segmentStates($0)) }
         var status = RunStatus(state: row.state, cause: row.cause, startedAt: row.startedAt, finishedAt: row.endedAt)
-        (status.epoch, status.segments) = (row.life, segments)
-        status.isBeingSent = row.conductor != nil
-        status.sendingSince = row.conductsSending ? row.conductorSince : nil
-        if row.state == .running, row.members == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
+        (status.epoch, status.segments) = (row.epoch, segments)
+        status.isBeingSent = row.coordinator != nil
+        status.sendingSince = row.coordinatesSending ? row.coordinatorSince : nil
+        if row.state == .running, row.workers == 0 { (status.state, status.cause) = (.stopped, .ledger(.processGone)) }
         return status
     }
 
@@ -169,7 +169,7 @@ package final class SharedLedger: RunLedger {
     package func order() throws -> RunOrder? { try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order }
 
     package func loss(during activity: RunActivity) -> LedgerStop? {
-        if let loss = isAtHome ? replica.loss(during: activity) : nil { return loss }
+        if let loss = hasRunFile ? replica.loss(during: activity) : nil { return loss }
         return state.withLock { $0.isFenced || $0.sender == nil } ? .takenOver : nil
     }
 }
@@ -190,7 +190,7 @@ extension SharedLedger {
         case .callsNamed(let calls): try name(calls)
         case .callsForgotten(let numbers): try forgetCalls(numbers)
         case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service)
-        case .epochBegan(let epoch, let at, let expected): try begin(life: epoch, at: at, from: expected)
+        case .epochBegan(let epoch, let at, let expected): try begin(epoch: epoch, at: at, from: expected)
         case .rested: try write(.rested, at: .now())
         case .lost(let at): return EntryYield(count: try recordLost(at: at))
         case .segment(let segment, let state): try setState(state, of: segment)

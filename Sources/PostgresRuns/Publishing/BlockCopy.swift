@@ -29,18 +29,18 @@ struct BlockCopy: Sendable {
         let blocks = 0..<RecipientBlock.count(of: file.plan.audience)
         let parts = RangeParts(unit: Self.blocksTogether, threads: min(availableCores(), Self.mostThreads)).parts(of: blocks)
         let state = BlockCopyState(progress)
-        let team = RangeTeam<Void>("publish") { part, _ in Result { () throws(any Error) in try copy(part, state) } }
-        _ = try team.run(parts)
+        let rangeThreads = RangeThreads<Void>("publish") { part, _ in Result { () throws(any Error) in try copy(part, state) } }
+        _ = try rangeThreads.run(parts)
     }
 
     private func copy(_ part: Range<Int>, _ state: BlockCopyState) throws {
-        let lane = store.lane(answerSeconds: Store.answerSeconds)
+        let storeConnection = store.storeConnection(answerSeconds: Store.answerSeconds)
         // A reader of its own: those of one connection wait for one another while the file is written to.
         let file = try RunFile(path: file.path, readOnly: true)
         do {
             for start in stride(from: part.lowerBound, to: part.upperBound, by: Self.blocksTogether) where !state.hasFailed {
                 let blocks = start..<min(start + Self.blocksTogether, part.upperBound)
-                try lane.patiently(until: { state.hasFailed }) { try copy(blocks, of: file, $0) }
+                try storeConnection.retrying(until: { state.hasFailed }) { try copy(blocks, of: file, $0) }
                 state.add(blocks.reduce(0) { $0 + RecipientBlock.ids(of: $1, audience: file.plan.audience).count })
             }
         } catch {

@@ -16,7 +16,7 @@ public struct FetchedRun: Hashable, Sendable {
 
 /// How far fetching is.
 public enum FetchProgress: Hashable, Sendable {
-    /// Members on these machines do not beat: whether they are gone shows within half a minute.
+    /// Workers on these machines do not beat: whether they are gone shows within half a minute.
     case waiting(machines: [String])
     /// So many recipients were copied.
     case recipients(Int)
@@ -31,10 +31,10 @@ extension Store {
     /// - Parameters:
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
-    /// - Throws: `Diagnostic`: the store does not have it, members send it, there is another run of its id; `CancellationError`. Then no file was made.
+    /// - Throws: `Diagnostic`: the store does not have it, workers send it, there is another run of its id; `CancellationError`. Then no file was made.
     public func fetch(_ id: String, into catalog: RunsFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
         let row = try storedPlan(id)
-        guard row.takenHome.isEmpty else { throw Self.isAtHome(row) }
+        guard row.takenBackBy.isEmpty else { throw Self.hasRunFile(row) }
         let isNew = !catalog.holds(id)
         let file = isNew ? nil : try ownFile(row, in: catalog)
         let watcher = try open(id, in: catalog)
@@ -67,27 +67,27 @@ extension Store {
         var audience: Int
         var bare: [UInt8]
         /// The machine that goes on alone; blank while there is none.
-        var takenHome: String
+        var takenBackBy: String
     }
 
-    private static func isAtHome(_ row: StoredPlan) -> Diagnostic {
+    private static func hasRunFile(_ row: StoredPlan) -> Diagnostic {
         Diagnostic(
-            "the store had forgotten something of the run \(row.id), so \(TextFormat.foreign(row.takenHome)) went on with it alone",
+            "the store had forgotten something of the run \(row.id), so \(TextFormat.foreign(row.takenBackBy)) went on with it alone",
             remedy: "What became of it is in its file there. What the store has is older, and would send to devices again.")
     }
 
     func storedPlan(_ id: String) throws -> StoredPlan {
-        let lane = lane(answerSeconds: Self.answerSeconds)
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
         var found: StoredPlan?, isComplete = false
         try StoreError.explaining {
-            try lane.patiently { connection in
+            try storeConnection.retrying { connection in
                 try connection.run(
                     "SELECT number, digest, audience, plan, is_published, taken_home FROM volley_run WHERE id = $1", [.text(id)],
                     within: Self.answerSeconds
                 ) { cells in
                     found = StoredPlan(
                         id: id, number: cells.int(0), digest: cells.text(1), audience: try cells.count(2), bare: Array(cells.bytes(3)),
-                        takenHome: cells.text(5))
+                        takenBackBy: cells.text(5))
                     isComplete = cells.int(4) == 1
                 }
             }
@@ -116,10 +116,10 @@ extension Store {
     }
 
     private func lastRun() throws -> String {
-        let lane = lane(answerSeconds: Self.answerSeconds)
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
         var last: String?
         try StoreError.explaining {
-            try lane.patiently { connection in
+            try storeConnection.retrying { connection in
                 // Ids begin with the moment of planning: 20261201-090000.
                 try connection.run(
                     "SELECT id FROM volley_run ORDER BY left(id, 15) COLLATE \"C\" DESC, number DESC LIMIT 1", [],
@@ -154,10 +154,10 @@ extension Store {
     private func takeOver(_ row: StoredPlan, into file: RunFile, isNew: Bool, _ progress: (FetchProgress) -> Void) throws {
         if isNew { try file.noteCopy(at: .now()) }
         let ledger = SharedLedger(self, run: row.number, replica: file, scratch: nil)
-        try ledger.checkMembersOfJournal()
+        try ledger.checkWorkersOfJournal()
         try ledger.refresh { progress(.outcomes($0)) }
         let segments = try ledger.ask { try ledger.segmentStates($0) }, state = try ledger.ask { try ledger.row($0) }
-        guard state.members == 0 else {
+        guard state.workers == 0 else {
             throw Diagnostic(
                 "another process has begun to send the run meanwhile", file: ledger.place, remedy: "Fetch it again once it has ended.")
         }
@@ -198,12 +198,12 @@ extension Store {
     }
 
     private func readBlocks(of row: StoredPlan, into queue: BoundedQueue<[[UInt8]]>) throws {
-        let lane = lane(answerSeconds: Self.answerSeconds), count = RecipientBlock.count(of: row.audience)
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds), count = RecipientBlock.count(of: row.audience)
         for start in stride(from: 0, to: count, by: Self.blocksAtATime) {
             let end = min(start + Self.blocksAtATime, count)
             var blocks: [[UInt8]] = []
             try StoreError.explaining {
-                try lane.patiently { connection in
+                try storeConnection.retrying { connection in
                     blocks = []
                     try connection.run(
                         "SELECT data FROM volley_block WHERE run = $1 AND number >= $2 AND number < $3 ORDER BY number",

@@ -16,8 +16,8 @@ extension Store {
                 "a plan of this older format cannot be sent by several machines", file: file.place, remedy: "Plan the campaign again.",
                 [.planAgain])
         }
-        let lane = lane(answerSeconds: Self.answerSeconds)
-        let known = try StoreError.explaining { try lane.patiently { try enter(file, $0) } }
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
+        let known = try StoreError.explaining { try storeConnection.retrying { try enter(file, $0) } }
         guard known.digest == file.planDigest else { throw Self.isAnother(file) }
         if !known.isPublished {
             // A store that was restored may be in the middle of copying what was sent since.
@@ -25,7 +25,7 @@ extension Store {
             try file.checkUnchanged()
             try StoreError.explaining {
                 try removedMeanwhile(file) { try BlockCopy(self, file, run: known.number, progress).run() }
-                try lane.patiently { try confirm(file, known.number, $0) }
+                try storeConnection.retrying { try confirm(file, known.number, $0) }
             }
         }
         try file.noteShared(at: .now())
@@ -47,7 +47,7 @@ extension Store {
         var number: Int
         var digest: String
         var isPublished: Bool
-        /// Whether a life of it has begun.
+        /// Whether an epoch of it has begun.
         var hasBegun: Bool
     }
 
@@ -67,7 +67,7 @@ extension Store {
             remedy: "Two projects share the store, or this file was changed. Plan again: the next plan gets a new id.")
     }
 
-    /// The run's row; it and those of its legs are made if there is none.
+    /// The run's row; it and those of its segments are made if there is none.
     private func enter(_ file: RunFile, _ connection: PostgresConnection) throws -> Known {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
@@ -86,15 +86,15 @@ extension Store {
                 """,
                 [
                     .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare), .int(plan.audience),
-                    .int(try DatabaseLife.current(connection)),
+                    .int(try DatabaseEpoch.current(connection)),
                 ], within: Self.answerSeconds
             ) { number = $0.int(0) }
             // Another process was quicker.
             guard let number else { return }
-            for leg in plan.legs where !leg.ids.isEmpty {
+            for segment in plan.segments where !segment.ids.isEmpty {
                 try connection.run(
                     "INSERT INTO volley_leg (run, first, last, next, is_open, cause) VALUES ($1, $2, $3, $2, false, '')",
-                    [.int(number), .int(leg.ids.lowerBound), .int(leg.ids.upperBound)], within: Self.answerSeconds)
+                    [.int(number), .int(segment.ids.lowerBound), .int(segment.ids.upperBound)], within: Self.answerSeconds)
             }
         }
         guard let known = try Self.find(file.plan.id, connection) else { throw Self.isRemoved(file) }
@@ -117,19 +117,19 @@ extension Store {
                 + "that may have got it.", [.resume(run: file.plan.id)])
     }
 
-    /// Lets members use the run, if all of its blocks are there.
+    /// Lets workers use the run, if all of its blocks are there.
     private func confirm(_ file: RunFile, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
             // Counted by a statement that begins once nobody removes blocks. Of a run that was not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
-            let life = try DatabaseLife.current(connection)
+            let epoch = try DatabaseEpoch.current(connection)
             return try connection.run(
                 """
                 UPDATE volley_run SET is_published = true,
                     published_in = CASE WHEN is_published OR life <> '' THEN published_in ELSE $3 END,
                     witnessed_in = CASE WHEN is_published OR life <> '' THEN witnessed_in ELSE $3 END
                 WHERE number = $1 AND (SELECT count(*) FROM volley_block WHERE run = $1) = $2
-                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(life)], within: Self.answerSeconds)
+                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(epoch)], within: Self.answerSeconds)
         }
         if count != 1 { throw Self.isRemoved(file) }
     }
@@ -148,10 +148,10 @@ extension Store {
     /// - Parameter catalog: where its plan is kept while this process takes part.
     /// - Throws: `Diagnostic`: there is none.
     package func open(_ id: String, in catalog: RunsFolder) throws -> SharedLedger {
-        let lane = lane(answerSeconds: 60)
+        let storeConnection = storeConnection(answerSeconds: 60)
         var found: (number: Int, bare: [UInt8])?
         try StoreError.explaining {
-            try lane.patiently { connection in
+            try storeConnection.retrying { connection in
                 try connection.run("SELECT number, plan FROM volley_run WHERE id = $1 AND is_published", [.text(id)], within: 60) {
                     found = ($0.int(0), Array($0.bytes(1)))
                 }

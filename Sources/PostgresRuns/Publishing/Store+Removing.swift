@@ -7,38 +7,40 @@ extension Store {
     /// Blocks that are removed at a time: no transaction lasts long.
     private static let blocksRemovedTogether = 500
 
-    /// Removes a run. What members recorded of it goes last, at once, so that a run of which the removal was cut off, and that is published again, goes on
+    /// Removes a run. What workers recorded of it goes last, at once, so that a run of which the removal was cut off, and that is published again, goes on
     /// where it was.
     /// - Parameters:
     ///   - evenIfUnfetched: whether it is removed also if nobody can say any more what became of it.
     ///   - catalog: where its file is.
-    ///   - silent: called each second with the machines of members that do not beat, and may be gone.
-    /// - Throws: `Diagnostic`: it is not there, members send it, or its file does not hold all that the store knows; `CancellationError`.
+    ///   - silent: called each second with the machines of workers that do not beat, and may be gone.
+    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store knows; `CancellationError`.
     public func remove(
         _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, silent: ([String]) -> Void = { _ in }
     ) throws {
-        let lane = lane(answerSeconds: Self.answerSeconds)
-        guard let known = try StoreError.explaining({ try lane.patiently { try Self.find(id, $0) } }) else { throw Self.isMissing(id) }
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
+        guard let known = try StoreError.explaining({ try storeConnection.retrying { try Self.find(id, $0) } }) else {
+            throw Self.isMissing(id)
+        }
         if known.isPublished {
             try open(id, in: catalog).requireAbsence(for: "removed", silent: silent)
-            if !evenIfUnfetched { try requireFetched(known, id, in: catalog, lane) }
+            if !evenIfUnfetched { try requireFetched(known, id, in: catalog, storeConnection) }
         }
         try remove(known.number, id)
     }
 
-    /// Removes a run that has no members, whatever became of it.
+    /// Removes a run that has no workers, whatever became of it.
     /// - Parameters:
     ///   - number: the run's in the store.
     ///   - id: the run's, for messages.
     func remove(_ number: Int, _ id: String) throws {
-        let lane = lane(answerSeconds: Self.answerSeconds)
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
         try StoreError.explaining {
-            guard try lane.patiently({ try close(number, $0) }) else { throw Self.isSent(id) }
-            while try lane.patiently({ try removeBlocks(of: number, $0) }) > 0 {
-                if patience.isAsked { throw CancellationError() }
+            guard try storeConnection.retrying({ try close(number, $0) }) else { throw Self.isSent(id) }
+            while try storeConnection.retrying({ try removeBlocks(of: number, $0) }) > 0 {
+                if retryDeadline.isAsked { throw CancellationError() }
             }
-            try lane.patiently { connection in
-                // Journal, legs, leases and members go with it.
+            try storeConnection.retrying { connection in
+                // Journal, segments, leases and workers go with it.
                 try connection.run(
                     "DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(number)], within: Self.answerSeconds)
                 try connection.run("DELETE FROM volley_pace WHERE starts_with(key, $1)", [.text("run \(id) ")], within: Self.answerSeconds)
@@ -55,17 +57,17 @@ extension Store {
         }
     }
 
-    /// Keeps members from joining.
+    /// Keeps workers from joining.
     /// - Returns: false if there are some.
     private func close(_ number: Int, _ connection: PostgresConnection) throws -> Bool {
         try connection.transaction(within: Self.answerSeconds) {
             // Whoever joins holds the row under FOR KEY SHARE.
             try connection.run("SELECT 1 FROM volley_run WHERE number = $1 FOR UPDATE", [.int(number)], within: Self.answerSeconds)
-            var members = 0
+            var workers = 0
             try connection.run(
                 "SELECT count(*) FROM volley_sender WHERE run = $1 AND dead_at IS NULL", [.int(number)], within: Self.answerSeconds
-            ) { members = $0.int(0) }
-            guard members == 0 else { return false }
+            ) { workers = $0.int(0) }
+            guard workers == 0 else { return false }
             try connection.run("UPDATE volley_run SET is_published = false WHERE number = $1", [.int(number)], within: Self.answerSeconds)
             return true
         }
@@ -102,7 +104,7 @@ extension Store {
     // MARK: - What would be lost
 
     /// Makes sure that the run's file holds all that the store knows of it.
-    private func requireFetched(_ known: Known, _ id: String, in catalog: RunsFolder, _ lane: StoreLane) throws {
+    private func requireFetched(_ known: Known, _ id: String, in catalog: RunsFolder, _ storeConnection: StoreConnection) throws {
         let remedy =
             "Fetch it before, with `volley store fetch \(id)`. With --force it is removed all the same, and what is only there is lost."
         guard catalog.holds(id) else {
@@ -113,19 +115,19 @@ extension Store {
             throw Diagnostic("the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
         }
         let marks = Set(try file.fetchMarks())
-        let recorded = try StoreError.explaining { try lane.patiently { try Self.lastEntries(of: known.number, $0) } }
+        let recorded = try StoreError.explaining { try storeConnection.retrying { try Self.lastEntries(of: known.number, $0) } }
         guard marks.isSuperset(of: recorded) else {
             throw Diagnostic("the run's file does not hold all that the store knows of it", file: file.place, remedy: remedy)
         }
     }
 
-    /// The last entry of each member in each of its sequences of numbers.
+    /// The last entry of each worker in each of its sequences of numbers.
     private static func lastEntries(of run: Int, _ connection: PostgresConnection) throws -> Set<FetchMark> {
         var last: Set<FetchMark> = []
         try connection.run(
             "SELECT sender, lane, max(number) FROM volley_journal WHERE run = $1 GROUP BY 1, 2", [.int(run)],
             within: answerSeconds
-        ) { last.insert(FetchMark(sender: $0.int(0), lane: $0.int(1), number: $0.int(2))) }
+        ) { last.insert(FetchMark(sender: $0.int(0), writer: $0.int(1), number: $0.int(2))) }
         return last
     }
 }

@@ -5,13 +5,13 @@ public import Runs
 /// A run in the store.
 public struct StoredRun: Hashable, Sendable {
     /// A process that sends it.
-    public struct Member: Hashable, Sendable {
+    public struct Worker: Hashable, Sendable {
         /// Its number in the store.
         public var number: Int
         /// Its machine and process.
         public var machine: String
         /// Whether it does what is done once for all.
-        public var isConductor: Bool
+        public var isCoordinator: Bool
         /// Whether its beat stood still while it was looked at (`Store.watchedSeconds`): it may be gone.
         public var isSilent: Bool
         var beat: Int64
@@ -21,12 +21,12 @@ public struct StoredRun: Hashable, Sendable {
     public var id: String, campaign: String, app: String
     /// Whether all of its recipients are there. If not, nobody can send it.
     public var isComplete: Bool
-    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no members was cut off: it is stopped, without an end.
+    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no workers was cut off: it is stopped, without an end.
     public var status: RunStatus
     /// Recipients, and how many of them were claimed.
     public var audience: Int, claimed: Int
     /// Those that are there.
-    public var members: [Member]
+    public var workers: [Worker]
     /// What is wrong with the run's row; nil where all of it can be read. The state, the moments and the counts then say nothing.
     public var problem: Diagnostic?
     /// What its recipients and its journal take, without indexes.
@@ -34,31 +34,31 @@ public struct StoredRun: Hashable, Sendable {
 }
 
 extension Store {
-    /// How long members are watched to see who beats; seconds. They beat once a second.
+    /// How long workers are watched to see who beats; seconds. They beat once a second.
     public static let watchedSeconds = 2.5
 
-    /// All runs, in the order in which they were published. Where there are members it takes `watchedSeconds`.
+    /// All runs, in the order in which they were published. Where there are workers it takes `watchedSeconds`.
     /// - Throws: `Diagnostic`; `CancellationError`.
     public func runs() throws -> [StoredRun] {
-        let lane = lane(answerSeconds: Self.answerSeconds)
-        var (runs, members) = try StoreError.explaining { try lane.patiently { (try Self.runs($0), try Self.members($0)) } }
-        if !members.isEmpty {
-            patience.rest(atMost: Self.watchedSeconds)
-            if patience.isAsked { throw CancellationError() }
-            let later = try StoreError.explaining { try lane.patiently { try Self.members($0) } }
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
+        var (runs, workers) = try StoreError.explaining { try storeConnection.retrying { (try Self.runs($0), try Self.workers($0)) } }
+        if !workers.isEmpty {
+            retryDeadline.rest(atMost: Self.watchedSeconds)
+            if retryDeadline.isAsked { throw CancellationError() }
+            let later = try StoreError.explaining { try storeConnection.retrying { try Self.workers($0) } }
             // Who has left meanwhile is no longer there.
-            members = later.mapValues { list in
-                list.map { member in
-                    var member = member
-                    member.isSilent = members.values.joined().contains { $0.number == member.number && $0.beat == member.beat }
-                    return member
+            workers = later.mapValues { list in
+                list.map { worker in
+                    var worker = worker
+                    worker.isSilent = workers.values.joined().contains { $0.number == worker.number && $0.beat == worker.beat }
+                    return worker
                 }
             }
         }
         return runs.map { number, run in
             var run = run
-            run.members = members[number] ?? []
-            if run.status.state == .running, run.members.isEmpty {
+            run.workers = workers[number] ?? []
+            if run.status.state == .running, run.workers.isEmpty {
                 (run.status.state, run.status.cause) = (.stopped, .ledger(.processGone))
             }
             return run
@@ -80,7 +80,7 @@ extension Store {
         ) { cells in
             var run = StoredRun(
                 id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1,
-                status: RunStatus(state: .stopped, cause: nil, startedAt: nil, finishedAt: nil), audience: 0, claimed: 0, members: [],
+                status: RunStatus(state: .stopped, cause: nil, startedAt: nil, finishedAt: nil), audience: 0, claimed: 0, workers: [],
                 bytes: cells.int(11))
             // A run whose row is damaged hides no other.
             do throws(Diagnostic) {
@@ -95,19 +95,19 @@ extension Store {
         return runs
     }
 
-    /// Members that are there, by the numbers of runs.
-    private static func members(_ connection: PostgresConnection) throws -> [Int: [StoredRun.Member]] {
-        var members: [Int: [StoredRun.Member]] = [:]
+    /// Workers that are there, by the numbers of runs.
+    private static func workers(_ connection: PostgresConnection) throws -> [Int: [StoredRun.Worker]] {
+        var workers: [Int: [StoredRun.Worker]] = [:]
         try connection.run(
             """
             SELECT s.run, s.number, s.machine, s.beat, s.number = r.conductor FROM volley_sender s JOIN volley_run r ON r.number = s.run
             WHERE s.dead_at IS NULL ORDER BY s.joined_at, s.number
             """, within: answerSeconds
         ) { cells in
-            let member = StoredRun.Member(
-                number: cells.int(1), machine: cells.text(2), isConductor: cells.int(4) == 1, isSilent: false, beat: Int64(cells.int(3)))
-            members[cells.int(0), default: []].append(member)
+            let worker = StoredRun.Worker(
+                number: cells.int(1), machine: cells.text(2), isCoordinator: cells.int(4) == 1, isSilent: false, beat: Int64(cells.int(3)))
+            workers[cells.int(0), default: []].append(worker)
         }
-        return members
+        return workers
     }
 }

@@ -109,7 +109,7 @@ public enum StoreSchema {
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
             // Not logged: empty after a crash, on a standby that took over and after most backups were brought back. That is when acknowledged commits may
-            // be missing (`RollCall`). A copy of a server that was shut down, and a dump, hold the table as it was: a row counts only on the server, in the
+            // be missing (`RecoveryBarrier`). A copy of a server that was shut down, and a dump, hold the table as it was: a row counts only on the server, in the
             // database and in the form in which it was written.
             """
             CREATE UNLOGGED TABLE volley_life (

@@ -1,11 +1,11 @@
 package import Base
 import Synchronization
 
-/// This `volley schedule` among those of other machines: beats once a second, declares dead whoever is silent for long (`MemberWatch`), and claims times, so that
+/// This `volley schedule` among those of other machines: beats once a second, declares dead whoever is silent for long (`WorkerWatch`), and claims times, so that
 /// each is planned and sent by one of them.
 ///
 /// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of silence others take over what it had not
-/// begun. What the database may have forgotten when it comes up again, each service writes there again, from its own record (`FiringRoll`).
+/// begun. What the database may have forgotten when it comes up again, each service writes there again, from its own record (`FiringBarrier`).
 package final class ScheduleService: Sendable {
     private static let beatMilliseconds = 1000
     /// Between two tries to claim a time; the database was there a moment ago.
@@ -20,10 +20,10 @@ package final class ScheduleService: Sendable {
     private struct State {
         /// Its number in the store; nil before it joined, and after it was declared dead.
         var number: Int?
-        /// The life of the database in which it joined.
-        var life = 0
-        var roll = FiringRoll()
-        var watch = MemberWatch()
+        /// The epoch of the database in which it joined.
+        var epoch = 0
+        var barrier = FiringBarrier()
+        var watch = WorkerWatch()
         var orphans: [SharedFiring] = []
         /// nil while the store answers.
         var trouble: Diagnostic?
@@ -59,10 +59,10 @@ package final class ScheduleService: Sendable {
     package var isInTouch: Bool { state.withLock { $0.number != nil && $0.trouble == nil } }
 
     /// Whether times may be found due: not while the database may have forgotten some of them.
-    package var mayFind: Bool { state.withLock { $0.trouble == nil && $0.roll.mayFind } }
+    package var mayFind: Bool { state.withLock { $0.trouble == nil && $0.barrier.mayFind } }
 
     /// Whether its record has to be written into the store again (`write`): it has joined, or the database came up again.
-    package var hasToWrite: Bool { state.withLock { $0.roll.toWrite != nil } }
+    package var hasToWrite: Bool { state.withLock { $0.barrier.toWrite != nil } }
 
     /// Why the store cannot be asked; nil while it can.
     package var trouble: Diagnostic? { state.withLock { $0.trouble } }
@@ -95,10 +95,10 @@ package final class ScheduleService: Sendable {
     ///   - alongside: what else belongs to it, such as finding out which of them others have by now.
     /// - Throws: `Diagnostic`: the store cannot be asked, and has to be written to later; what `alongside` throws.
     package func write(_ firings: [SharedFiring], alongside: () throws -> Void = {}) throws {
-        guard let standing = state.withLock({ $0.roll.toWrite }) else { return }
+        guard let standing = state.withLock({ $0.barrier.toWrite }) else { return }
         try opened().write(firings, by: standing.service)
         try alongside()
-        state.withLock { $0.roll.wrote(as: standing) }
+        state.withLock { $0.barrier.wrote(as: standing) }
     }
 
     /// Notes that nothing is sent any more for times that were claimed and never begun.
@@ -112,7 +112,7 @@ package final class ScheduleService: Sendable {
         let opened = try address.open(asked: givingUp) { [weak self] trouble in
             guard let self, let trouble else { return }
             state.withLock { state in
-                state.roll.isLost()
+                state.barrier.isLost()
                 state.trouble = trouble
             }
         }
@@ -128,31 +128,31 @@ package final class ScheduleService: Sendable {
             guard let news = try store.beat(ofService: number) else {
                 return state.withLock { state in
                     state.number = nil
-                    state.roll.isLost()
+                    state.barrier.isLost()
                 }
             }
             let silent = state.withLock { state in
                 (state.orphans, state.trouble) = (news.orphans, nil)
-                state.roll.beat(.init(service: number, life: state.life), isQuiet: news.isQuiet)
-                return state.watch.look(at: news.beats, life: Int64(state.life), seconds)
+                state.barrier.beat(.init(service: number, epoch: state.epoch), isQuiet: news.isQuiet)
+                return state.watch.look(at: news.beats, epoch: Int64(state.epoch), seconds)
             }
             try store.declareDead(silent)
         } catch {
             state.withLock { state in
                 state.watch.disconnected()
-                state.roll.isLost()
+                state.barrier.isLost()
                 state.trouble = Diagnostic(explaining: error)
             }
         }
     }
 
-    /// Joins, unless it has in this life of the database: in a new one its number may have been forgotten, and given to another service.
+    /// Joins, unless it has in this epoch of the database: in a new one its number may have been forgotten, and given to another service.
     /// - Returns: its number.
     private func joined(_ store: Store) throws -> Int {
-        let life = try store.databaseLife()
-        if let number = state.withLock({ $0.life == life ? $0.number : nil }) { return number }
+        let epoch = try store.databaseEpoch()
+        if let number = state.withLock({ $0.epoch == epoch ? $0.number : nil }) { return number }
         let number = try store.joinAsService()
-        state.withLock { ($0.number, $0.life) = (number, life) }
+        state.withLock { ($0.number, $0.epoch) = (number, epoch) }
         return number
     }
 }

@@ -95,11 +95,11 @@ extension Store {
 
     private static let firingsOfStatement = 1000
 
-    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringRoll`). Until anybody has
+    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringBarrier`). Until anybody has
     /// looked, that is so.
     private static let isQuiet = """
-        NOT EXISTS (SELECT 1 FROM \(DatabaseLife.present) l
-            WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringRoll.quietSeconds)) s')
+        NOT EXISTS (SELECT 1 FROM \(DatabaseEpoch.present) l
+            WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringBarrier.quietSeconds)) s')
         """
 
     private static func isQuiet(_ connection: PostgresConnection) throws -> Bool {
@@ -110,7 +110,7 @@ extension Store {
 
     private static func refuseWhileQuiet(_ connection: PostgresConnection) throws {
         // From the first look on it is counted.
-        _ = try DatabaseLife.current(connection)
+        _ = try DatabaseEpoch.current(connection)
         guard try isQuiet(connection) else { return }
         throw StoreRefusal.quiet
     }
@@ -188,12 +188,14 @@ extension Store {
         var beats: [String: Int64] = [:]
         /// Times that dead services had claimed and not begun.
         var orphans: [SharedFiring] = []
-        /// Whether the database came up only just now (`FiringRoll`).
+        /// Whether the database came up only just now (`FiringBarrier`).
         var isQuiet = true
     }
 
-    /// The life of the database; begins one if there is none.
-    func databaseLife() throws -> Int { try StoreError.explaining { try looking.once(isRepeated: true) { try DatabaseLife.current($0) } } }
+    /// The epoch of the database; begins one if there is none.
+    func databaseEpoch() throws -> Int {
+        try StoreError.explaining { try looking.once(isRepeated: true) { try DatabaseEpoch.current($0) } }
+    }
 
     /// - Returns: nil if the service was declared dead.
     func beat(ofService me: Int) throws -> ServiceNews? {
@@ -221,13 +223,13 @@ extension Store {
     }
 
     /// Declares services dead whose beats still stand where they stood.
-    func declareDead(_ silences: [MemberWatch.Silence]) throws {
+    func declareDead(_ silences: [WorkerWatch.Silence]) throws {
         try StoreError.explaining {
             try looking.once { connection in
                 for silence in silences {
                     try connection.run(
                         "UPDATE volley_service SET dead_at = clock_timestamp() WHERE number = $1 AND beat = $2 AND dead_at IS NULL",
-                        [.int(Int(silence.member) ?? 0), .int(Int(silence.beat))], within: Self.firingSeconds)
+                        [.int(Int(silence.worker) ?? 0), .int(Int(silence.beat))], within: Self.firingSeconds)
                 }
             }
         }

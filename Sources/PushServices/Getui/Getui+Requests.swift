@@ -210,8 +210,8 @@ enum GetuiList {
             path: "/v2/\(options.topic)/push/list/message",
             body: { payload, now, bytes in message.appendMessage(payload, now: now, to: &bytes) },
             usableSeconds: { now in
-                let life = expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? GetuiMessage.usualSeconds
-                return max(shortestSeconds, Double(life) * 0.9)
+                let lifetime = expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? GetuiMessage.usualSeconds
+                return max(shortestSeconds, Double(lifetime) * 0.9)
             },
             read: { body in body["code"] == .integer(0) ? body["data"]?["taskid"]?.stringValue : nil })
     }

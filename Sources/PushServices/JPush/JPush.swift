@@ -76,7 +76,7 @@ public struct JPush: PushService {
     /// and gets the answer of the first.
     public let repeatProtection = RepeatProtection.fetched(
         FetchedNames(
-            noun: "cid", mostAtATime: 10, lifeSeconds: 86_400, path: { "/v3/push/cid?count=\($0)&type=push" },
+            noun: "cid", mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/v3/push/cid?count=\($0)&type=push" },
             read: { body in
                 guard case .array(let cids)? = body["cidlist"] else { return nil }
                 return cids.compactMap(\.stringValue)

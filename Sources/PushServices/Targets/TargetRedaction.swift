@@ -124,10 +124,10 @@ extension TargetForm {
 
     /// Whether enough bytes cannot be a target's, in either case, to show that the text is a name rather than a target with a slip.
     private func isForeign(_ text: some Sequence<UInt8>) -> Bool {
-        let mostSlips = 2
+        let mostTypos = 2
         return text.count { byte in
             let isLetter = ASCIISet.lettersAndDigits.contains(byte) && byte > UInt8(ascii: "9")
             return !isCharacter(byte) && !(isLetter && isCharacter(byte ^ 0x20))
-        } > mostSlips
+        } > mostTypos
     }
 }

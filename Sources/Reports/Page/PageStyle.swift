@@ -36,7 +36,7 @@ public enum PageStyle {
     public static let sheet: HTML = "\(colours)\(layout)\(parts)"
 
     private static let parts = HTML([
-        EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style, Fold.style,
+        EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style, FoldedSection.style,
     ])
 
     private static let colours: HTML = """

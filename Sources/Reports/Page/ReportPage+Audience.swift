@@ -28,7 +28,7 @@ extension ReportPage {
             <section class="panel"><h2>From the export to the devices</h2>
             <p class="note">Each step keeps a part of the one before. Shares are of the export’s rows.</p>
             \(funnel.html)
-            \(Fold("What selected them", selectedBy).html)
+            \(FoldedSection("What selected them", selectedBy).html)
             </section>
             """
     }

@@ -7,9 +7,9 @@ extension ReportPage {
     var details: HTML {
         """
         <section class="panel folds"><h2>For operators</h2>
-        \(Fold("How fast it went", speed).html)
-        \(Fold("How often \(noun)s were \(report.service.choosesDevices ? "made" : "sent to")", attempts).html)
-        \(Fold("About this run", Self.facts(facts)).html)
+        \(FoldedSection("How fast it went", speed).html)
+        \(FoldedSection("How often \(noun)s were \(report.service.choosesDevices ? "made" : "sent to")", attempts).html)
+        \(FoldedSection("About this run", Self.facts(facts)).html)
         </section>
         """
     }

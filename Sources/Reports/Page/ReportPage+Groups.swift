@@ -33,7 +33,7 @@ extension ReportPage {
             <p class="note">What these groups did later (visits, purchases) shows which text works better, or if the campaign does. \(report.takers) \(report.services.count > 1 ? "accept" : "accepts") a dull text as \
             readily as a good one. The CSV report lists the devices of each variant, so you can compare them elsewhere.</p>
             <div class="groups">\(boxes)</div>
-            \(Fold("Every outcome of each variant", table).html)
+            \(FoldedSection("Every outcome of each variant", table).html)
             </section>
             """
     }
@@ -76,8 +76,8 @@ extension ReportPage {
             <section class="panel"><h2>Languages</h2>
             <p class="note">By the language that the export gives for the device, not the language of the text it got. \(how)</p>
             \(BarList(Array(items)).html)\(more)
-            \(Fold("Every outcome of each language", groupTable("Language", path: "languages", languages)).html)
-            \(Fold("Every language of every variant", cross).html)
+            \(FoldedSection("Every outcome of each language", groupTable("Language", path: "languages", languages)).html)
+            \(FoldedSection("Every language of every variant", cross).html)
             </section>
             """
     }

@@ -6,7 +6,7 @@ import Runs
 extension ReportPage {
     var losses: HTML {
         let losses = allLosses
-        let folded = Fold("Every outcome and what it means", outcomeTable).html
+        let folded = FoldedSection("Every outcome and what it means", outcomeTable).html
         let others = reasonFolds
         guard hasOutcomes, report.plan.audience > 0 else {
             let reasons = HTML(joined: report.reasons.map { hidden("reasons/\($0.name)", number: $0.recipients) })
@@ -146,13 +146,13 @@ extension ReportPage {
     /// All reasons, separately for each service, as the same word may mean two things.
     private var reasonFolds: HTML {
         guard !report.services.isEmpty else {
-            return Fold(
+            return FoldedSection(
                 "All reasons, as \(report.service.displayName) and Volley name them",
                 reasonList(report.reasons, of: report.service, below: "")
             ).html
         }
         let folds: [HTML] = report.services.map { service in
-            Fold(
+            FoldedSection(
                 "All reasons of \(service.displayName), as it and Volley name them",
                 reasonList(service.reasons, of: service.service, below: "services/\(service.name)/")
             ).html

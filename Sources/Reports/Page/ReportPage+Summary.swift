@@ -198,7 +198,7 @@ extension ReportPage {
             ? [matrix(texts)] : services.map { name in "<h3>\(name)</h3>\(matrix(texts.filter { $0.service == name }))" }
         return """
             <section class="panel folds"><h2>What it said</h2>
-            \(Fold("All \(texts.count) texts, by \(services.count == 1 ? "" : "service, ")language and variant", HTML(matrices)).html)</section>
+            \(FoldedSection("All \(texts.count) texts, by \(services.count == 1 ? "" : "service, ")language and variant", HTML(matrices)).html)</section>
             """
     }
 }

@@ -218,7 +218,7 @@ extension ReportPage {
                 "<p class=\"note trouble\" dir=\"auto\">\(part.displayName): \(Prose.html($0.sentence(for: report.face)))</p>"
             }
         }
-        let folds: [HTML] = services.map { Fold("More about \($0.displayName)", details(of: $0)).html }
+        let folds: [HTML] = services.map { FoldedSection("More about \($0.displayName)", details(of: $0)).html }
         let columns = ["Service", "devices"] + Outcome.allCases.map { report.guide.title($0) } + ["pushes sent"]
         return """
             <section class="panel" id="services"><h2>Services</h2>
@@ -278,7 +278,7 @@ extension ReportPage {
             <section class="panel short">
             <h2>Over time</h2>
             \(chart(timeline, length: length))
-            \(Fold("The same as a table", table).html)
+            \(FoldedSection("The same as a table", table).html)
             </section>
             """
     }

@@ -22,7 +22,7 @@ extension OrderState {
     public var sentence: String { sentence(for: .terminal) }
 
     /// The same in the words of a face.
-    public func sentence(for face: Face) -> String {
+    public func sentence(for face: TextMedium) -> String {
         switch self {
         case .waiting: "waiting for \(face.sender)"
         case .taken: "being done"
@@ -36,7 +36,7 @@ extension OrderState {
 
 extension OrderResult {
     /// Its result.
-    func sentence(for face: Face) -> String {
+    func sentence(for face: TextMedium) -> String {
         let run = run.map { " (\($0))" } ?? ""
         return switch end {
         case nil: "done\(run)"

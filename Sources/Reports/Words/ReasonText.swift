@@ -7,7 +7,7 @@ public enum ReasonText {
     /// - Parameters:
     ///   - service: the service that gave it.
     ///   - face: the readers.
-    public static func explanation(of reason: String, by service: any PushService, for face: Face = .terminal) -> String? {
+    public static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String? {
         OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }
 
@@ -21,7 +21,7 @@ public enum ReasonText {
 
 extension OwnReason {
     /// What it means and what to do.
-    fileprivate func explanation(for face: Face) -> String {
+    fileprivate func explanation(for face: TextMedium) -> String {
         let anyway = face == .console ? "The people who run Volley can send anyway." : "`volley retry RUN --outcome unsent` sends anyway."
         return switch self {
         case .connectionLost:

@@ -59,10 +59,10 @@ extension Remedy.Task {
 
 extension Diagnostic {
     /// The problem, without its final full stop, in the words of a face.
-    public func message(for face: Face) -> String { face == .console ? plainMessage ?? message : message }
+    public func message(for face: TextMedium) -> String { face == .console ? plainMessage ?? message : message }
 
     /// What to do next, whole sentences, in the words of a face; nil if the message says it.
-    public func remedy(for face: Face) -> String? {
+    public func remedy(for face: TextMedium) -> String? {
         face == .terminal || remedies.isEmpty ? remedy : remedies.map(\.sentence).joined(separator: " ")
     }
 

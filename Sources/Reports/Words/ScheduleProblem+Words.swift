@@ -11,7 +11,7 @@ extension ScheduleProblem {
     }
 
     /// The same in the words of a face.
-    public func sentence(for face: Face) -> String {
+    public func sentence(for face: TextMedium) -> String {
         switch self {
         case .noticedLate(let seconds): "it was noticed \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .brokenTooLong(let seconds):

@@ -8,13 +8,13 @@ extension StopCause {
     public var sentence: String { sentence(for: .terminal) }
 
     /// The same in the words of a face.
-    public func sentence(for face: Face) -> String { sentence(for: face, PushServices.named) }
+    public func sentence(for face: TextMedium) -> String { sentence(for: face, PushServices.named) }
 
     /// What happened and what to check, in the words of a service.
     /// - Parameters:
     ///   - face: the readers.
     ///   - service: the service with a name; nil for one that this Volley no longer supports.
-    func sentence(for face: Face = .terminal, _ service: (String) -> (any PushService)?) -> String {
+    func sentence(for face: TextMedium = .terminal, _ service: (String) -> (any PushService)?) -> String {
         func words(_ name: String) -> ServiceWords { ServiceWords(name, service(name)) }
         return switch self {
         case .service(let name, let stop): ServiceStopWords(service: words(name), face: face).sentence(stop)
@@ -33,7 +33,7 @@ extension StopCause {
 
     /// Each service's sentence, and which services were not affected. If only the end showed that the settings are
     /// wrong, everything was sent, and nothing is left.
-    private static func sentence(_ partial: PartialStop, for face: Face, _ service: (String) -> (any PushService)?) -> String {
+    private static func sentence(_ partial: PartialStop, for face: TextMedium, _ service: (String) -> (any PushService)?) -> String {
         func name(_ name: String) -> String { service(name)?.displayName ?? name }
         let stops = partial.stopped.map { stop in
             let sentence = stop.cause.sentence(for: face, service)
@@ -58,7 +58,7 @@ extension StopCause {
         return service(name)?.blamesMessage(status: status, reason: reason) ?? false
     }
 
-    private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {
+    private static func sentence(_ passed: ExceededLimit, _ service: ServiceWords) -> String {
         "\(TextFormat.percent(Double(passed.count) / Double(passed.answers))) of the answers so far were \(passed.outcome) "
             + "(\(TextFormat.count(passed.count)) of \(TextFormat.count(passed.answers))), and delivery.stop_when in the campaign allows "
             + "\(passed.limit)" + (passed.lastReason.isEmpty ? "" : ". The last reason was \(passed.lastReason)")
@@ -121,7 +121,7 @@ private struct ServiceWords {
 
 private struct ServiceStopWords {
     let service: ServiceWords
-    let face: Face
+    let face: TextMedium
 
     func sentence(_ stop: ServiceStop) -> String {
         switch stop {
@@ -351,7 +351,7 @@ extension RunStatus {
     public var because: String? { because(for: .terminal) }
 
     /// The same in the words of a face.
-    func because(for face: Face) -> String? {
+    func because(for face: TextMedium) -> String? {
         if isSenderHidden { return "whether a process is still sending it is not known: you may not read its lock file" }
         guard let sentence = cause?.sentence(for: face) else { return nil }
         return state == .cancelled && cause?.isForgetting == true ? "A person cancelled it. Besides: \(sentence)" : sentence

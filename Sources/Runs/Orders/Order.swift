@@ -51,7 +51,7 @@ public struct Order: Hashable, Sendable {
     /// An order that is asked for now.
     public init(nonce: String, kind: Kind, by: String, at moment: OrderMoment = .now()) {
         self.init(
-            nonce: nonce, kind: kind, by: by, askedAt: moment.time, lapsesAt: moment.time.adding(seconds: kind.patienceSeconds),
+            nonce: nonce, kind: kind, by: by, askedAt: moment.time, lapsesAt: moment.time.adding(seconds: kind.timeoutSeconds),
             uptime: moment.uptime)
     }
 
@@ -83,7 +83,7 @@ public struct Order: Hashable, Sendable {
 extension Order.Kind {
     /// How long an order may wait for its beginning: ten minutes, so that what was asked for while no sender was there does not go out at night. What only
     /// holds up a run, an hour.
-    public var patienceSeconds: Double { overtakes ? 3600 : 600 }
+    public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 
     /// Whether it is done before all others of its run: whoever holds up a run cannot wait.
     public var overtakes: Bool {

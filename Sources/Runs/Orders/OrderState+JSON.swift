@@ -13,11 +13,11 @@ extension OrderState {
     }
 
     /// The state of this name with these values; nil for anything else.
-    public init?(name: String, values: JSONValue, life: String) {
+    public init?(name: String, values: JSONValue, epoch: String) {
         let state: OrderState? =
             switch name {
             case "waiting": .waiting
-            case "taken": .taken(life: life)
+            case "taken": .taken(epoch: epoch)
             case "done": OrderResult(json: values).map { .done($0) }
             case "refused": OrderRefusal(json: values).map { .refused($0) }
             case "lapsed": .lapsed

@@ -4,8 +4,8 @@ public import Base
 public enum OrderState: Hashable, Sendable {
     /// No sender has taken it.
     case waiting
-    /// A sender does it, or died while it did. `life` is a random name of that process.
-    case taken(life: String)
+    /// A sender does it, or died while it did. `epoch` is a random name of that process.
+    case taken(epoch: String)
     case done(OrderResult)
     /// It was not done, and never will be.
     case refused(OrderRefusal)

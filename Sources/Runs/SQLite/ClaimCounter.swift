@@ -21,17 +21,17 @@ public final class ClaimCounter: Sendable {
     private let run: String
     private let history: SendingHistory
     private let path: String
-    private let life: String
+    private let epoch: String
     private let descriptor: Mutex<Int32>
     private let recordedAt = Mutex(ContinuousClock.now)
 
-    /// Creates the file on the disk, in place of the file of an earlier life.
+    /// Creates the file on the disk, in place of the file of an earlier epoch.
     /// - Throws: `Diagnostic`: it cannot be written.
-    public init(_ run: RunFile, life: String, claimed: Int) throws {
+    public init(_ run: RunFile, epoch: String, claimed: Int) throws {
         self.run = run.plan.id
         history = run.catalog.history
         path = Self.file(of: run.path)
-        self.life = life
+        self.epoch = epoch
         unlink(path)
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(path, code: errno) }
@@ -49,7 +49,7 @@ public final class ClaimCounter: Sendable {
     public func note(_ claimed: Int) throws {
         let code: Int32 = descriptor.withLock { descriptor in
             guard descriptor >= 0 else { return EBADF }
-            let text = Self.text(life, claimed: claimed)
+            let text = Self.text(epoch, claimed: claimed)
             // So few bytes of a file are written whole or not at all.
             let count = pwrite(descriptor, text, text.count, 0)
             return count == text.count ? 0 : count < 0 ? errno : EIO
@@ -61,7 +61,7 @@ public final class ClaimCounter: Sendable {
             last = now
             return true
         }
-        if isDue { history.note(claimed: claimed, of: run, in: life) }
+        if isDue { history.note(claimed: claimed, of: run, in: epoch) }
     }
 
     func close() {
@@ -71,15 +71,15 @@ public final class ClaimCounter: Sendable {
         }
     }
 
-    private static func text(_ life: String, claimed: Int) -> [UInt8] {
-        Array("\(life) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
+    private static func text(_ epoch: String, claimed: Int) -> [UInt8] {
+        Array("\(epoch) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
     }
 
-    /// How many claims of a run were made so far, in a life of it; nil when the file is missing, of another life, or cannot be read.
-    static func claimed(_ run: String, life: String) -> Int? {
+    /// How many claims of a run were made so far, in an epoch of it; nil when the file is missing, of another epoch, or cannot be read.
+    static func claimed(_ run: String, epoch: String) -> Int? {
         guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 2, words[0] == life else { return nil }
+        guard words.count == 2, words[0] == epoch else { return nil }
         return Int(words[1])
     }
 

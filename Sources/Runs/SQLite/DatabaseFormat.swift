@@ -31,7 +31,7 @@ struct DatabaseFormat {
     func checkHeader(_ db: Database, path: String) throws -> Bool {
         let identity = try db.pragma("application_id")
         if identity != applicationID {
-            guard identity == 0, try db.isBlank() else { throw stranger(path) }
+            guard identity == 0, try db.isBlank() else { throw unclaimed(path) }
             return false
         }
         let found = try db.pragma("user_version")
@@ -47,10 +47,10 @@ struct DatabaseFormat {
     /// Looks at the header of a file that is about to be opened for writing, which may change it at once (WAL mode, pages): one that is refused stays as it
     /// is, to the byte. An empty file passes.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
-    func checkUntouched(_ path: String, patienceSeconds: Double) throws {
+    func checkUntouched(_ path: String, timeoutSeconds: Double) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(patienceSeconds)
+        configuration.busyMode = .timeout(timeoutSeconds)
         try InterruptedChange.takingBack(path) {
             let database = try DatabaseQueue(path: path, configuration: configuration)
             _ = try database.read { try checkHeader($0, path: path) }
@@ -62,7 +62,7 @@ struct DatabaseFormat {
         Diagnostic("\(name) is damaged: \(what)", file: path, remedy: remedy)
     }
 
-    func stranger(_ path: String) -> Diagnostic {
+    func unclaimed(_ path: String) -> Diagnostic {
         Diagnostic(
             "this is not \(name.replacing("the ", with: "a ", maxReplacements: 1)), but is in its place", file: path,
             remedy: strangerRemedy ?? remedy)
@@ -72,7 +72,7 @@ struct DatabaseFormat {
     func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
-            case .SQLITE_NOTADB: throw stranger(path)
+            case .SQLITE_NOTADB: throw unclaimed(path)
             case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
             case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
             case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")

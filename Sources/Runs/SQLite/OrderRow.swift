@@ -84,7 +84,7 @@ enum OrderRow {
             digest: try text(7), reason: try text(8), mostDevices: try row.optional(19, row.audience))
         guard let kind = kind(try row.string(2), parts) else { throw row.mismatch(2, "an order that its other columns fit") }
         let values = try row.unlessBlank(17, row.json) ?? .null
-        guard let state = OrderState(name: try row.string(16), values: values, life: try row.string(14)) else {
+        guard let state = OrderState(name: try row.string(16), values: values, epoch: try row.string(14)) else {
             throw row.mismatch(16, "a state that its other columns fit")
         }
         let made = try made(row, from: 15)

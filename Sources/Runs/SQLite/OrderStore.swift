@@ -16,7 +16,7 @@ public final class OrderStore: Sendable {
         applicationID: applicationID, version: version, name: "the record of orders",
         remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
     /// How long a call waits for another process.
-    private static let patienceSeconds = 5.0
+    private static let timeoutSeconds = 5.0
     /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
     static let longestNonce = 200, longestName = 400, longestText = 10_000
 
@@ -42,10 +42,10 @@ public final class OrderStore: Sendable {
     /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the file leaves one file anyway.
     private static func connect(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(patienceSeconds)
+        configuration.busyMode = .timeout(timeoutSeconds)
         configuration.maximumReaderCount = 1
         let pool = try SuppressionFile.inTurn(path) {
-            try format.checkUntouched(path, patienceSeconds: patienceSeconds)
+            try format.checkUntouched(path, timeoutSeconds: timeoutSeconds)
             return try DatabasePool(path: path, configuration: configuration)
         }
         try pool.writeWithoutTransaction { db in
@@ -122,36 +122,36 @@ public final class OrderStore: Sendable {
 
     /// Lets a sender have an order: from then on no other sender can take it. Must return before anything is done.
     /// - Parameters:
-    ///   - life: a random name of the process.
-    ///   - former: the life of a process that took it and is gone; nil for an order that waits.
+    ///   - epoch: a random name of the process.
+    ///   - former: the epoch of a process that took it and is gone; nil for an order that waits.
     /// - Returns: false when its state is another one by now.
-    public func take(_ nonce: String, life: String, from former: String? = nil, at now: Timestamp) throws -> Bool {
+    public func take(_ nonce: String, epoch: String, from former: String? = nil, at now: Timestamp) throws -> Bool {
         try change(
             "UPDATE placed SET state = 'taken', life = ?, changed_at = ? WHERE nonce = ? AND state = ? AND life = ?",
-            [life, now.epochMilliseconds, nonce, former == nil ? "waiting" : "taken", former ?? ""])
+            [epoch, now.epochMilliseconds, nonce, former == nil ? "waiting" : "taken", former ?? ""])
     }
 
     /// Records which run an order makes. Must return before the run is made.
     /// - Returns: false when the order is no longer this process's.
-    public func note(made run: String, by nonce: String, life: String) throws -> Bool {
-        try change("UPDATE placed SET made = ? WHERE nonce = ? AND state = 'taken' AND life = ?", [run, nonce, life])
+    public func note(made run: String, by nonce: String, epoch: String) throws -> Bool {
+        try change("UPDATE placed SET made = ? WHERE nonce = ? AND state = 'taken' AND life = ?", [run, nonce, epoch])
     }
 
     /// Ends an order that this process has, or that waits.
     /// - Parameter state: one that has ended.
     /// - Returns: false when the order ended before, or is another process's by now. What its own process knows replaces what another found of it.
-    public func end(_ nonce: String, as state: OrderState, life: String, at now: Timestamp) throws -> Bool {
+    public func end(_ nonce: String, as state: OrderState, epoch: String, at now: Timestamp) throws -> Bool {
         precondition(state.hasEnded, "an order ends in a state that has ended")
         let values = state.values
         return try change(
             """
             UPDATE placed SET state = ?, details = ?, changed_at = ?
             WHERE nonce = ? AND (state = 'waiting' OR state IN ('taken', 'left') AND life = ?)
-            """, [state.name, values == .null ? "" : values.text, now.epochMilliseconds, nonce, life])
+            """, [state.name, values == .null ? "" : values.text, now.epochMilliseconds, nonce, epoch])
     }
 
     /// Takes over an order whose process is gone, to end it with what is known of it.
-    /// - Parameter former: the life of that process.
+    /// - Parameter former: the epoch of that process.
     /// - Returns: false when its state is another one by now.
     public func leave(_ nonce: String, of former: String, as state: OrderState, at now: Timestamp) throws -> Bool {
         precondition(state.hasEnded, "an order ends in a state that has ended")
@@ -213,7 +213,7 @@ public final class OrderStore: Sendable {
             try InterruptedChange.takingBack(path) {
                 var configuration = Configuration()
                 configuration.readonly = true
-                configuration.busyMode = .timeout(patienceSeconds)
+                configuration.busyMode = .timeout(timeoutSeconds)
                 let database = try DatabaseQueue(path: path, configuration: configuration)
                 defer { try? database.close() }
                 return try database.read { db in

@@ -46,10 +46,10 @@ final class ParallelReaders: Sendable {
     /// Reads ranges at the same time, with a connection for each.
     /// - Returns: the parts in the order of the ranges.
     func read<Part: Sendable>(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Database, Range<Int>) throws -> Part) throws -> [Part] {
-        let team = RangeTeam("read parts") { [connections] range, thread in
+        let rangeThreads = RangeThreads("read parts") { [connections] range, thread in
             Result { try connections[thread].unsafeRead { try work($0, range) } }
         }
-        return try team.run(ranges)
+        return try rangeThreads.run(ranges)
     }
 
     /// A number that changes when another connection, in any process, commits something.

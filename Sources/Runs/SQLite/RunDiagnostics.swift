@@ -16,7 +16,7 @@ enum RunDiagnostics {
         switch error.resultCode {
         case .SQLITE_FULL: return diskFull(path, activity)
         case .SQLITE_IOERR:
-            if let shortage = Shortage(at: path) { return missing(shortage, path, activity) }
+            if let shortage = MissingResource(at: path) { return missing(shortage, path, activity) }
             if isAtSizeLimit(path) { return tooLarge(path, activity) }
             return Diagnostic(
                 "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
@@ -28,9 +28,9 @@ enum RunDiagnostics {
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
                 remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
-        case .SQLITE_CANTOPEN where Shortage(at: path) == .currentFolder: return missing(.currentFolder, path, activity)
+        case .SQLITE_CANTOPEN where MissingResource(at: path) == .currentFolder: return missing(.currentFolder, path, activity)
         case .SQLITE_CANTOPEN where activity == .reading && DatabaseFile.kind(path) == .missing: return missing(path)
-        case .SQLITE_CANTOPEN where Shortage(at: path) == .files: return missing(.files, path, activity)
+        case .SQLITE_CANTOPEN where MissingResource(at: path) == .files: return missing(.files, path, activity)
         case .SQLITE_CANTOPEN where DatabaseFile.kind(path) == .missing: return missing(path)
         case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
             return Diagnostic(
@@ -55,10 +55,10 @@ enum RunDiagnostics {
     }
 
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
-        missing(Shortage(at: path) ?? .space, path, activity)
+        missing(MissingResource(at: path) ?? .space, path, activity)
     }
 
-    private static func missing(_ shortage: Shortage, _ path: String, _ activity: Activity) -> Diagnostic {
+    private static func missing(_ shortage: MissingResource, _ path: String, _ activity: Activity) -> Diagnostic {
         let place = shortage == .currentFolder ? "" : " under \(folder(of: path))"
         return Diagnostic("\(shortage.words)\(place)", remedy: advice(shortage.remedy, activity))
     }
@@ -145,7 +145,7 @@ enum RunDiagnostics {
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(
-            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.versionWithLegs))", file: path,
+            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.versionWithSegments))", file: path,
             remedy: "Use the newer Volley for this run.")
     }
 

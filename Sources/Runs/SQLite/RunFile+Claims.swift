@@ -92,11 +92,11 @@ extension RunFile {
 /// Claiming.
 extension RunFile {
     /// The next recipients of a segment that are not claimed. Only the process that may send the run claims, so claims are read once.
-    public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+    public func lease(atMost limit: Int, of segment: Range<Int>) throws -> Range<Int>? {
         try leased.withLock { leased in
             let claims = try leased ?? read(claims)
             leased = claims
-            return claims.next(atMost: limit, of: leg.clamped(to: 0..<plan.audience))
+            return claims.next(atMost: limit, of: segment.clamped(to: 0..<plan.audience))
         }
     }
 
@@ -148,7 +148,7 @@ extension RunFile {
             deferred.append(id)
         }
         guard let first = deferred.first, let last = deferred.last else { return }
-        var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+        var board = try OutcomeWriteCache(db, self, ids: first..<last + 1)
         for id in deferred { try board.clear(id) }
         try board.store()
     }
@@ -180,7 +180,7 @@ extension RunFile {
 
     func record(_ parts: [[Settlement]], ids: Range<Int>, _ db: Database) throws {
         var claimed = ClaimedIDs(try claims(db, around: ids))
-        var board = try OutcomeBoard(db, self, ids: ids)
+        var board = try OutcomeWriteCache(db, self, ids: ids)
         var reasons = try OutcomeReasons(db)
         for part in parts {
             for settled in part {
@@ -249,7 +249,7 @@ extension RunFile {
         guard let first = ids.first, let last = ids.last else { return [:] }
         var attempts: [Int: Int] = [:]
         var doubted: [Int] = []
-        var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+        var board = try OutcomeWriteCache(db, self, ids: first..<last + 1)
         for id in ids {
             let slot = try board.slot(of: id)
             guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown: resendsUnknown) else { continue }
@@ -301,7 +301,7 @@ extension RunFile {
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp, _ db: Database) throws -> Int {
         let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
         if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
-        var board = try OutcomeBoard(db, self, ids: ids)
+        var board = try OutcomeWriteCache(db, self, ids: ids)
         var reasons = try OutcomeReasons(db)
         let number = try reasons.number(of: reason.rawValue)
         var count = 0

@@ -55,12 +55,12 @@ extension RunFile {
     }
 
     /// Counts every outcome, and with groups every recipient.
-    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: RunTally, groups: GroupTally) {
+    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: ServiceOutcomeCounter, groups: GroupOutcomeCounter) {
         if prunedAt != nil { throw RunDiagnostics.damaged(path, what: "its figures cannot be read, and its recipients were pruned") }
         let claims = try claims(view.db)
-        let empty = RunTally(plan, claims)
+        let empty = ServiceOutcomeCounter(plan, claims)
         let parts = try view.read { [self] db, ids in
-            var (figures, groups) = (empty, GroupTally())
+            var (figures, groups) = (empty, GroupOutcomeCounter())
             try forEachOutcome(db, in: ids) { figures.add($0, $1, $2) }
             if withGroups { try groups.count(db, self, ids: ids, claims) }
             return (figures: figures, groups: groups)
@@ -74,7 +74,7 @@ extension RunFile {
     }
 
     /// The figures of a tally of the whole run.
-    func figures(of tally: RunTally, _ db: Database) throws -> RunFigures {
+    func figures(of tally: ServiceOutcomeCounter, _ db: Database) throws -> RunFigures {
         let reasons = try OutcomeReasons.all(db)
         return try tally.figures { number in
             guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, what: "a reason is missing") }
@@ -116,13 +116,13 @@ extension RunFile {
     public func evidence(ofService service: Int) throws -> RunEvidence {
         try RunEvidence(
             figures().tokenEvidence(ofService: service, in: plan), retried: tokenEvidenceOfRetried(ofService: service),
-            before: evidenceBeforeLives(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
+            before: evidenceBeforeEpochs(ofService: service), atRests: read { try evidence($0, in: Self.restTable, of: service) })
     }
 
     /// What a service answered before the present epoch, with the receipts of its answers.
     public func answers(ofService service: Int) throws -> ServiceAnswers {
         ServiceAnswers(
-            ofRetried: tokenEvidenceOfRetried(ofService: service), beforeEpochs: try evidenceBeforeLives(ofService: service),
+            ofRetried: tokenEvidenceOfRetried(ofService: service), beforeEpochs: try evidenceBeforeEpochs(ofService: service),
             receipts: try receipts(ofService: service))
     }
 
@@ -138,11 +138,11 @@ extension RunFile {
         }
     }
 
-    private static let lifeTable = "life_answers", restTable = "rest_answers"
+    private static let epochTable = "life_answers", restTable = "rest_answers"
 
-    /// What a service had answered as each life but the first began, in order.
-    public func evidenceBeforeLives(ofService service: Int) throws -> [TokenEvidence] {
-        try read { try evidence($0, in: Self.lifeTable, of: service) }
+    /// What a service had answered as each epoch but the first began, in order.
+    public func evidenceBeforeEpochs(ofService service: Int) throws -> [TokenEvidence] {
+        try read { try evidence($0, in: Self.epochTable, of: service) }
     }
 
     /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of every version.
@@ -160,10 +160,10 @@ extension RunFile {
         }
     }
 
-    /// Notes what was answered in the lives before the one that begins now; nothing when there were no answers.
-    func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.lifeTable, least: 1) }
+    /// Notes what was answered in the epochs before the one that begins now; nothing when there were no answers.
+    func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.epochTable, least: 1) }
 
-    /// Answers that a part of a life between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
+    /// Answers that a part of an epoch between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
     private static let leastAnswersOfPart = 20
 
     /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.

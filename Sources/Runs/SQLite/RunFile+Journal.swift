@@ -18,7 +18,7 @@ extension RunFile {
         case .callsNamed(let calls): try name(calls)
         case .callsForgotten(let numbers): try forgetCalls(numbers)
         case .receipts(let receipts, let service): try note(receipts: receipts, ofService: service)
-        case .epochBegan(let epoch, let at, let expected): try begin(life: epoch, at: at, from: expected)
+        case .epochBegan(let epoch, let at, let expected): try begin(epoch: epoch, at: at, from: expected)
         case .rested: try noteEvidenceAtRest()
         case .lost(let at): return EntryYield(count: try recordLost(at: at))
         case .segment(let segment, let state): try setState(state, of: segment)
@@ -27,7 +27,7 @@ extension RunFile {
         case .ordered(let order, let at): try give(order, at: at)
         case .epochNoted(let epoch, let at): return EntryYield(beginning: try note(epoch, at: at))
         case .epochConfirmed(let givenUp): return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
-        case .epochEnded: try endLife()
+        case .epochEnded: try endEpoch()
         case .claimsNoted(let made): try note(claimed: made)
         }
         return EntryYield()
@@ -58,10 +58,10 @@ extension RunFile {
     public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
 
     /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
-    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
+    func status(_ lock: @autoclosure () -> SendingLock.Observation) throws -> RunStatus {
         try read { db in
             guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            status.epoch = try Self.lastLife(db) ?? ""
+            status.epoch = try Self.lastEpoch(db) ?? ""
             status.segments = try Self.segmentStates(db)
             let isRunning = status.state == .running
             switch lock() {
@@ -143,32 +143,32 @@ extension RunFile {
     }
 
     /// What holds segments, or stopped them, by their first ids.
-    static func segmentStates(_ db: Database) throws -> [Int: LegState] {
+    static func segmentStates(_ db: Database) throws -> [Int: SegmentState] {
         guard try db.tableExists("leg_state") else { return [:] }
         let states = try db.all("SELECT first_id, held_until, cause FROM leg_state") { row in
-            (try row.int(0), LegState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
+            (try row.int(0), SegmentState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
         }
         return Dictionary(states) { first, _ in first }
     }
 
-    /// Records what holds or stopped a leg.
-    func setState(_ state: LegState, of leg: RunLeg) throws {
-        guard plan.legs.contains(leg) else {
+    /// Records what holds or stopped a segment.
+    func setState(_ state: SegmentState, of segment: RunSegment) throws {
+        guard plan.segments.contains(segment) else {
             throw Diagnostic(
-                "the account of this run does not add up: \(leg.ids) is no leg of it", file: path, remedy: "Please report this.")
+                "the account of this run does not add up: \(segment.ids) is no leg of it", file: path, remedy: "Please report this.")
         }
         try write { db in
             try checkOwner(db)
-            try db.execute(sql: RunSchema.legStateTable)
-            try db.execute(sql: "DELETE FROM leg_state WHERE first_id = ?", arguments: [leg.ids.lowerBound])
-            guard state != LegState() else { return }
+            try db.execute(sql: RunSchema.segmentStateTable)
+            try db.execute(sql: "DELETE FROM leg_state WHERE first_id = ?", arguments: [segment.ids.lowerBound])
+            guard state != SegmentState() else { return }
             try db.execute(
                 sql: "INSERT INTO leg_state VALUES (?, ?, ?)",
-                arguments: [leg.ids.lowerBound, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? ""])
+                arguments: [segment.ids.lowerBound, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? ""])
         }
     }
 
-    /// A new life tries again what had stopped; what a service said about its limits still holds.
+    /// A new epoch tries again what had stopped; what a service said about its limits still holds.
     func takeBackStops(_ db: Database) throws {
         guard try db.tableExists("leg_state") else { return }
         try db.execute(sql: "UPDATE leg_state SET cause = ''; DELETE FROM leg_state WHERE held_until IS NULL")
@@ -179,58 +179,58 @@ extension RunFile {
 /// sent, and in the claim counter.
 extension RunFile {
     /// nil before the first.
-    static func lastLife(_ db: Database) throws -> String? {
+    static func lastEpoch(_ db: Database) throws -> String? {
         guard try db.tableExists("life") else { return nil }
         return try db.first("SELECT life FROM life") { try $0.string(0) }
     }
 
-    /// Records that the run is being sent, as a new life, in one transaction. Takes the right to send it.
+    /// Records that the run is being sent, as a new epoch, in one transaction. Takes the right to send it.
     /// - Parameter expected: the states of which the run must be in one.
     /// - Throws: `Diagnostic` when it is in another one by now, or another process sends it; nothing is changed then.
-    func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    func begin(epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
-        ownLife.withLock { $0 = nil }
+        ownEpoch.withLock { $0 = nil }
         try record(.running, cause: nil, at: now, from: expected) { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
             try db.execute(sql: "DELETE FROM life")
-            try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
+            try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [epoch])
             try noteEvidence(db)
             try takeBackStops(db)
             try forgetOrderToPassOn(db)
         }
-        ownLife.withLock { $0 = life }
+        ownEpoch.withLock { $0 = epoch }
     }
 
-    /// Makes sure that no other process has begun a life of the run since this store began its own.
+    /// Makes sure that no other process has begun an epoch of the run since this store began its own.
     func checkOwner(_ db: Database) throws {
-        guard let own = ownLife.withLock({ $0 }), try Self.lastLife(db) != own else { return }
+        guard let own = ownEpoch.withLock({ $0 }), try Self.lastEpoch(db) != own else { return }
         throw Diagnostic(
             "another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.",
             [.watch(run: plan.id)])
     }
 
-    /// Makes sure that the life that this store began still goes on; a store that began none is not checked.
-    /// - Throws: `NotSending`.
+    /// Makes sure that the epoch that this store began still goes on; a store that began none is not checked.
+    /// - Throws: `SendingRevoked`.
     func checkSending(_ db: Database) throws {
-        guard let own = ownLife.withLock({ $0 }) else { return }
-        if try RunSchema.state(db) == .cancelled { throw NotSending(isCancelled: true) }
-        guard try Self.lastLife(db) == own else { throw NotSending(isCancelled: false) }
+        guard let own = ownEpoch.withLock({ $0 }) else { return }
+        if try RunSchema.state(db) == .cancelled { throw SendingRevoked(isCancelled: true) }
+        guard try Self.lastEpoch(db) == own else { throw SendingRevoked(isCancelled: false) }
     }
 
     /// What an epoch needs next to the file.
-    struct NotedLife {
+    struct NotedEpoch {
         let counter: ClaimCounter
-        /// What must stay in its place; nil before the life is confirmed.
+        /// What must stay in its place; nil before the epoch is confirmed.
         var files: RequiredFiles?
     }
 
     /// Notes next to the runs that an epoch is about to begin, and makes its claim counter.
-    func note(_ life: NewLife, at now: Timestamp) throws -> SendingHistory.Beginning {
+    func note(_ epoch: NewEpoch, at now: Timestamp) throws -> SendingHistory.Beginning {
         noted.withLock { $0 = nil }
-        let beginning = try catalog.history.begin(plan, life, at: now)
+        let beginning = try catalog.history.begin(plan, epoch, at: now)
         guard beginning == .noted else { return beginning }
-        let counter = try ClaimCounter(self, life: life.life, claimed: life.claimed)
-        noted.withLock { $0 = NotedLife(counter: counter) }
+        let counter = try ClaimCounter(self, epoch: epoch.epoch, claimed: epoch.claimed)
+        noted.withLock { $0 = NotedEpoch(counter: counter) }
         return .noted
     }
 
@@ -242,15 +242,15 @@ extension RunFile {
         return true
     }
 
-    /// Notes in the claim counter how many claims were made; where no life was noted, there is none.
+    /// Notes in the claim counter how many claims were made; where no epoch was noted, there is none.
     func note(claimed: Int) throws {
         try noted.withLock { $0?.counter }?.note(claimed)
     }
 
     /// Notes next to the runs how far the run is; its claim counter is needed no more.
-    func endLife() throws {
+    func endEpoch() throws {
         noted.withLock { $0 = nil }
-        if try catalog.history.end(self, life: ownLife.withLock { $0 }) { ClaimCounter.remove(path) }
+        if try catalog.history.end(self, epoch: ownEpoch.withLock { $0 }) { ClaimCounter.remove(path) }
     }
 }
 

@@ -28,8 +28,8 @@ extension RunFile {
         guard let least = ids.min(), let most = ids.max() else { return }
         let claimed = try claims(db, around: least..<most + 1)
         for call in calls {
-            if let stranger = call.recipients.first(where: { !claimed.contains($0) }) {
-                throw broken("recipient \(stranger) is in a call but was never claimed")
+            if let unclaimed = call.recipients.first(where: { !claimed.contains($0) }) {
+                throw broken("recipient \(unclaimed) is in a call but was never claimed")
             }
         }
         try insert(calls, db)

@@ -22,18 +22,18 @@ public final class RunFile: RunLedger {
     /// the file says, and `checkUnchanged` shows that it is true.
     public let planDigest: String
     /// What is known of the other runs of the folder.
-    let marks: RunMarks
+    let marks: RunOverviewCache
     private let isReadOnly: Bool
-    private let patienceSeconds: Double
+    private let timeoutSeconds: Double
     private let identity: DatabaseFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
     /// Whether it had the lock and released it.
     let wasLocked = Mutex(false)
-    /// The life that this store began; nil before. Claims are made only for this one.
-    let ownLife = Mutex<String?>(nil)
+    /// The epoch that this store began; nil before. Claims are made only for this one.
+    let ownEpoch = Mutex<String?>(nil)
     /// What was noted next to the file for the epoch that this store is about to begin, or began; nil before.
-    let noted = Mutex<NotedLife?>(nil)
+    let noted = Mutex<NotedEpoch?>(nil)
     /// The claimed recipients, once they were read to hand out ranges; nil when it has to be read again.
     let leased = Mutex<ClaimSet?>(nil)
     /// Threads that may read at the same time while the run is sent.
@@ -51,14 +51,14 @@ public final class RunFile: RunLedger {
     /// - Parameter observer: is told how far that is.
     /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
     public convenience init(path: String, readOnly: Bool = false, observer: Observer<RunConversion> = .silent) throws {
-        try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunMarks())
+        try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunOverviewCache())
     }
 
-    /// - Parameter patienceSeconds: how long to wait for another program that holds the file.
+    /// - Parameter timeoutSeconds: how long to wait for another program that holds the file.
     init(
-        path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunMarks, patienceSeconds: Double = 10
+        path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunOverviewCache, timeoutSeconds: Double = 10
     ) throws {
-        (self.marks, self.patienceSeconds) = (marks, patienceSeconds)
+        (self.marks, self.timeoutSeconds) = (marks, timeoutSeconds)
         givenPath = path
         // A link would have its own lock, and two processes could send the run.
         let real = DatabaseFile.withoutLink(path)
@@ -67,7 +67,7 @@ public final class RunFile: RunLedger {
         identity = DatabaseFile.identity(real)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer, patienceSeconds)
+            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer, timeoutSeconds)
         } catch var mistake as Diagnostic where mistake.file == real {
             mistake.file = path
             throw mistake
@@ -112,13 +112,13 @@ public final class RunFile: RunLedger {
     public func pageDamage() -> Diagnostic? { Self.pageDamage(path) }
 
     private static func openedPlan(
-        _ path: String, _ observer: Observer<RunConversion>, _ patienceSeconds: Double
+        _ path: String, _ observer: Observer<RunConversion>, _ timeoutSeconds: Double
     ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try reading(path, patienceSeconds, { try checkedPlan($0, path: path) }) { return checked }
+                if let checked = try reading(path, timeoutSeconds, { try checkedPlan($0, path: path) }) { return checked }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try reading(path, patienceSeconds, { try checkedPlan($0, path: path) }) else {
+                guard let checked = try reading(path, timeoutSeconds, { try checkedPlan($0, path: path) }) else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
@@ -128,10 +128,10 @@ public final class RunFile: RunLedger {
 
     deinit { close() }
 
-    private static func reading<T>(_ path: String, _ patienceSeconds: Double, _ body: (Database) throws -> T) throws -> T {
+    private static func reading<T>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(patienceSeconds)
+        configuration.busyMode = .timeout(timeoutSeconds)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         let result = try database.read(body)
         try database.close()
@@ -141,7 +141,7 @@ public final class RunFile: RunLedger {
     private static func checkedVersion(_ db: Database, path: String) throws -> Int {
         guard try db.pragma("application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
         let version = try db.pragma("user_version")
-        guard version <= RunSchema.versionWithLegs else { throw RunDiagnostics.newer(path, version: version) }
+        guard version <= RunSchema.versionWithSegments else { throw RunDiagnostics.newer(path, version: version) }
         if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, what: "its end is missing") }
         return version
     }
@@ -156,7 +156,7 @@ public final class RunFile: RunLedger {
         }
         // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
         _ = try RunSchema.status(db)
-        _ = try (lastLife(db), segmentStates(db))
+        _ = try (lastEpoch(db), segmentStates(db))
         let prunedAt = try RunPruning.moment(db)
         // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
         if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
@@ -243,7 +243,7 @@ public final class RunFile: RunLedger {
             connections.reading = nil
             var configuration = Configuration()
             configuration.readonly = !toWrite
-            configuration.busyMode = .timeout(patienceSeconds)
+            configuration.busyMode = .timeout(timeoutSeconds)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
             // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read

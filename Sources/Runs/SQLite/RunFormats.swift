@@ -4,7 +4,7 @@ import GRDBSQLite
 public enum RunFormats {
     /// The newest format of each kind of file, by the name that documents give it. A run through one service has the format before the newest.
     public static let newest: [(file: String, format: Int)] = [
-        ("run", RunSchema.versionWithLegs), ("sent.db", SendingHistory.version), (ScheduleStore.fileName, ScheduleStore.version),
+        ("run", RunSchema.versionWithSegments), ("sent.db", SendingHistory.version), (ScheduleStore.fileName, ScheduleStore.version),
         (OrderStore.fileName, OrderStore.version), ("suppression list", SuppressionSchema.version),
     ]
 

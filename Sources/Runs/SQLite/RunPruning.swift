@@ -57,7 +57,7 @@ enum RunPruning {
         let database = try DatabaseQueue(path: new)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH DATABASE ? AS old", arguments: [old])
-            try RunSchema.mark(db, hasLegs: db.pragma("old.user_version") == RunSchema.versionWithLegs)
+            try RunSchema.mark(db, hasSegments: db.pragma("old.user_version") == RunSchema.versionWithSegments)
             try db.inTransaction {
                 // Views last, as they name tables.
                 let sql =

@@ -25,7 +25,7 @@ extension RunSchema {
                 recipients.text,
             ])
         try insert(plan.waves, into: db)
-        if try plan.settings.get().services.count > 1 { try insert(plan.serviceLegs, into: db) }
+        if try plan.settings.get().services.count > 1 { try insert(plan.serviceSegments, into: db) }
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
@@ -39,18 +39,18 @@ extension RunSchema {
         guard let stored = try db.first(sql, reading: { try StoredPlan($0) }), let seed = seed(stored.seed),
             let fields = fieldNames(stored.fields),
             let skipped = skips(stored.skipped), let waves = try waves(from: db, audience: stored.audience),
-            let legs = try legs(from: db, audience: stored.audience), stored.retryOf != stored.texts[0]
+            let segments = try segments(from: db, audience: stored.audience), stored.retryOf != stored.texts[0]
         else { return nil }
         let read = Result { () throws(Diagnostic) in try RunSettings(json: stored.settings, runFile: path) }
         if let services = try? read.get().services.count {
-            guard (services > 1) == (try hasLegs(db)), legs.allSatisfy({ $0.service < services }) else { return nil }
+            guard (services > 1) == (try hasSegments(db)), segments.allSatisfy({ $0.service < services }) else { return nil }
         }
         let texts = stored.texts
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: stored.plannedAt, planHash: texts[6], rows: stored.rows, audience: stored.audience,
             skipped: skipped, settings: read, preview: stored.preview, previewText: stored.previewText,
-            retryOf: stored.retryOf.isEmpty ? nil : stored.retryOf, isTest: stored.isTest, waves: waves, serviceLegs: legs)
+            retryOf: stored.retryOf.isEmpty ? nil : stored.retryOf, isTest: stored.isTest, waves: waves, serviceSegments: segments)
     }
 
     /// The row of `run` that `plan` selects, with values of the right types.
@@ -89,7 +89,7 @@ extension RunSchema {
         ]
         let text = try db.first("SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run") { try $0.string(0) }
         var hash = SHA256()
-        hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))\(try legText(of: db))")
+        hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))\(try segmentText(of: db))")
         return hash.finalizeHex()
     }
 

@@ -11,9 +11,9 @@ enum RunSchema {
     static let applicationID = 0x566F_6C79
     /// The format's number (`PRAGMA user_version`). `RunUpgrade` converts older ones to this one.
     static let version = 5
-    /// The number of a file with legs of several services, which is the same otherwise. An older Volley refuses it; it would send all pushes through
+    /// The number of a file with segments of several services, which is the same otherwise. An older Volley refuses it; it would send all pushes through
     /// the first service. Files of one service keep the other number, so that an older Volley reads them.
-    static let versionWithLegs = 6
+    static let versionWithSegments = 6
 
     /// The tables a plan fills.
     static let planTables = """
@@ -175,20 +175,20 @@ enum RunSchema {
     }
 
     /// Creates the tables for outcomes, and marks the file.
-    /// - Parameter hasLegs: whether there are several services.
-    static func seal(_ db: Database, hasLegs: Bool = false) throws {
+    /// - Parameter hasSegments: whether there are several services.
+    static func seal(_ db: Database, hasSegments: Bool = false) throws {
         try db.execute(sql: outcomeTables)
         for outcome in Outcome.allCases {
             try db.execute(sql: "INSERT INTO outcome_name VALUES (?, ?)", arguments: [outcome.rawValue, outcome.name])
         }
-        try mark(db, hasLegs: hasLegs)
+        try mark(db, hasSegments: hasSegments)
     }
 
     /// Marks the file as a run of this version.
-    /// - Parameter hasLegs: whether there are several services.
-    static func mark(_ db: Database, hasLegs: Bool = false) throws {
+    /// - Parameter hasSegments: whether there are several services.
+    static func mark(_ db: Database, hasSegments: Bool = false) throws {
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try db.execute(sql: "PRAGMA user_version = \(hasLegs ? versionWithLegs : version)")
+        try db.execute(sql: "PRAGMA user_version = \(hasSegments ? versionWithSegments : version)")
     }
 }
 

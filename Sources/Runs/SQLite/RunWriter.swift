@@ -27,19 +27,19 @@ public final class RunWriter {
     private var slots = 0
     /// The digest of all flushed rows.
     private var digest = RecipientsDigest()
-    /// The legs of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must have them.
-    public private(set) var legs: [RunLeg] = []
+    /// The segments of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must have them.
+    public private(set) var segments: [RunSegment] = []
     /// How many services take the pushes.
     private let services: Int
-    /// Brings recipients into the order of legs; nil when they stay in that of slots.
-    private var sorter: LegSorter?
+    /// Brings recipients into the order of segments; nil when they stay in that of slots.
+    private var sorter: SegmentSorter?
 
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
     ///   - sorter: nil when all go out together through one service, in the order of slots. With a sorter, `drop` must be called.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
-    public init(folder: String, id: String, variants: VariantNames? = nil, sorter: LegSorter? = nil) throws {
+    public init(folder: String, id: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws {
         self.folder = folder
         self.variants = variants
         self.sorter = sorter
@@ -72,7 +72,7 @@ public final class RunWriter {
         }
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
-            if sorter != nil { try write { try LegSorter.prepare($0) } }
+            if sorter != nil { try write { try SegmentSorter.prepare($0) } }
         } catch {
             database = nil
             disown()
@@ -158,7 +158,7 @@ public final class RunWriter {
     private func sort(dropping dropped: BitSet) throws {
         try write { db in
             let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1))
-            legs =
+            segments =
                 try sorter?.drain(dropping: dropped, db) { id, stored in
                     digest.add(id, stored)
                     try bind(id, stored, row: 0, to: single)
@@ -173,13 +173,13 @@ public final class RunWriter {
     public func finish(_ plan: RunPlan) throws -> RunFile {
         try flush()
         precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
-        precondition(plan.serviceLegs == legs, "the plan has other legs")
+        precondition(plan.serviceSegments == segments, "the plan has other legs")
         if let settings = try? plan.settings.get() { precondition(settings.services.count == services, "the plan has other services") }
         try write { db in
             try RunSchema.insert(plan, recipients: digest, into: db)
             try db.execute(sql: RunSchema.approvalTable)
             try db.execute(sql: RunSchema.sendingTables)
-            try RunSchema.seal(db, hasLegs: services > 1)
+            try RunSchema.seal(db, hasSegments: services > 1)
         }
         try RunDiagnostics.translating(path, .planning) { try database?.close() }
         try DatabaseFile.synchronize(path)
@@ -214,7 +214,7 @@ public final class RunWriter {
     private func flush() throws {
         guard pendingCount > 0 else { return }
         try write { db in
-            let table = sorter == nil ? "recipient" : "temp.\(LegSorter.table)"
+            let table = sorter == nil ? "recipient" : "temp.\(SegmentSorter.table)"
             let several = try PreparedStatement(db, sql: RunSchema.upsertRecipients(Self.rowsAtATime, into: table))
             let single = try PreparedStatement(db, sql: RunSchema.upsertRecipients(1, into: table))
             let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)

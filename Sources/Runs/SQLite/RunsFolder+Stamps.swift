@@ -18,7 +18,7 @@ extension RunsFolder {
 }
 
 /// What tells, without opening a run's file again, whether a run may concern another one. A plan never changes it.
-public struct RunMark: Hashable, Sendable {
+public struct RunOverview: Hashable, Sendable {
     /// The run's id.
     public var id: String
     /// The run that it retries; nil for a run that is not a retry.
@@ -34,15 +34,15 @@ public struct RunMark: Hashable, Sendable {
 }
 
 /// The marks of the run files that a process has opened, by path, for as long as their stamps stay the same.
-final class RunMarks: Sendable {
-    private let known = Mutex<[String: (file: FileStamp, mark: RunMark)]>([:])
+final class RunOverviewCache: Sendable {
+    private let known = Mutex<[String: (file: FileStamp, mark: RunOverview)]>([:])
 
     /// The mark of a file; nil if it is not known, or the file has changed.
-    func mark(of path: String, _ stamp: FileStamp?) -> RunMark? {
+    func mark(of path: String, _ stamp: FileStamp?) -> RunOverview? {
         known.withLock { $0[path].flatMap { $0.file == stamp ? $0.mark : nil } }
     }
 
-    func note(_ mark: RunMark, of path: String, _ stamp: FileStamp) {
+    func note(_ mark: RunOverview, of path: String, _ stamp: FileStamp) {
         known.withLock { known in
             // Those of files that were pruned go with all others.
             if known.count > 100_000 { known = [:] }
@@ -61,14 +61,14 @@ extension RunsFolder {
     ///   - campaign: nil for all campaigns.
     ///   - isWanted: may be called twice for a run.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func runs(of campaign: String?, where isWanted: (RunMark) -> Bool) throws -> [RunFile] {
+    public func runs(of campaign: String?, where isWanted: (RunOverview) -> Bool) throws -> [RunFile] {
         let names = try campaign.map(names(ofRunsOf:)) ?? DatabaseFile.names(in: place).filter(DatabaseFile.isRun)
         var found: [RunFile] = []
         for name in names {
             let path = FilePaths.join(place, name: name), stamp = FileStamp(path: path)
             if let known = marks.mark(of: path, stamp), !isWanted(known) { continue }
             guard let run = try? RunFile(path: path, readOnly: true, marks: marks), !run.isMisnamed else { continue }
-            if let stamp, let mark = RunMark(run.plan) {
+            if let stamp, let mark = RunOverview(run.plan) {
                 marks.note(mark, of: path, stamp)
                 if !isWanted(mark) { continue }
             }

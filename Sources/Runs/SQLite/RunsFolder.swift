@@ -10,14 +10,14 @@ public struct RunsFolder: Sendable {
     public let place: String
 
     private let observer: Observer<RunConversion>
-    let marks: RunMarks
+    let marks: RunOverviewCache
 
     /// - Parameters:
     ///   - path: of the folder. One that does not exist yet holds no runs.
     ///   - observer: is told how far the conversion of older runs is.
-    public init(_ path: String, observer: Observer<RunConversion> = .silent) { self.init(path, observer: observer, RunMarks()) }
+    public init(_ path: String, observer: Observer<RunConversion> = .silent) { self.init(path, observer: observer, RunOverviewCache()) }
 
-    fileprivate init(_ path: String, observer: Observer<RunConversion> = .silent, _ marks: RunMarks) {
+    fileprivate init(_ path: String, observer: Observer<RunConversion> = .silent, _ marks: RunOverviewCache) {
         (place, self.observer, self.marks) = (path, observer, marks)
     }
 
@@ -37,11 +37,11 @@ public struct RunsFolder: Sendable {
 
     /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
     /// caller recognises by its id.
-    /// - Parameter patienceSeconds: how long to wait, each time it is read, for another program that holds the file.
+    /// - Parameter timeoutSeconds: how long to wait, each time it is read, for another program that holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
-    public func open(_ run: String, readOnly: Bool = true, patienceSeconds: Double = 10) throws -> RunFile {
+    public func open(_ run: String, readOnly: Bool = true, timeoutSeconds: Double = 10) throws -> RunFile {
         let opened = try RunFile(
-            path: place(of: run), readOnly: readOnly, observer: observer, marks: marks, patienceSeconds: patienceSeconds)
+            path: place(of: run), readOnly: readOnly, observer: observer, marks: marks, timeoutSeconds: timeoutSeconds)
         if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
         return opened
     }
@@ -55,9 +55,9 @@ public struct RunsFolder: Sendable {
     /// Begins to write a run into the folder, which is created if it is missing.
     /// - Parameters:
     ///   - variants: what tells devices' variants; nil when all get the same.
-    ///   - sorter: brings recipients into the order of legs; nil when all go out together through one service, in the order in which they come.
+    ///   - sorter: brings recipients into the order of segments; nil when all go out together through one service, in the order in which they come.
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
-    public func create(_ run: String, variants: VariantNames? = nil, sorter: LegSorter? = nil) throws -> RunWriter {
+    public func create(_ run: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
 
@@ -252,7 +252,7 @@ extension RunsFolder {
     /// tests. Files that cannot be opened are skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed, or the record could not be read.
-    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunMark) -> Bool) throws -> [RunFile] {
+    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunOverview) -> Bool) throws -> [RunFile] {
         let begun = try known.begun(of: campaign)
         return try runs(of: campaign, where: isWanted).filter { run in
             if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }

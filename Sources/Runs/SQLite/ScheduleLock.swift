@@ -32,10 +32,10 @@ public final class ScheduleLock: Sendable {
         let path = path(folder)
         let descriptor = try DatabaseFile.openLock(path, doing: "cannot lock the schedule")
         // A process that only checks it holds it for a moment.
-        var glances = Retries(atMost: 19, milliseconds: 20)
+        var attempts = Retries(atMost: 19, milliseconds: 20)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
-            if code == EINTR || code == EWOULDBLOCK && glances.pause() { continue }
+            if code == EINTR || code == EWOULDBLOCK && attempts.pause() { continue }
             var bytes = [UInt8](repeating: 0, count: 32)
             let count = pread(descriptor, &bytes, bytes.count, 0)
             close(descriptor)

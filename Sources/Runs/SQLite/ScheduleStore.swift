@@ -34,7 +34,7 @@ public final class ScheduleStore: Sendable {
         let isNew = DatabaseFile.kind(path) == .missing
         try DatabaseFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
         database = try Self.format.translating(path) {
-            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: 10) }
+            if !isNew { try Self.format.checkUntouched(path, timeoutSeconds: 10) }
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
             configuration.maximumReaderCount = 1

@@ -17,7 +17,7 @@ extension SendingHistory {
         guard try isThere() else { return nil }
         return try Self.format.translating(path) {
             try InterruptedChange.takingBack(path) {
-                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, patienceSeconds: 10))
+                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, timeoutSeconds: 10))
                 let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
                 try database.close()
                 if result == nil { try checkNothingBegan() }
@@ -28,14 +28,14 @@ extension SendingHistory {
 
     /// One transaction, isolated from those of others.
     /// - Parameters:
-    ///   - patienceSeconds: how long to wait for others.
+    ///   - timeoutSeconds: how long to wait for others.
     ///   - isDecision: whether something is decided by what is on record; the whole file is checked then.
-    func write<Value>(patienceSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
+    func write<Value>(timeoutSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
         let isNew = try !isThere()
         if isNew { try DatabaseFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
         return try Self.format.translating(path) {
-            if !isNew { try Self.format.checkUntouched(path, patienceSeconds: patienceSeconds) }
-            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds: patienceSeconds))
+            if !isNew { try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds) }
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, timeoutSeconds: timeoutSeconds))
             var result: Value?
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -67,10 +67,10 @@ extension SendingHistory {
         throw damaged("it is empty, but \(begun.plan.id) next to it was started")
     }
 
-    private func configuration(readOnly: Bool, patienceSeconds: Double) -> Configuration {
+    private func configuration(readOnly: Bool, timeoutSeconds: Double) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
-        configuration.busyMode = .timeout(patienceSeconds)
+        configuration.busyMode = .timeout(timeoutSeconds)
         return configuration
     }
 
@@ -81,7 +81,7 @@ extension SendingHistory {
             return true
         case .missing: return false
         case .deadLink(let mistake): throw mistake
-        case .folder: throw Self.format.stranger(path)
+        case .folder: throw Self.format.unclaimed(path)
         case .forbidden:
             throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
         }
@@ -111,7 +111,7 @@ extension SendingHistory {
         try Self.format.check(db, path: path) { db in
             // Every row is read: one that cannot be read may be the one that keeps a run from being sent a second time.
             _ = try entries(of: nil, db)
-            _ = try LifeSequence(db)
+            _ = try EpochSequence(db)
             try Scope.check(db)
         }
     }

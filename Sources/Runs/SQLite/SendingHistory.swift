@@ -6,7 +6,7 @@ import Synchronization
 /// Every run that was ever begun from a folder of runs: `sent.db`, beside them. A run file records its progress; this shows that it is not
 /// an older copy of itself, restored from a backup or put back to be sent again.
 ///
-/// Each time a run is started or resumed, it gets a new *life*, a number and a random name that are kept here and in the run file. A file
+/// Each time a run is started or resumed, it gets a new *epoch*, a number and a random name that are kept here and in the run file. A file
 /// that holds an earlier one is not the file that was sent from last. The scheduled time of a run is kept here too, so that it is known
 /// without `schedule.sqlite`. A missing file is an empty record. Every change is on the disk when its call returns, and in the file itself:
 /// it is never in WAL mode, so that nothing is lost with the files that SQLite creates beside it.
@@ -20,36 +20,36 @@ public struct SendingHistory: Sendable {
     public struct Entry: Hashable, Sendable {
         /// The run that it retries; nil for a run that is not a retry.
         public var retryOf: String?
-        /// Its last life.
-        public var life: String
-        /// The life before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in
-        /// the last life.
-        public var previousLife: String?
-        /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
+        /// Its last epoch.
+        public var epoch: String
+        /// The epoch before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in
+        /// the last epoch.
+        public var previousEpoch: String?
+        /// Recipients that the run had reached, or may have, when its last epoch ended, or the one before as long as that goes on.
         public var reached: Int
         /// Claims that were made (`RunClaims.made`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
         public var claimed: Int?
-        /// When its last life began.
+        /// When its last epoch began.
         public var begunAt: Timestamp
         /// The time of the schedule that it is sent for; nil without one.
         public var occurrence: String?
         /// Its target; nil where an older version recorded it.
         public var scope: Scope?
 
-        /// Whether this is the run's last life.
-        public func names(_ life: String) -> Bool { life == self.life || life == previousLife }
+        /// Whether this is the run's last epoch.
+        public func names(_ epoch: String) -> Bool { epoch == self.epoch || epoch == previousEpoch }
 
-        /// Whether a file that holds `life`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
+        /// Whether a file that holds `epoch`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
         /// be this record that is the older one, restored from a backup: then the file records more.
-        public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
-            if SendingHistory.number(of: life) > SendingHistory.number(of: self.life) { return false }
+        public func isNewer(thanEpoch epoch: String, reached: Int, claimed: Int) -> Bool {
+            if SendingHistory.number(of: epoch) > SendingHistory.number(of: self.epoch) { return false }
             guard let known = self.claimed else { return true }
-            return !names(life) || reached < self.reached || claimed < known
+            return !names(epoch) || reached < self.reached || claimed < known
         }
 
-        /// The same for a run's file. If it says that the last life ended, nothing came after it.
-        public func isNewer(than run: RunFile, life: String, reached: Int, claimed: Int) throws -> Bool {
-            try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
+        /// The same for a run's file. If it says that the last epoch ended, nothing came after it.
+        public func isNewer(than run: RunFile, epoch: String, reached: Int, claimed: Int) throws -> Bool {
+            try isNewer(thanEpoch: epoch, reached: reached, claimed: claimed) && !(epoch == self.epoch && run.isComplete())
         }
     }
 
@@ -81,14 +81,14 @@ public struct SendingHistory: Sendable {
         case isOvertaken
     }
 
-    /// The life that follows another one.
-    public static func life(after former: String) -> String {
+    /// The epoch that follows another one.
+    public static func epoch(after former: String) -> String {
         let seed = RunSeed.random()
         return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
     }
 
-    /// Whether a text can be a life, or is blank.
-    static func isLife(_ text: String) -> Bool {
+    /// Whether a text can be an epoch, or is blank.
+    static func isEpoch(_ text: String) -> Bool {
         if text.isEmpty { return true }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let number = Int(parts[0]), (0...1 << 48).contains(number) else { return false }
@@ -96,7 +96,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// A number that no run reaches is that of a damaged file: it must not overflow.
-    static func number(of life: String) -> Int { min(Int(life.prefix { $0 != "-" }) ?? 0, 1 << 48) }
+    static func number(of epoch: String) -> Int { min(Int(epoch.prefix { $0 != "-" }) ?? 0, 1 << 48) }
 
     let path: String
 
@@ -120,7 +120,7 @@ public struct SendingHistory: Sendable {
         case possible
         /// It is a copy of a plan, made before the plan was cancelled.
         case cancelled
-        /// This record, or what the file says of its lives, cannot be read, so this is not known.
+        /// This record, or what the file says of its epochs, cannot be read, so this is not known.
         case unreadable(Diagnostic)
 
         /// Whether something is missing for certain.
@@ -148,7 +148,7 @@ public struct SendingHistory: Sendable {
     /// Records that a plan was cancelled before it began: older copies of it are then not sent.
     /// - Parameter time: its scheduled time; nil when there is none, or others may have it.
     public func noteCancelled(_ run: String, having time: Time?) throws {
-        try checkNames([run], lives: [])
+        try checkNames([run], epochs: [])
         try write { db in
             try db.execute(
                 sql: """
@@ -221,12 +221,12 @@ public struct SendingHistory: Sendable {
     }
 
     /// Notes that a run is about to begin, or go on.
-    public func begin(_ plan: RunPlan, _ new: NewLife, at now: Timestamp) throws -> Beginning {
-        try checkNames([plan.id] + (plan.retryOf.map { [$0] } ?? []), lives: [new.seen, new.life])
+    public func begin(_ plan: RunPlan, _ new: NewEpoch, at now: Timestamp) throws -> Beginning {
+        try checkNames([plan.id] + (plan.retryOf.map { [$0] } ?? []), epochs: [new.seen, new.epoch])
         return try write { db in
             let known = try entry(of: plan.id, db)
             if try Self.isCancelled(plan.id, db) { return .isOutdated }
-            if let known, known.isNewer(thanLife: new.seen, reached: new.reached, claimed: new.claimed) { return .isOutdated }
+            if let known, known.isNewer(thanEpoch: new.seen, reached: new.reached, claimed: new.claimed) { return .isOutdated }
             if let time = new.time, plan.retryOf == nil, let other = try Self.run(having: time, besides: plan.id, db) {
                 return .timeIsTaken(by: other)
             }
@@ -234,7 +234,9 @@ public struct SendingHistory: Sendable {
             if let parent = plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != plan.id }
                 if !Set(others).isSubset(of: new.siblings) { return .isOvertaken }
-                if let parentLife = new.parentLife, let entry = try entry(of: parent, db), !entry.names(parentLife) { return .isOvertaken }
+                if let parentEpoch = new.parentEpoch, let entry = try entry(of: parent, db), !entry.names(parentEpoch) {
+                    return .isOvertaken
+                }
             }
             try db.execute(
                 sql: """
@@ -243,24 +245,24 @@ public struct SendingHistory: Sendable {
                     VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    plan.id, plan.retryOf ?? "", new.life, new.seen, new.reached, new.claimed, new.time?.campaign ?? "",
+                    plan.id, plan.retryOf ?? "", new.epoch, new.seen, new.reached, new.claimed, new.time?.campaign ?? "",
                     new.time?.occurrence ?? "", new.time?.file ?? "", new.time?.realFile ?? "", now.epochMilliseconds,
                 ])
-            try LifeSequence.note(db, run: plan.id, life: new.life, isEnd: false, at: now)
+            try EpochSequence.note(db, run: plan.id, epoch: new.epoch, isEnd: false, at: now)
             try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, run: plan.id)
             return .noted
         }
     }
 
     /// Keeps what a damaged run file calls itself out of the record: it would damage that for all runs.
-    private func checkNames(_ runs: [String], lives: [String]) throws {
-        guard runs.allSatisfy(RunID.isPossible), lives.allSatisfy(Self.isLife) else {
+    private func checkNames(_ runs: [String], epochs: [String]) throws {
+        guard runs.allSatisfy(RunID.isPossible), epochs.allSatisfy(Self.isEpoch) else {
             throw RunDiagnostics.damaged(
                 DatabaseFile.path(runs[0], in: RunDiagnostics.folder(of: path)), what: "an id or a life in it cannot be one")
         }
     }
 
-    /// Records that the run's file has its last life: the one before no longer counts. Must return before anything is pushed in that life:
+    /// Records that the run's file has its last epoch: the one before no longer counts. Must return before anything is pushed in that epoch:
     /// a file that does not know of it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
     /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
@@ -274,24 +276,24 @@ public struct SendingHistory: Sendable {
 
     /// Whether a retry of a run was begun, except retries that were abandoned before they began.
     private func isTakenOver(_ run: String, givenUp: Set<String>, _ db: Database) throws -> Bool {
-        try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousLife == nil }
+        try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousEpoch == nil }
     }
 
-    /// Notes how many claims of a run were made so far in a life of it: what lies beside the run, the claim counter included, may be put back to what it was.
+    /// Notes how many claims of a run were made so far in an epoch of it: what lies beside the run, the claim counter included, may be put back to what it was.
     /// Does not wait for others that hold the record, and ignores errors: the next call records more.
-    func note(claimed: Int, of run: String, in life: String) {
+    func note(claimed: Int, of run: String, in epoch: String) {
         guard (try? isThere()) ?? false else { return }
-        try? write(patienceSeconds: 0, isDecision: false) {
+        try? write(timeoutSeconds: 0, isDecision: false) {
             try $0.execute(
                 sql: "UPDATE beginning SET claimed = ? WHERE run = ? AND life = ? AND claimed < ? AND is_over = 0",
-                arguments: [claimed, run, life, claimed])
+                arguments: [claimed, run, epoch, claimed])
         }
     }
 
-    /// Notes how far a run is as a life of it ends. Does nothing when another one has begun since.
-    /// - Parameter life: nil where none began.
+    /// Notes how far a run is as an epoch of it ends. Does nothing when another one has begun since.
+    /// - Parameter epoch: nil where none began.
     /// - Returns: whether it was noted.
-    func end(_ run: RunFile, life: String?) throws -> Bool {
+    func end(_ run: RunFile, epoch: String?) throws -> Bool {
         guard try isThere() else {
             throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
         }
@@ -299,14 +301,14 @@ public struct SendingHistory: Sendable {
         return try write { db in
             try db.execute(
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
-                arguments: [reached, claimed, run.plan.id, life])
+                arguments: [reached, claimed, run.plan.id, epoch])
             if db.changesCount > 0 {
-                try LifeSequence.note(db, run: run.plan.id, life: life ?? "", isEnd: true, at: .now())
+                try EpochSequence.note(db, run: run.plan.id, epoch: epoch ?? "", isEnd: true, at: .now())
                 return true
             }
-            guard let life,
-                let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.plan.id], reading: { try $0.life(0) }),
-                Self.number(of: known) > Self.number(of: life)
+            guard let epoch,
+                let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.plan.id], reading: { try $0.epoch(0) }),
+                Self.number(of: known) > Self.number(of: epoch)
             else { throw damaged("the sending of \(run.plan.id) that has just ended is no longer in it") }
             return false
         }
@@ -316,14 +318,14 @@ public struct SendingHistory: Sendable {
         let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, campaign, occurrence, file, real_file"
         let folder = RunDiagnostics.folder(of: path)
         return try db.first("SELECT \(columns) FROM beginning WHERE run = ?", [run]) { row in
-            let (life, former) = (try row.life(1), try row.optional(2, row.life))
+            let (epoch, former) = (try row.epoch(1), try row.optional(2, row.epoch))
             let (claimed, isOver) = (try row.count(4), try row.flag(6))
             try Self.checkTime(row, from: 7)
             // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
             let isCounting = !isOver && former == nil
-            let marked = isCounting ? ClaimCounter.claimed(DatabaseFile.path(run, in: folder), life: life) : claimed
+            let marked = isCounting ? ClaimCounter.claimed(DatabaseFile.path(run, in: folder), epoch: epoch) : claimed
             return Entry(
-                retryOf: try row.unlessBlank(0, row.run), life: life, previousLife: former, reached: try row.count(3),
+                retryOf: try row.unlessBlank(0, row.run), epoch: epoch, previousEpoch: former, reached: try row.count(3),
                 claimed: marked.map { max($0, claimed) }, begunAt: try row.moment(5), occurrence: try row.unlessBlank(8, row.occurrence),
                 scope: try Scope(db, run: run))
         }

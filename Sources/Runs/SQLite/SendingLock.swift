@@ -8,7 +8,7 @@ struct SendingLock: ~Copyable {
     private let isSending: Bool
 
     /// Processes that check whether it is taken block it for a moment.
-    private static var glances: Retries { Retries(atMost: 19, milliseconds: 2) }
+    private static var attempts: Retries { Retries(atMost: 19, milliseconds: 2) }
 
     /// How long a holder may take to recreate a lock file that was removed (`keep`), before the lock counts as free.
     static let graceMilliseconds = 1_000
@@ -23,13 +23,13 @@ struct SendingLock: ~Copyable {
 
     private static func take(_ path: String, run: String, isSending: Bool) throws -> Int32 {
         if let descriptor = begun(path, isSending: isSending) { return descriptor }
-        var glances = glances
+        var attempts = attempts
         while true {
             let descriptor = try DatabaseFile.openLock(path, doing: "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
-                if code == EWOULDBLOCK, glances.pause() { continue }
+                if code == EWOULDBLOCK, attempts.pause() { continue }
                 guard code == EWOULDBLOCK else {
                     throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
                 }
@@ -76,7 +76,7 @@ struct SendingLock: ~Copyable {
     }
 
     /// What can be seen of a lock.
-    enum Sight {
+    enum Observation {
         case free
         /// Since a moment, in nanoseconds since 1970; 0 when its holder does not send.
         case held(since: Int64)
@@ -88,7 +88,7 @@ struct SendingLock: ~Copyable {
     static func isSending(run: String) -> Bool { if case .held(let since) = inspect(run: run) { since > 0 } else { false } }
 
     /// Checks whether some process holds the right to send a run; never takes it.
-    static func inspect(run: String) -> Sight {
+    static func inspect(run: String) -> Observation {
         // A run that is sent through a link is locked where its file is.
         let file = DatabaseFile.openLockToLook(DatabaseFile.withoutLink(run) + ".lock")
         guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }

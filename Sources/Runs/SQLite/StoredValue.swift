@@ -73,11 +73,11 @@ extension PreparedStatement.Row {
         return run
     }
 
-    /// A life of a run, `3-5f0c…`; blank where none began.
-    func life(_ column: CInt) throws(DatabaseError) -> String {
-        let life = try string(column)
-        guard SendingHistory.isLife(life) else { throw mismatch(column, "the name of a life of a run") }
-        return life
+    /// An epoch of a run, `3-5f0c…`; blank where none began.
+    func epoch(_ column: CInt) throws(DatabaseError) -> String {
+        let epoch = try string(column)
+        guard SendingHistory.isEpoch(epoch) else { throw mismatch(column, "the name of a life of a run") }
+        return epoch
     }
 
     /// A time on a schedule's clock: `2026-12-01T09:00`.

@@ -6,7 +6,7 @@ import PushServices
 /// Opens the file of a suppression list for one use, and closes it again.
 enum SuppressionFile {
     /// How long one process waits for another that is writing.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
     /// How long a file may be empty while another process makes it a list.
     private static let making = Duration.seconds(2)
 
@@ -106,7 +106,7 @@ enum SuppressionFile {
 
     /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeout
         var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
@@ -182,7 +182,7 @@ enum SuppressionDiagnostics {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN:
             // Of a full disk, which SQLite names itself, the folder for temporary files may be meant.
-            guard let shortage = Shortage(at: path), shortage != .space || error.resultCode == .SQLITE_IOERR else { break }
+            guard let shortage = MissingResource(at: path), shortage != .space || error.resultCode == .SQLITE_IOERR else { break }
             return Diagnostic(shortage.words, file: path, remedy: "\(shortage.remedy), then try again. The list was not changed.")
         default: break
         }

@@ -24,7 +24,7 @@ extension RunSettings {
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
             ("runs", optional(runsFolder)),
-            ("parent_life", optional(parentLife)),
+            ("parent_life", optional(parentEpoch)),
             ("retried_outcomes", retriedOutcomes.map { .array($0.map(\.name).sorted().map { .string($0) }) } ?? .null),
             ("campaign_file", optional(realCampaignFile)),
             ("scheduler", .bool(isOfScheduler)),
@@ -71,13 +71,13 @@ extension RunSettings {
         needsApproval = json["approval"]?.stringValue == "required"
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         runsFolder = json["runs"]?.stringValue
-        parentLife = json["parent_life"]?.stringValue
+        parentEpoch = json["parent_life"]?.stringValue
         if case .array(let names)? = json["retried_outcomes"] {
             retriedOutcomes = Set(names.compactMap { name in Outcome.allCases.first { $0.name == name.stringValue } })
         }
         realCampaignFile = json["campaign_file"]?.stringValue
         isOfScheduler = json["scheduler"] == .bool(true)
-        place = json["place"].flatMap { LifeSequence.Place(json: $0) }
+        place = json["place"].flatMap { EpochSequence.Place(json: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none: their services' paces are parts of the campaign's.
         devicePace = try Self.pace("device_pace", of: json, runFile)
@@ -204,12 +204,12 @@ extension FrozenCredential {
     private static let fingerprintKey = "fingerprint"
 }
 
-extension LifeSequence.Place {
-    fileprivate var json: JSONValue { .object(pairs: [("number", .integer(Int64(number))), ("life", .string(life))]) }
+extension EpochSequence.Place {
+    fileprivate var json: JSONValue { .object(pairs: [("number", .integer(Int64(number))), ("life", .string(epoch))]) }
 
     fileprivate init?(json: JSONValue) {
-        guard let number = json["number"]?.integerValue, let life = json["life"]?.stringValue else { return nil }
-        self.init(number: Int(number), life: life)
+        guard let number = json["number"]?.integerValue, let epoch = json["life"]?.stringValue else { return nil }
+        self.init(number: Int(number), epoch: epoch)
     }
 }
 

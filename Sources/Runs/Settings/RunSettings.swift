@@ -4,7 +4,7 @@ public import PushServices
 /// What a plan freezes about sending a campaign: everything that sending needs besides the recipients. Credentials are named
 /// by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
-    /// The services that take its pushes, at least one. Legs know a service by its place among them (`RunLeg.service`).
+    /// The services that take its pushes, at least one. Segments know a service by its place among them (`RunSegment.service`).
     public var services: [ServiceSettings]
     /// What its pushes are for.
     public var pushType: PushType
@@ -30,8 +30,8 @@ public struct RunSettings: Hashable, Sendable {
     public var needsApproval = false
     /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
     public var runsFolder: String?
-    /// For a retry: the life of the run that it retries. The retry is void once that run was resumed.
-    public var parentLife: String?
+    /// For a retry: the epoch of the run that it retries. The retry is void once that run was resumed.
+    public var parentEpoch: String?
     /// For a retry: the outcomes of the retried run that it is for; nil in plans of older versions.
     public var retriedOutcomes: Set<Outcome>?
     /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
@@ -39,7 +39,7 @@ public struct RunSettings: Hashable, Sendable {
     /// Whether `volley schedule` planned it, for the time of its schedule.
     public var isOfScheduler = false
     /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
-    public var place: LifeSequence.Place?
+    public var place: EpochSequence.Place?
     /// Runs of the campaign that were being sent when it was planned.
     public var beside: [String] = []
     /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other payload bytes.

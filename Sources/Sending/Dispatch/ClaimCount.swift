@@ -4,7 +4,7 @@ import Synchronization
 final class ClaimCount: Sendable {
     private let count = Mutex(0)
 
-    /// Counts on from the claims of earlier lives and rounds.
+    /// Counts on from the claims of earlier epochs and rounds.
     func start(at claims: Int) { count.withLock { $0 = claims } }
 
     /// The claims so far.

@@ -35,9 +35,9 @@ struct EarlierCalls {
         }
     }
 
-    /// The calls of a leg that are sent again.
-    func repeats(in leg: RunLeg) -> [NamedCall] {
-        repeats[leg.service, default: []].filter { $0.recipients.allSatisfy(leg.ids.contains) }
+    /// The calls of a segment that are sent again.
+    func repeats(in segment: RunSegment) -> [NamedCall] {
+        repeats[segment.service, default: []].filter { $0.recipients.allSatisfy(segment.ids.contains) }
     }
 
     /// The generations beyond the first of a service's pushes, by recipient; nil where generations do not count.

@@ -3,17 +3,17 @@ import Delivery
 import PushServices
 import Runs
 
-/// The answers to earlier waves of a life, and to pushes before a pause, as the next sender must count them: the campaign's limits hold for
+/// The answers to earlier waves of an epoch, and to pushes before a pause, as the next sender must count them: the campaign's limits hold for
 /// the whole run, and a canary that was too small to be judged continues.
 struct EarlierSendings {
     private let limits: StopLimits?
-    /// The outcomes at the beginning of the life, if a person resumed a run that had passed its limits; these are not judged again.
+    /// The outcomes at the beginning of the epoch, if a person resumed a run that had passed its limits; these are not judged again.
     private let accepted: [Outcome: Int]
     private var judged: RunFigures?
     private let service: any PushService
 
     /// - Parameters:
-    ///   - figures: the run's figures as the life begins; nil if nothing was sent.
+    ///   - figures: the run's figures as the epoch begins; nil if nothing was sent.
     ///   - service: the service that receives the pushes.
     package init(_ limits: StopLimits?, _ figures: RunFigures?, _ service: any PushService = PushServices.standard) {
         self.limits = limits

@@ -38,9 +38,9 @@ struct SilenceWatch {
     enum News: Hashable { case silent(seconds: Int), answersAgain }
 
     /// After each time that it was told, twice as long, so that a slow service does not fill a log.
-    private static let firstPatience = 4.0, longestPatience = 600.0
+    private static let firstTimeout = 4.0, longestTimeout = 600.0
 
-    private var patience = Self.firstPatience
+    private var timeout = Self.firstTimeout
     private var answered = 0
     private var since: Double?
     private var isTold = false
@@ -59,9 +59,9 @@ struct SilenceWatch {
         }
         let begin = since ?? seconds
         since = begin
-        guard !isTold, seconds - begin >= patience else { return nil }
+        guard !isTold, seconds - begin >= timeout else { return nil }
         isTold = true
-        patience = min(patience * 2, Self.longestPatience)
+        timeout = min(timeout * 2, Self.longestTimeout)
         return .silent(seconds: Int(seconds - begin))
     }
 }
@@ -89,7 +89,7 @@ extension SendWait {
 
 /// Notices when answers arrive but are not written into the run file. A value; the caller passes the time.
 struct RecordingWatch {
-    private static let patienceSeconds = 2.0
+    private static let timeoutSeconds = 2.0
 
     private var recorded = 0
     private var stuckSince: Double?
@@ -104,6 +104,6 @@ struct RecordingWatch {
             stuckSince = answered > recorded ? seconds : nil
             return false
         }
-        return seconds - since >= Self.patienceSeconds
+        return seconds - since >= Self.timeoutSeconds
     }
 }

@@ -99,8 +99,8 @@ struct PushReader: Sendable {
                 if !left.isEmpty { return left }
             }
         }
-        let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
-        return try claim(ids, claims, renderedBy: team, into: batches)
+        let rangeThreads = RangeThreads("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
+        return try claim(ids, claims, renderedBy: rangeThreads, into: batches)
     }
 
     /// Hands over a call that an earlier process named, as it was. If the queue is closed, it stays in doubt.
@@ -119,13 +119,13 @@ struct PushReader: Sendable {
 
     /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next generation, as the service may have refused
     /// the last one; it is recorded before they are handed over.
-    private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int: PushPast] {
-        var pasts: [Int: PushPast] = [:]
+    private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int: PushHistory] {
+        var pasts: [Int: PushHistory] = [:]
         var raised: [UInt16: [Int]] = [:]
         for push in batch.pushes {
             let generation = generations[push.recipient] ?? 0, isInDoubt = inDoubt.contains(push.recipient)
             let next = isInDoubt || generation == .max ? generation : generation + 1
-            pasts[push.recipient] = PushPast(generation: next, isInDoubt: isInDoubt)
+            pasts[push.recipient] = PushHistory(generation: next, isInDoubt: isInDoubt)
             if !isInDoubt { raised[next, default: []].append(push.recipient) }
         }
         try run.append(
@@ -145,15 +145,16 @@ struct PushReader: Sendable {
     /// Claims and hands over recipients that were never claimed.
     /// - Returns: recipients that were claimed but not handed over.
     private func claim(
-        _ leg: Range<Int>, _ claims: ClaimCount, renderedBy team: RangeTeam<RenderedPushes>, into batches: BoundedQueue<PushBatch>
+        _ segment: Range<Int>, _ claims: ClaimCount, renderedBy rangeThreads: RangeThreads<RenderedPushes>,
+        into batches: BoundedQueue<PushBatch>
     ) throws -> [Int] {
-        while let next = try run.lease(atMost: claimSize, of: leg) {
+        while let next = try run.lease(atMost: claimSize, of: segment) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
             // Once nothing more is sent, do not read further devices.
             if batches.isClosed { return [] }
             let claim = next.prefix(size)
             // Read everything before the claim: a device that cannot be read must not be claimed.
-            let rendered = RenderedPushes(try team.run(parts.parts(of: claim)))
+            let rendered = RenderedPushes(try rangeThreads.run(parts.parts(of: claim)))
             try run.append(.claimed(claim, unsent: rendered.capped, at: now()))
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
             guard claims.add(claim.count, noting: onClaimed) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
@@ -193,7 +194,7 @@ struct PushReader: Sendable {
 
     /// - Parameters:
     ///   - renderer: the number of the thread, 0 for the one that claims.
-    ///   - members: the recipients of a call, in one batch; nil for all who are in none that is sent again.
+    ///   - workers: the recipients of a call, in one batch; nil for all who are in none that is sent again.
     private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> RenderedPushes {
         let repeated = isClaimed && members == nil ? Set(repeats.lazy.flatMap(\.recipients)) : []
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]

@@ -16,23 +16,23 @@ extension RunSender {
 
     /// Who may get no more pushes as of now. Where several machines send, the one that has the run's file finds out, and tells the others.
     /// - Returns: nil if it has not told them yet: this process must not send.
-    /// - Throws: `NotSending`; `Diagnostic` when a run cannot be read.
+    /// - Throws: `SendingRevoked`; `Diagnostic` when a run cannot be read.
     func cappedRecipients() throws -> CappedRecipients? {
-        guard let team else { return CappedRecipients(devices: try history.cappedDevices(for: run, in: catalog)) }
+        guard let session else { return CappedRecipients(devices: try history.cappedDevices(for: run, in: catalog)) }
         if history.caps.isEmpty { return CappedRecipients() }
-        guard let file = team.mirror?.file else { return try team.ledger.cappedIDs().map { CappedRecipients(ids: $0) } }
+        guard let file = session.mirror?.file else { return try session.ledger.cappedIDs().map { CappedRecipients(ids: $0) } }
         // The file, not the account in the store, has the moments by which the runs of this folder follow one another.
         var history = history
-        history.elsewhere = try team.ledger.reachedElsewhere()
+        history.elsewhere = try session.ledger.reachedElsewhere()
         let devices = try history.cappedDevices(for: file, in: catalog)
-        return CappedRecipients(ids: try team.ledger.shareCapped(devices.map { devices in { devices.contains(token: $0) } }))
+        return CappedRecipients(ids: try session.ledger.shareCapped(devices.map { devices in { devices.contains(token: $0) } }))
     }
 
-    /// Whether this process may send a leg now: where several send, whoever conducts goes first, and whoever is to be left out must be known.
-    func mayBegin(_ leg: RunLeg) -> Bool {
-        guard let team else { return true }
-        let knowsCapped = team.mirror != nil || history.caps.isEmpty || team.member.news?.knowsCapped ?? false
-        return knowsCapped && team.mayBegin(leg)
+    /// Whether this process may send a segment now: where several send, the coordinator goes first, and whoever is to be left out must be known.
+    func mayBegin(_ segment: RunSegment) -> Bool {
+        guard let session else { return true }
+        let knowsCapped = session.mirror != nil || history.caps.isEmpty || session.worker.news?.knowsCapped ?? false
+        return knowsCapped && session.mayBegin(segment)
     }
 }
 

@@ -7,120 +7,120 @@ import PushServices
 import Runs
 import Synchronization
 
-/// A round: sending to some recipients, the legs among them side by side, until they are settled or sending must stop.
+/// A round: sending to some recipients, the segments among them side by side, until they are settled or sending must stop.
 extension RunSender {
-    /// Sends to some recipients, the legs among them side by side, until they are settled or sending must stop.
+    /// Sends to some recipients, the segments among them side by side, until they are settled or sending must stop.
     /// - Parameters:
     ///   - start: the moment from which the expiry counts.
     ///   - moment: when quiet hours begin for them; nil if none do.
     ///   - calls: what is in doubt at services that recognize repeats.
-    ///   - rounds: what this life has sent before.
+    ///   - rounds: what this epoch has sent before.
     func deliver(
         _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, after calls: EarlierCalls,
         in rounds: inout SendRounds
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedRecipients?
-        do { capped = try cappedRecipients() } catch let end as NotSending { throw end } catch {
+        do { capped = try cappedRecipients() } catch let end as SendingRevoked { throw end } catch {
             return (.stopped(.described("\(error)")), nil)
         }
         // Reading the frequency history may have taken until quiet hours began.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let figures = try figuresSoFar()
-        let state: SendState, legs: [LegSending]
+        let state: SendState, segments: [SegmentSending]
         do throws(Diagnostic) {
             state = try SendState(total: run.plan.audience, settled: settled(figures, besides: calls))
-            legs = capped == nil ? [] : try self.legs(of: ids, besides: rounds)
+            segments = capped == nil ? [] : try self.segments(of: ids, besides: rounds)
         } catch { return (.stopped(.notSent("\(error)")), nil) }
         state.claims.start(at: try run.claims().made)
-        team?.beginRound(figures, legs)
+        session?.beginRound(figures, segments)
         let holds = try holdsOfServices()
-        var threads = LegThreads(results)
+        var threads = SegmentThreads(results)
         do throws(Diagnostic) {
-            threads.recorder = try WorkerThread("record") { record(from: results, state, legs) }
-            for leg in legs {
-                let earlier = rounds.answers(of: leg.leg.service, figures)
-                var settings = senderSettings(leg.access, startingAt: start)
-                let part = Double(leg.leg.ids.count) / Double(max(1, legs.reduce(0) { $0 + $1.leg.ids.count }))
-                settings.sharedPaces += rounds.paces.parts(ofService: leg.leg.service, weight: part)
-                settings.heldUntil = holds[leg.leg.service]
-                if leg.access.service.statistics != nil { settings.receipts = leg.receipts }
-                if leg.access.isProtected { settings.commitCalls = { commit($0, of: leg, state, legs) } }
+            threads.recorder = try WorkerThread("record") { record(from: results, state, segments) }
+            for segment in segments {
+                let earlier = rounds.answers(of: segment.segment.service, figures)
+                var settings = senderSettings(segment.access, startingAt: start)
+                let part = Double(segment.segment.ids.count) / Double(max(1, segments.reduce(0) { $0 + $1.segment.ids.count }))
+                settings.sharedPaces += rounds.paces.parts(ofService: segment.segment.service, weight: part)
+                settings.heldUntil = holds[segment.segment.service]
+                if segment.access.service.statistics != nil { settings.receipts = segment.receipts }
+                if segment.access.isProtected { settings.commitCalls = { commit($0, of: segment, state, segments) } }
                 let sender = try Sender(settings)
                 // The thread that claims starts last: if another one cannot start, nothing was claimed.
                 threads.senders.append(
                     try WorkerThread("deliver") {
                         defer {
-                            leg.noteEnd()
-                            if !legs.contains(where: \.isGoing) { state.ended.wake() }
+                            segment.noteEnd()
+                            if !segments.contains(where: \.isGoing) { state.ended.wake() }
                         }
                         return sender.run(
-                            source: leg.batches, results: results, control: leg.control, after: earlier, closingResults: false)
+                            source: segment.batches, results: results, control: segment.control, after: earlier, closingResults: false)
                     })
                 threads.readers.append(
-                    try WorkerThread("read") { read(leg, with: makeReader(leg, state, capped: capped, calls), state, legs) })
+                    try WorkerThread("read") { read(segment, with: makeReader(segment, state, capped: capped, calls), state, segments) })
             }
         } catch {
-            giveBack(threads.end(legs).leftover, because: .stopped, state)
+            giveBack(threads.end(segments).leftover, because: .stopped, state)
             return (.stopped(.notSent("\(error)")), nil)
         }
-        if legs.isEmpty { state.ended.wake() }
-        watch(state, legs, until: moment)
-        let (ends, leftover) = threads.end(legs)
-        team?.endRound()
-        giveBack(leftover, because: legs.requested?.reason ?? .stopped, state)
-        if state.capped > 0 { attendance.observer(.capped(state.capped)) }
+        if segments.isEmpty { state.ended.wake() }
+        watch(state, segments, until: moment)
+        let (ends, leftover) = threads.end(segments)
+        session?.endRound()
+        giveBack(leftover, because: segments.requested?.reason ?? .stopped, state)
+        if state.capped > 0 { options.observer(.capped(state.capped)) }
         let now = try figuresSoFar()
-        for leg in legs { rounds.noteEnd(of: leg.leg.service, now) }
+        for segment in segments { rounds.noteEnd(of: segment.segment.service, now) }
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(failure), nil) }
-        return (try roundEnd(zip(legs, ends).map { ($0.leg, $1) }, &rounds), legs.requested)
+        return (try roundEnd(zip(segments, ends).map { ($0.segment, $1) }, &rounds), segments.requested)
     }
 
-    /// How a round ended, by the ends of its legs. A service that stops does not keep the others from going on.
-    private func roundEnd(_ ends: [(leg: RunLeg, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
-        for (leg, end) in ends {
+    /// How a round ended, by the ends of its segments. A service that stops does not keep the others from going on.
+    private func roundEnd(_ ends: [(segment: RunSegment, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
+        for (segment, end) in ends {
             guard case .stopped(let cause) = end else { continue }
             if concernsOnlyThisMachine(cause) { return end }
-            if let held = cause.heldUntil { try run.append(.segment(leg, LegState(heldUntil: held))) }
+            if let held = cause.heldUntil { try run.append(.segment(segment, SegmentState(heldUntil: held))) }
             guard services.count > 1, cause.isOfService else { return end }
-            rounds.stopped[leg.service] = cause
-            try run.append(.segment(leg, LegState(heldUntil: cause.heldUntil, cause: cause)))
+            rounds.stopped[segment.service] = cause
+            try run.append(.segment(segment, SegmentState(heldUntil: cause.heldUntil, cause: cause)))
         }
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
     }
 
-    /// The rounds of a life, before the first. Services through which nothing can be sent have stopped, if anything is left for them.
+    /// The rounds of an epoch, before the first. Services through which nothing can be sent have stopped, if anything is left for them.
     func begunRounds() throws -> SendRounds {
         var rounds = SendRounds(services, roundPaces)
         let figures = try figuresSoFar()
         for (number, access) in services.enumerated() {
             guard let cause = access.obstacle else { continue }
-            let legs = run.plan.legs.filter { $0.service == number }
+            let segments = run.plan.segments.filter { $0.service == number }
             let settledCount = figures.map { settled($0.figures(ofService: number), access).values.reduce(0, +) } ?? 0
-            guard legs.reduce(0, { $0 + $1.ids.count }) > settledCount else { continue }
+            guard segments.reduce(0, { $0 + $1.ids.count }) > settledCount else { continue }
             rounds.stopped[number] = cause
-            for leg in legs where !leg.ids.isEmpty { try run.append(.segment(leg, LegState(cause: cause))) }
+            for segment in segments where !segment.ids.isEmpty { try run.append(.segment(segment, SegmentState(cause: cause))) }
         }
         return rounds
     }
 
-    /// Until when services take no pushes, by their numbers, as they said to this life or an earlier one.
+    /// Until when services take no pushes, by their numbers, as they said to this epoch or an earlier one.
     private func holdsOfServices() throws -> [Int: Timestamp] {
         let states = try run.status().segments
-        return run.plan.legs.reduce(into: [:]) { holds, leg in
-            guard let held = states[leg.ids.lowerBound]?.heldUntil else { return }
-            holds[leg.service] = max(held, holds[leg.service] ?? held)
+        return run.plan.segments.reduce(into: [:]) { holds, segment in
+            guard let held = states[segment.ids.lowerBound]?.heldUntil else { return }
+            holds[segment.service] = max(held, holds[segment.service] ?? held)
         }
     }
 
-    /// The legs of some recipients that are still to be sent.
-    private func legs(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [LegSending] {
-        var legs: [LegSending] = []
-        for leg in run.plan.legs(of: ids) where rounds.stopped[leg.service] == nil && mayBegin(leg) {
-            let access = services[leg.service]
-            legs.append(try LegSending(leg, access, queue: queuedBatches(access)))
+    /// The segments of some recipients that are still to be sent.
+    private func segments(of ids: Range<Int>, besides rounds: SendRounds) throws(Diagnostic) -> [SegmentSending] {
+        var segments: [SegmentSending] = []
+        for segment in run.plan.segments(of: ids) where rounds.stopped[segment.service] == nil && mayBegin(segment) {
+            let access = services[segment.service]
+            segments.append(try SegmentSending(segment, access, queue: queuedBatches(access)))
         }
-        return legs
+        return segments
     }
 
     /// The run's figures; nil if nothing was sent.
@@ -148,34 +148,34 @@ extension RunSender {
     /// Records recipients that were claimed but never handed over as unsent.
     private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
-        do { try run.append(.settled([state.completed(settlements)])) } catch is NotSending { state.fail(.ledger(.takenOver)) } catch {
+        do { try run.append(.settled([state.completed(settlements)])) } catch is SendingRevoked { state.fail(.ledger(.takenOver)) } catch {
             state.fail(.ledger(.recordingFailed("\(error)")))
         }
     }
 
-    /// The most batches between the reader and the sender of a leg. Without a pace they keep the sender busy while the next claim is prepared.
+    /// The most batches between the reader and the sender of a segment. Without a pace they keep the sender busy while the next claim is prepared.
     /// With a pace, every claim ahead only adds devices that a crash would leave unknown.
     private func queuedBatches(_ access: ServiceAccess) -> Int {
         access.paces.isEmpty ? max(4, threads ?? availableCores()) : 2
     }
 
-    private func makeReader(_ leg: LegSending, _ state: SendState, capped: CappedRecipients?, _ calls: EarlierCalls) -> PushReader {
+    private func makeReader(_ segment: SegmentSending, _ state: SendState, capped: CappedRecipients?, _ calls: EarlierCalls) -> PushReader {
         var reader = PushReader(
-            run: run, messages: messages, paces: leg.access.paces, resendsUnknown: leg.access.resendsUnknown,
-            allowance: leg.allowance, now: clock.now, capped: capped ?? CappedRecipients(),
+            run: run, messages: messages, paces: segment.access.paces, resendsUnknown: segment.access.resendsUnknown,
+            allowance: segment.allowance, now: clock.now, capped: capped ?? CappedRecipients(),
             onCapped: { unsent in
                 state.noteCapped(unsent.count)
                 state.progress.add(unsent)
-                attendance.observer(.settled(unsent))
+                options.observer(.settled(unsent))
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
-        reader.furtherMessages = (1..<leg.access.renderers(threads: threads ?? availableCores())).map { _ in
+        reader.furtherMessages = (1..<segment.access.renderers(threads: threads ?? availableCores())).map { _ in
             (try? MessageCatalog(frozenIn: run.plan)) ?? messages
         }
-        reader.service = leg.leg.service
-        reader.repeats = calls.repeats(in: leg.leg)
-        reader.generations = calls.generations(atService: leg.leg.service)
+        reader.service = segment.segment.service
+        reader.repeats = calls.repeats(in: segment.segment)
+        reader.generations = calls.generations(atService: segment.segment.service)
         reader.claims = state.claims
-        if let ledger = team?.ledger {
+        if let ledger = session?.ledger {
             reader.worthwhileClaim = SharedLedger.worthwhileClaim
             reader.leaseAgain = ledger.leaseAgain
         }
@@ -189,44 +189,44 @@ extension RunSender {
         return reader
     }
 
-    /// Commits the names of calls of a leg. If that fails, they never leave, and sending ends.
-    private func commit(_ calls: [NamedCall], of leg: LegSending, _ state: SendState, _ legs: [LegSending]) -> Bool {
+    /// Commits the names of calls of a segment. If that fails, they never leave, and sending ends.
+    private func commit(_ calls: [NamedCall], of segment: SegmentSending, _ state: SendState, _ segments: [SegmentSending]) -> Bool {
         do {
             try run.append(
                 .callsNamed(
                     calls.map { call in
                         var call = call
-                        call.service = leg.leg.service
+                        call.service = segment.segment.service
                         return call
                     }))
             return true
-        } catch let end as NotSending {
-            legs.interrupt(.cancelled)
+        } catch let end as SendingRevoked {
+            segments.interrupt(.cancelled)
             if !end.isCancelled { state.fail(.ledger(.takenOver)) }
         } catch {
             state.fail(.ledger(.recordingFailed("\(error)")))
-            legs.interrupt()
+            segments.interrupt()
         }
         return false
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(_ leg: LegSending, with reader: PushReader, _ state: SendState, _ legs: [LegSending]) -> [Int] {
-        defer { leg.batches.close() }
-        do { return try reader.read(leg.leg.ids, into: leg.batches) } catch let end as NotSending {
-            legs.interrupt(.cancelled)
+    private func read(_ segment: SegmentSending, with reader: PushReader, _ state: SendState, _ segments: [SegmentSending]) -> [Int] {
+        defer { segment.batches.close() }
+        do { return try reader.read(segment.segment.ids, into: segment.batches) } catch let end as SendingRevoked {
+            segments.interrupt(.cancelled)
             if !end.isCancelled { state.fail(.ledger(.takenOver)) }
             return []
         } catch {
             state.fail(.ledger(.readingFailed("\(error)")))
             // What its sender has is sent; the others end, as their claims could not be read either.
-            for other in legs where other !== leg { other.control.interrupt() }
+            for other in segments where other !== segment { other.control.interrupt() }
             return []
         }
     }
 }
 
-/// What a life of a run has sent so far, and which of its services stopped.
+/// What an epoch of a run has sent so far, and which of its services stopped.
 struct SendRounds {
     /// Why services stopped, by their numbers.
     var stopped: [Int: StopCause] = [:]
@@ -253,7 +253,7 @@ struct SendRounds {
     mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
 }
 
-/// The paces of a life of a run. Those of one round after another are the same, or a second that two rounds share would have too many.
+/// The paces of an epoch of a run. Those of one round after another are the same, or a second that two rounds share would have too many.
 struct RoundPaces {
     /// What the campaign sets for each service, by their numbers.
     let ofServices: [SharedPace?]
@@ -262,14 +262,14 @@ struct RoundPaces {
 
     /// The paces that a sender to a service keeps.
     /// - Parameter weight: the service's part of the devices.
-    func parts(ofService service: Int, weight: Double) -> [SharedPart] {
-        let own = ofServices[service].map { [SharedPart(of: $0)] } ?? []
-        return own + ofDevices.map { SharedPart(of: $0, weight: weight) }
+    func parts(ofService service: Int, weight: Double) -> [PaceAllotment] {
+        let own = ofServices[service].map { [PaceAllotment(of: $0)] } ?? []
+        return own + ofDevices.map { PaceAllotment(of: $0, weight: weight) }
     }
 }
 
 /// The threads of a round.
-private struct LegThreads {
+private struct SegmentThreads {
     let results: BoundedQueue<[Settlement]>
     var recorder: WorkerThread<Void>?
     var senders: [WorkerThread<SendEnd>] = []
@@ -279,8 +279,8 @@ private struct LegThreads {
 
     /// Waits for all of them. A sender may have stopped while its reader was about to hand over one more batch.
     /// - Returns: how the senders ended, and recipients that were claimed but not handed over.
-    func end(_ legs: [LegSending]) -> (ends: [SendEnd], leftover: [Int]) {
-        for leg in legs { leg.batches.close() }
+    func end(_ segments: [SegmentSending]) -> (ends: [SendEnd], leftover: [Int]) {
+        for segment in segments { segment.batches.close() }
         let ends = senders.map { $0.join() }
         let leftover = readers.flatMap { $0.join() }
         results.close()

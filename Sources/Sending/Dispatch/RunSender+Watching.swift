@@ -7,52 +7,54 @@ import Runs
 extension RunSender {
     /// Reports the progress, and passes on orders from this terminal and others, until the delivery has ended.
     /// - Parameter moment: when sending must stop; nil for never.
-    func watch(_ state: SendState, _ legs: [LegSending], until moment: Timestamp?) {
-        var meter = ProgressMeter(), silences = legs.map { _ in SilenceWatch() }
+    func watch(_ state: SendState, _ segments: [SegmentSending], until moment: Timestamp?) {
+        var meter = ProgressMeter(), silences = segments.map { _ in SilenceWatch() }
         let begin = ContinuousClock.now
-        let cancellation = attendance.cancellation
+        let cancellation = options.cancellation
         while !cancellation.wait(
-            milliseconds: legs.isInterrupted ? SendControl.longestRest : rest(until: moment), orUntil: state.ended)
+            milliseconds: segments.isInterrupted ? SendControl.longestRest : rest(until: moment), orUntil: state.ended)
         {
-            if cancellation.isRequested, !legs.isInterrupted {
-                attendance.observer(.draining)
-                legs.interrupt()
+            if cancellation.isRequested, !segments.isInterrupted {
+                options.observer(.draining)
+                segments.interrupt()
             }
-            attendance.observer(.tick)
-            if !legs.isInterrupted {
-                carryOutOrders(legs, state)
+            options.observer(.tick)
+            if !segments.isInterrupted {
+                carryOutOrders(segments, state)
                 let seconds = (ContinuousClock.now - begin) / .seconds(1)
-                for place in legs.indices where legs[place].isGoing { listen(to: legs[place], &silences[place], state, at: seconds) }
+                for place in segments.indices where segments[place].isGoing {
+                    listen(to: segments[place], &silences[place], state, at: seconds)
+                }
             }
-            if let moment, !legs.isInterrupted, clock.now() >= moment { legs.interrupt(.quietHours) }
-            let held = legs.wait, access = (held?.leg ?? legs.first { $0.isGoing })?.access ?? services[0]
+            if let moment, !segments.isInterrupted, clock.now() >= moment { segments.interrupt(.quietHours) }
+            let held = segments.wait, access = (held?.segment ?? segments.first { $0.isGoing })?.access ?? services[0]
             if var progress = meter.progress(
                 state, waitingFor: held?.wait, pace: access.pace, service: access.service,
-                isOneOfSeveral: legs.count { $0.isGoing } > 1 && !(held?.wait == .pace && access.sharesPace))
+                isOneOfSeveral: segments.count { $0.isGoing } > 1 && !(held?.wait == .pace && access.sharesPace))
             {
                 progress.claimed = state.claims.value
                 // Answers of a run that machines share are recorded in its store.
-                if team != nil, progress.wait == .runFile { progress.wait = .delivery(.store) }
-                progress.legs = legs.filter(\.isGoing).map(LegProgress.init)
-                attendance.observer(.progress(progress))
+                if session != nil, progress.wait == .runFile { progress.wait = .delivery(.store) }
+                progress.segments = segments.filter(\.isGoing).map(SegmentProgress.init)
+                options.observer(.progress(progress))
             }
         }
-        attendance.observer(.progressOver)
+        options.observer(.progressOver)
     }
 
     /// Tells when a service does not answer, and when it does again.
-    private func listen(to leg: LegSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double) {
-        let service = leg.access.service
-        switch silence.look(answered: leg.control.requestsAnswered, isWaiting: leg.control.waitsForService, at: seconds) {
+    private func listen(to segment: SegmentSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double) {
+        let service = segment.access.service
+        switch silence.look(answered: segment.control.requestsAnswered, isWaiting: segment.control.waitsForService, at: seconds) {
         case .silent(let seconds):
-            // What earlier lives of the run settled is not counted by this sender.
-            let waiting = max(0, min(leg.leg.ids.count - leg.control.pushesSettled, state.progress.total - state.progress.done))
-            attendance.observer(
+            // What earlier epochs of the run settled is not counted by this sender.
+            let waiting = max(0, min(segment.segment.ids.count - segment.control.pushesSettled, state.progress.total - state.progress.done))
+            options.observer(
                 .silent(
                     SilentService(
-                        service: service, endpoint: leg.access.address, isConnected: leg.control.connections > 0, seconds: seconds,
+                        service: service, endpoint: segment.access.address, isConnected: segment.control.connections > 0, seconds: seconds,
                         waiting: waiting)))
-        case .answersAgain: attendance.observer(.answersAgain(service))
+        case .answersAgain: options.observer(.answersAgain(service))
         case nil: break
         }
     }
@@ -65,20 +67,20 @@ extension RunSender {
 
     /// What people ask for; nil if that cannot be read now.
     var order: RunOrder? {
-        guard let team else { return (try? run.status())?.order }
-        return team.pendingOrder ?? (try? team.ledger.order())
+        guard let session else { return (try? run.status())?.order }
+        return session.pendingOrder ?? (try? session.ledger.order())
     }
 
     /// Carries out the order that another process recorded.
-    private func carryOutOrders(_ legs: [LegSending], _ state: SendState) {
+    private func carryOutOrders(_ segments: [SegmentSending], _ state: SendState) {
         if let loss = run.loss(during: .sending) {
-            legs.interrupt()
+            segments.interrupt()
             return state.fail(.ledger(loss))
         }
-        team?.steer(legs, state)
+        session?.steer(segments, state)
         switch order {
-        case .pause: legs.interrupt(.paused)
-        case .cancel: legs.interrupt(.cancelled)
+        case .pause: segments.interrupt(.paused)
+        case .cancel: segments.interrupt(.cancelled)
         case .goOn, nil: break
         }
     }
@@ -86,16 +88,16 @@ extension RunSender {
     /// Waits while the run is paused.
     /// - Returns: how the run ended; nil if it goes on.
     func waitWhilePaused() -> RunEnd? {
-        attendance.observer(.paused(run: run.plan.id))
+        options.observer(.paused(run: run.plan.id))
         while true {
-            attendance.cancellation.wait(milliseconds: SendControl.longestRest)
-            attendance.observer(.tick)
-            if attendance.cancellation.isRequested { return .interrupted }
+            options.cancellation.wait(milliseconds: SendControl.longestRest)
+            options.observer(.tick)
+            if options.cancellation.isRequested { return .interrupted }
             if let loss = run.loss(during: .paused) { return .stopped(.ledger(loss)) }
-            if let end = team?.end { return end }
+            if let end = session?.end { return end }
             switch order {
             case .goOn:
-                attendance.observer(.resumed)
+                options.observer(.resumed)
                 return nil
             case .cancel: return .cancelled
             case .pause, nil: continue

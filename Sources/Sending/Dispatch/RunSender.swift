@@ -19,13 +19,13 @@ package struct RunSender: Sendable {
     let services: [ServiceAccess]
     let settings: RunSettings
     let messages: MessageCatalog
-    let attendance: RunAttendance
+    let options: RunOptions
     /// The clock by which a run in waves waits.
     var clock = WaitClock.system
     /// The most threads that deliver; nil for one per core.
     var threads: Int?
     /// What this process is where several machines send the run together; nil where it sends alone.
-    var team: TeamPlace?
+    var session: WorkerSession?
     /// Returns why the run may not go on after a wait; nil if it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
 
@@ -37,7 +37,7 @@ package struct RunSender: Sendable {
         try history.check(for: run.plan, in: catalog)
         for access in services {
             guard case .open(let endpoint, _) = access.way else { continue }
-            attendance.observer(
+            options.observer(
                 .destination(
                     .init(
                         run: run.plan.id, endpoint: endpoint.description, proxy: access.route.proxyText,
@@ -50,17 +50,17 @@ package struct RunSender: Sendable {
     /// ended, never "nothing was sent".
     /// - Returns: how the run ended. If recording fails, it ends as stopped.
     package func send() -> RunEnd {
-        attendance.observer(.begins)
+        options.observer(.begins)
         do { return try sendAll() } catch {
-            if team?.isStoreGivenUp ?? false { return .interrupted }
+            if session?.isStoreGivenUp ?? false { return .interrupted }
             let end = RunEnd.stopped(.ledger(.unusable("\(error)")))
-            // One member's trouble is not the run's.
-            return team == nil ? recorded(end) : end
+            // One worker's trouble is not the run's.
+            return session == nil ? recorded(end) : end
         }
     }
 
     private func sendAll() throws -> RunEnd {
-        if let team { return try sendInTeam(team) }
+        if let session { return try sendShared(session) }
         return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves())
     }
 
@@ -73,9 +73,9 @@ package struct RunSender: Sendable {
         var sender = SenderSettings(
             access.service, endpoint: endpoint, credentials: credentials,
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
-        sender.sharedPaces = attendance.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [SharedPart(of: $0)] } ?? []
+        sender.sharedPaces = options.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [PaceAllotment(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
-        sender.clock = attendance.context.clock
+        sender.clock = options.context.clock
         sender.resendsUnknown = access.resendsUnknown
         sender.stopLimits = settings.stopLimits
         if let threads { sender.loops = threads }
@@ -83,9 +83,9 @@ package struct RunSender: Sendable {
         return sender
     }
 
-    /// The paces of one life that its rounds keep together.
+    /// The paces of one epoch that its rounds keep together.
     var roundPaces: RoundPaces {
-        let registry = attendance.context.paces
+        let registry = options.context.paces
         return RoundPaces(
             ofServices: services.map { registry.ofService(ofRun: run.plan.id, $0.settings) },
             ofDevices: [registry.ofDevices(byRunsOf: run.plan.app, settings), registry.ofDevices(ofRun: run.plan.id, settings)]
@@ -94,15 +94,15 @@ package struct RunSender: Sendable {
 
     /// All paces that the run keeps, with the keys under which machines divide them. To divide them, keep them until the run's end.
     var paces: [PaceRegistry.Keyed] {
-        attendance.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
+        options.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
     }
 
     /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends this run now, so a
     /// process that died left them behind. Where services recognize repeats, more is known of them.
     /// - Returns: what is still in doubt at services that recognize repeats.
     func recordLost() throws -> EarlierCalls {
-        // Where several send, the one that conducts looks after those that others left behind.
-        if team != nil { return EarlierCalls() }
+        // Where several send, the coordinator looks after those that others left behind.
+        if session != nil { return EarlierCalls() }
         let protected = services.indices.filter { services[$0].isProtected }
         let skipping = services.indices.filter { !services[$0].resendsUnknown && !services[$0].isProtected }
         guard !skipping.isEmpty || !protected.isEmpty, try !run.claims().claimed.isEmpty else { return EarlierCalls() }
@@ -129,7 +129,7 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// Judges the run by all its answers, over all its lives and those of the runs that it retries, and by the answers of its last life.
+    /// Judges the run by all its answers, over all its epochs and those of the runs that it retries, and by the answers of its last epoch.
     /// The sender judges only the answers that it sees, and only from a hundred on. A test is not judged: it shows each outcome by itself
     /// and says nothing about an audience.
     /// - Returns: why the run stopped; nil if it finished.
@@ -182,13 +182,13 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// How a run ended whose legs have all ended.
+    /// How a run ended whose segments have all ended.
     func ended(_ rounds: SendRounds) -> RunEnd {
         var stopped = rounds.stopped
-        // Another member may have stopped a service.
-        if team != nil, let states = try? run.status().segments {
-            for leg in run.plan.legs {
-                if let cause = states[leg.ids.lowerBound]?.cause { stopped[leg.service] = stopped[leg.service] ?? cause }
+        // Another worker may have stopped a service.
+        if session != nil, let states = try? run.status().segments {
+            for segment in run.plan.segments {
+                if let cause = states[segment.ids.lowerBound]?.cause { stopped[segment.service] = stopped[segment.service] ?? cause }
             }
         }
         return stopped.isEmpty ? .finished : .stopped(cause(of: stopped))
@@ -197,7 +197,7 @@ package struct RunSender: Sendable {
     /// Why a run stopped, by the numbers of the services that stopped.
     func cause(of stopped: [Int: StopCause]) -> StopCause {
         if services.count == 1, let cause = stopped[0] { return cause }
-        let used = Set(run.plan.legs.filter { !$0.ids.isEmpty }.map(\.service))
+        let used = Set(run.plan.segments.filter { !$0.ids.isEmpty }.map(\.service))
         return .services(
             PartialStop(
                 stopped: stopped.sorted { $0.key < $1.key }.map { .init(service: services[$0.key].service.name, cause: $0.value) },

@@ -8,11 +8,11 @@ import Workspace
 package struct ServiceAccess: Sendable {
     /// The run's settings as the service sees them.
     let settings: RunSettings
-    let way: Way
+    let way: Route
     let route: ProxyRoute
 
     /// The way to the service.
-    enum Way: Sendable {
+    enum Route: Sendable {
         case open(Endpoint, Credentials)
         /// Its credentials cannot be used, for this reason: the run's other services are sent to.
         case closed(Diagnostic)

@@ -116,7 +116,7 @@ struct ConnectionReport {
                 .failed("credentials", message: said, remedy: remedy), .skipped(topicKey, message: "checked only with valid credentials")
             )
         case .busy:
-            return (.failed("credentials", message: said, remedy: patience), .skipped(topicKey, message: "the server did not say"))
+            return (.failed("credentials", message: said, remedy: timeout), .skipped(topicKey, message: "the server did not say"))
         case .notTheService:
             return (
                 .failed(
@@ -128,7 +128,7 @@ struct ConnectionReport {
     }
 
     /// What to do while the service is busy. What the report says of such a reason speaks of retries, and the probe made none.
-    private var patience: String {
+    private var timeout: String {
         service.words(about: result.reason) == nil
             ? "Try again in a few minutes." : service.advice(status: result.status, reason: result.reason)
     }

@@ -8,7 +8,7 @@ struct StoreReport {
     private static let stages = ["connection", "server", "tables", "rights", "commits", "clock", "latency"]
     /// The largest difference at which clocks count as the same; seconds.
     private static let noticeableSeconds = 1.0
-    /// From here on a member that waits for each claim is slow; seconds.
+    /// From here on a worker that waits for each claim is slow; seconds.
     private static let slowSeconds = 0.02
 
     private var facts: StoreFacts { check.facts }

@@ -13,8 +13,8 @@ struct RelatedRuns {
     private let time: LocalTime?
     /// Whether no run of the chain has begun.
     private let isFresh: Bool
-    private let order: LifeSequence
-    private let place: LifeSequence.Place?
+    private let order: EpochSequence
+    private let place: EpochSequence.Place?
     private let moment: Timestamp
     /// The first plan of the chain, and the settings that it froze.
     private let first: (plan: RunPlan, settings: RunSettings)
@@ -32,7 +32,7 @@ struct RelatedRuns {
     ///   - known: what is known about the runs of its folder.
     ///   - order: the order of their beginnings.
     /// - Throws: `Diagnostic`: a file or the record cannot be read.
-    package init(_ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
+    package init(_ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: EpochSequence) throws {
         self.run = run
         self.chain = chain
         self.known = known
@@ -58,7 +58,7 @@ struct RelatedRuns {
     }
 
     /// Whether another run of the campaign may count, as far as its mark tells.
-    func mayCount(_ other: RunMark) -> Bool { !isOther(other.occurrence) }
+    func mayCount(_ other: RunOverview) -> Bool { !isOther(other.occurrence) }
 
     /// Whether Volley must know which devices another run has reached before it sends more of this one.
     func asks(about other: RunFile) throws -> Bool {
@@ -72,7 +72,7 @@ struct RelatedRuns {
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
         }
-        return try order.start(of: other.plan.id, life: other.status().epoch, after: place, at: moment)
+        return try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: moment)
     }
 
     /// Whether a run with unknown recipients may have reached a device since the first run of the chain was planned.
@@ -85,8 +85,8 @@ struct RelatedRuns {
     /// The runs that have begun and whose files are missing or cannot be read.
     func withoutFile(besides there: Set<String>) -> [UnknownRecipients] {
         begun.sorted { $0.key < $1.key }.compactMap { id, entry in
-            // A first life that was never confirmed pushed nothing. `SendPermission` checks the retries of the chain.
-            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousLife != "",
+            // A first epoch that was never confirmed pushed nothing. `SendPermission` checks the retries of the chain.
+            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousEpoch != "",
                 entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
             else { return nil }
             return .withoutFile(id, in: run.catalog)

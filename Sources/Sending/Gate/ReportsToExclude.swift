@@ -72,9 +72,9 @@ struct ReportsToExclude {
         return missing
     }
 
-    /// Whether the run may have sent something, according to the record. A first life that was noted and never confirmed pushed nothing.
+    /// Whether the run may have sent something, according to the record. A first epoch that was noted and never confirmed pushed nothing.
     private static func mayHaveSent(_ id: String, _ record: SendingHistory) throws -> Bool {
-        try record.entry(of: id).map { $0.previousLife != "" } ?? false
+        try record.entry(of: id).map { $0.previousEpoch != "" } ?? false
     }
 }
 

@@ -19,7 +19,7 @@ struct SendPermission {
     /// The facts that were found, and the message for each one that prevents the step.
     private struct Inspection {
         var facts: SendGate.Facts
-        var life = ""
+        var epoch = ""
         var reached = 0, claimed = 0
         var siblings: [String] = []
         var givenUp: Set<String> = []
@@ -62,7 +62,7 @@ struct SendPermission {
         var before: ScheduledRun?
         var seen = Inspection(facts: .unknown)
         var failure: (any Error)?
-        var life = ""
+        var epoch = ""
         /// Whether no step has failed so far; the first error is kept for the refusal.
         func isDone(_ body: () throws -> Void) -> Bool {
             do { try body() } catch { failure = failure ?? error }
@@ -79,8 +79,8 @@ struct SendPermission {
                 }
                 action = gate.saw(seen.facts)
             case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
-            case .record: action = gate.recorded(isDone { life = try note(seen) })
-            case .begin: action = gate.began(isDone { try run.append(.epochBegan(life, at: .now(), from: Self.states(for: step))) })
+            case .record: action = gate.recorded(isDone { epoch = try note(seen) })
+            case .begin: action = gate.began(isDone { try run.append(.epochBegan(epoch, at: .now(), from: Self.states(for: step))) })
             case .confirm:
                 action = gate.confirmed(
                     isDone {
@@ -115,16 +115,16 @@ struct SendPermission {
     }
 
     /// Notes in the record next to the runs that this run is about to begin or continue.
-    /// - Returns: the id of the new life.
+    /// - Returns: the id of the new epoch.
     private func note(_ seen: Inspection) throws -> String {
-        var new = NewLife(
-            after: seen.life, reached: seen.reached, claimed: seen.claimed, in: settings.listName,
+        var new = NewEpoch(
+            after: seen.epoch, reached: seen.reached, claimed: seen.claimed, in: settings.listName,
             for: ScheduledTime.onRecord(run, settings))
         new.siblings = seen.siblings
         new.givenUp = seen.givenUp
-        new.parentLife = settings.parentLife
+        new.parentEpoch = settings.parentEpoch
         switch try run.append(.epochNoted(new, at: .now())).beginning {
-        case .noted: return new.life
+        case .noted: return new.epoch
         case .isOutdated: throw outdated()
         case .isOvertaken: throw RefusalText.isOvertaken(run)
         case .timeIsTaken(let other): throw time?.isTaken(by: other) ?? outdated()
@@ -137,11 +137,11 @@ struct SendPermission {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Inspection(facts: .unknown, life: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
+        var look = Inspection(facts: .unknown, epoch: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
         look.facts.state = .init(status.state)
         // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run file.
-        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false
-        let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousEpoch != look.epoch } ?? false
+        let isOlder = try entry?.isNewer(than: run, epoch: look.epoch, reached: look.reached, claimed: look.claimed) ?? false
         let isRetriedUnseen = step == .retry && LedgerGap.restored(run) != nil
         look.facts.isOutdated = try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) {
@@ -196,7 +196,7 @@ struct SendPermission {
     private func checkKnowsAll(_ step: SendGate.Step) throws {
         guard let since = try run.sharedSince() else { return }
         let present = try CurrentProject(of: run, in: choice).project
-        guard step == .retry || !RunToSend.isForTeam(run.plan, present, settings) else { return }
+        guard step == .retry || !RunToSend.goesThroughStore(run.plan, present, settings) else { return }
         throw RefusalText.isSharedOut(run, since, step)
     }
 
@@ -275,7 +275,7 @@ struct SendPermission {
 
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
-        if let life = settings.parentLife, let entry = try record.entry(of: id) { return !entry.names(life) }
+        if let epoch = settings.parentEpoch, let entry = try record.entry(of: id) { return !entry.names(epoch) }
         guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }
         let status = try parent.status()

@@ -18,7 +18,7 @@ struct SupersedingRuns {
 
     /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a retry, since the first
     /// run of its chain began. Earlier runs do not count: the person who plans a campaign again knows about them, and means to push once
-    /// more. The order of beginnings (`LifeSequence`) decides what came later; where it is not on record, the clock does.
+    /// more. The order of beginnings (`EpochSequence`) decides what came later; where it is not on record, the clock does.
     ///
     /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that a process is only
     /// about to send and whose lock it took after this run's. Each scheduled time is sent once, so runs for other times do not count; for a
@@ -103,8 +103,8 @@ extension RunFile {
     /// Hashes of the device tokens that the run is still to be sent to.
     fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
         var left: Set<Int> = []
-        for leg in plan.legs {
-            try addDevicesLeft(leg.ids, settings.ofService(leg.service), to: &left)
+        for segment in plan.segments {
+            try addDevicesLeft(segment.ids, settings.ofService(segment.service), to: &left)
         }
         return left
     }

@@ -61,7 +61,7 @@ public struct PruneSelection: Sendable {
         let lookBack = LookBack(runs, project, now: now)
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
         let known = runs.first.map { HistorySnapshot(of: $0.catalog) }
-        var askers = Askers(runs, retries)
+        var askers = DependentRuns(runs, retries)
         for run in runs {
             defer { run.close() }
             if run.prunedAt != nil {
@@ -96,7 +96,7 @@ public struct PruneSelection: Sendable {
     /// Why others need the recipients of a run.
     /// - Throws: `Diagnostic`: a file of its campaign cannot be read; whether that run needs them is not known then.
     private static func need(
-        of run: RunFile, parent: RunFile?, _ retries: [String: [RunFile]], _ askers: inout Askers,
+        of run: RunFile, parent: RunFile?, _ retries: [String: [RunFile]], _ askers: inout DependentRuns,
         _ known: HistorySnapshot?
     ) throws -> PruneObstacle? {
         if try hasOpenRetry(run.plan.id, retries) { return .retried }
@@ -173,12 +173,12 @@ public struct PruneSelection: Sendable {
 
     /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their campaign have
     /// reached.
-    private struct Askers {
+    private struct DependentRuns {
         private let runs: [String: [RunFile]]
         private let all: [RunFile]
         private let retries: [String: [RunFile]]
         private var found: [String: [RelatedRuns]] = [:]
-        private var order: LifeSequence?
+        private var order: EpochSequence?
 
         init(_ runs: [RunFile], _ retries: [String: [RunFile]]) {
             all = runs

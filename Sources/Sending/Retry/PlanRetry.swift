@@ -46,7 +46,7 @@ public func planRetry(
         let figures = try doubtful.isDisjoint(with: outcomes) ? [:] : run.figures().outcomes
         let mayRepeat = figures.filter { outcomes.contains($0.key) && doubtful.contains($0.key) && $0.value > 0 }
         let settings = try planned.plan.settings.get()
-        warnings += [try QuietRetry.warning(planned, settings, at: now)].compactMap(\.self)
+        warnings += [try RetryInQuietHours.warning(planned, settings, at: now)].compactMap(\.self)
         return PlannedRetry(run: planned, mayRepeat: mayRepeat, warnings: warnings, parent: run)
     } catch {
         try planned.remove()

@@ -30,7 +30,7 @@ struct RetryPlanner {
         let lists = settings.services.map { run.catalog.suppression(app: first.app, service: $0.service, environment: $0.listName) }
         let silent = try lists.suppressedDevices(since: first.plannedAt)
         let writer = try run.catalog.create(
-            id, variants: MessageCatalog(frozenIn: first).variantsOfDevices, sorter: services > 1 ? LegSorter(services: services) : nil)
+            id, variants: MessageCatalog(frozenIn: first).variantsOfDevices, sorter: services > 1 ? SegmentSorter(services: services) : nil)
         var hash = SHA256()
         hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
         var (count, suppressed, batch) = (0, 0, RecipientBatch())
@@ -54,14 +54,15 @@ struct RetryPlanner {
         try writer.put(batch)
         if services > 1 { try writer.drop(BitSet(), of: count) }
         settings.runsFolder = FilePaths.absolute(run.catalog.place)
-        (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.status().epoch, outcomes, nil)
+        (settings.parentEpoch, settings.retriedOutcomes, settings.place) = (try run.status().epoch, outcomes, nil)
         return try writer.finish(
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
                 rows: count + suppressed, audience: count, skipped: suppressed > 0 ? [.suppressed: suppressed] : [:],
                 settings: .success(settings), preview: first.preview,
-                previewText: previewText(count, suppressed, settings.service.recipientNoun), retryOf: first.id, serviceLegs: writer.legs))
+                previewText: previewText(count, suppressed, settings.service.recipientNoun), retryOf: first.id,
+                serviceSegments: writer.segments))
     }
 
     private func previewText(_ count: Int, _ suppressed: Int, _ noun: String) -> String {

@@ -75,7 +75,7 @@ private struct ServiceStatisticsQuestions {
         var counts: [String: [String: Int]] = [:]
         for subjects in questions {
             if context.cancellation?.isRequested == true { throw CancellationError() }
-            let answer = try ServiceQuestion(sender).ask(facts.question(settings.firstService.topic, subjects, environment))
+            let answer = try ServiceQuery(sender).ask(facts.question(settings.firstService.topic, subjects, environment))
             guard let found = facts.read(answer, subjects) else {
                 let reason = settings.service.details(of: answer).reason
                 throw Diagnostic(

@@ -14,9 +14,9 @@ public struct StoreRunList: Sendable {
 
     private static func json(_ run: StoredRun) -> JSONValue {
         func moment(_ moment: Timestamp?) -> JSONValue { moment.map { .string($0.description) } ?? .null }
-        let members = run.members.map { member in
+        let workers = run.workers.map { worker in
             JSONValue.object(pairs: [
-                ("machine", .string(member.machine)), ("is_conductor", .bool(member.isConductor)), ("is_silent", .bool(member.isSilent)),
+                ("machine", .string(worker.machine)), ("is_conductor", .bool(worker.isCoordinator)), ("is_silent", .bool(worker.isSilent)),
             ])
         }
         return .object(pairs: [
@@ -24,7 +24,7 @@ public struct StoreRunList: Sendable {
             ("is_complete", .bool(run.isComplete)), ("state", .string(run.status.state.rawValue)),
             ("cause", run.status.cause.map(\.json) ?? .null), ("audience", .integer(Int64(run.audience))),
             ("claimed", .integer(Int64(run.claimed))), ("started_at", moment(run.status.startedAt)),
-            ("finished_at", moment(run.status.finishedAt)), ("bytes", .integer(Int64(run.bytes))), ("members", .array(members)),
+            ("finished_at", moment(run.status.finishedAt)), ("bytes", .integer(Int64(run.bytes))), ("members", .array(workers)),
             ("problem", run.problem.map { .string($0.message) } ?? .null),
         ])
     }
@@ -61,10 +61,10 @@ public struct StoreRunList: Sendable {
             notes.append("  Not all of its recipients are there. `volley send` copies what is missing, `volley store remove` removes it.")
         }
         if let cause = run.status.cause { notes.append("  why: \(TextFormat.foreign(cause.sentence))") }
-        for member in run.members {
+        for worker in run.workers {
             notes.append(
-                "  sent by \(TextFormat.foreign(member.machine))\(member.isConductor ? ", which conducts" : "")"
-                    + "\(member.isSilent ? "; silent just now" : "")")
+                "  sent by \(TextFormat.foreign(worker.machine))\(worker.isCoordinator ? ", which conducts" : "")"
+                    + "\(worker.isSilent ? "; silent just now" : "")")
         }
         return notes
     }

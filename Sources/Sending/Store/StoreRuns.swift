@@ -36,7 +36,7 @@ public struct StoreRuns: Sendable {
         store = try StoreAddress(variable: settings.variable).open(asked: cancellation)
     }
 
-    /// All runs that are there. Where some are being sent, it takes a few seconds to see which members beat.
+    /// All runs that are there. Where some are being sent, it takes a few seconds to see which workers beat.
     /// - Parameter catalog: where this machine's runs are: the store is told of orders to them that it missed.
     /// - Throws: a `Diagnostic`; `CancellationError`.
     public func list(passingOnFrom catalog: RunsFolder) throws -> StoreRunList {
@@ -49,7 +49,7 @@ public struct StoreRuns: Sendable {
     public func id(named argument: String, in catalog: RunsFolder) throws -> String { try store.id(named: argument, in: catalog) }
 
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there.
-    /// - Throws: a `Diagnostic`: it is not there, members send it, or there is another run of its id; `CancellationError`. No file was made then.
+    /// - Throws: a `Diagnostic`: it is not there, workers send it, or there is another run of its id; `CancellationError`. No file was made then.
     public func fetch(_ run: String, into catalog: RunsFolder, _ observer: Observer<Event>) throws -> Fetched {
         let fetched = try store.fetch(run, into: catalog) { progress in
             switch progress {
@@ -66,7 +66,7 @@ public struct StoreRuns: Sendable {
     /// - Parameters:
     ///   - evenIfUnfetched: whether it is removed also if its file does not hold all that the store knows.
     ///   - catalog: where its file is.
-    /// - Throws: a `Diagnostic`: it is not there, members send it, or it would be lost; `CancellationError`.
+    /// - Throws: a `Diagnostic`: it is not there, workers send it, or it would be lost; `CancellationError`.
     public func remove(_ run: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, _ observer: Observer<Event>) throws {
         try store.remove(run, evenIfUnfetched: evenIfUnfetched, fetchedInto: catalog) { observer(.waiting(machines: $0)) }
     }

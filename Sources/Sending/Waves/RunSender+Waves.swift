@@ -17,9 +17,9 @@ extension RunSender {
             switch agenda.next(at: now) {
             case .finished:
                 if try isOver() { return ended(rounds) }
-                if let end = team?.end { return end }
+                if let end = session?.end { return end }
                 agenda = try WaveAgenda(of: run, settings)
-            case .skip(let wave, _) where !isConducting: agenda.markDone(wave)
+            case .skip(let wave, _) where !isCoordinating: agenda.markDone(wave)
             case .skip(let wave, let seconds):
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
@@ -41,11 +41,11 @@ extension RunSender {
                 try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 let (end, asked) = try deliver(run.plan.waves[wave], until: moment, in: &rounds)
                 agenda.noteActivity(at: clock.now())
-                try team?.ledger.returnLeases()
+                try session?.ledger.returnLeases()
                 switch (end, asked) {
                 case (.finished, _):
                     agenda.markDone(wave)
-                    if team != nil { sent.insert(wave) }
+                    if session != nil { sent.insert(wave) }
                 case (.stopped(let cause), _): return .stopped(cause)
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
@@ -55,9 +55,9 @@ extension RunSender {
                     // The person who pauses decides when to continue; a pause makes no device late.
                     agenda.noteActivity(at: clock.now())
                 case (.interrupted, _):
-                    // A service that another member stopped ends its leg only.
-                    guard let team, !attendance.cancellation.isRequested else { return .interrupted }
-                    if let end = team.end { return end }
+                    // A service that another worker stopped ends its segment only.
+                    guard let session, !options.cancellation.isRequested else { return .interrupted }
+                    if let end = session.end { return end }
                 }
             }
         }
@@ -69,19 +69,19 @@ extension RunSender {
         let calls = try recordLost()
         let start = WaveAgenda.start(
             try run.claims().first(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try zone(of: wave, in: run))
-        attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
+        options.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
         return try deliver(wave.ids, startingAt: start, until: moment, after: calls, in: &rounds)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
         let count = try run.append(.deferred(wave.ids, .tooLate, isTooLate: true, at: now)).count
-        if count > 0 { attendance.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
+        if count > 0 { options.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
     }
 
     /// Records why the devices before a wave that were passed over are unsent: they wait for the end of quiet hours.
     /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred ones are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
-        guard isConducting else { return }
+        guard isCoordinating else { return }
         for ids in try run.claims().claimed.gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
             try run.append(.deferred(ids, .quietHours, isTooLate: false, at: clock.now()))
             deferred.insert(ids)
@@ -108,18 +108,18 @@ extension RunSender {
             run: run.plan.id, until: time(moment, of: wave), seconds: seconds(until: moment),
             // A wave that was due earlier is held back by quiet hours.
             isForQuietHours: moment > wave.due && settings.schedule?.quietHours != nil, later: left - 1)
-        attendance.observer(.waiting(progress))
-        defer { attendance.observer(.progressOver) }
+        options.observer(.waiting(progress))
+        defer { options.observer(.progressOver) }
         while clock.now() < moment {
             clock.rest(
-                Int(min(Int64(Self.longestRest), max(1, moment.epochMilliseconds - clock.now().epochMilliseconds))), attendance.cancellation
+                Int(min(Int64(Self.longestRest), max(1, moment.epochMilliseconds - clock.now().epochMilliseconds))), options.cancellation
             )
-            attendance.observer(.tick)
-            if attendance.cancellation.isRequested { return (.interrupted, wasPaused) }
+            options.observer(.tick)
+            if options.cancellation.isRequested { return (.interrupted, wasPaused) }
             progress.seconds = max(0, seconds(until: moment))
-            attendance.observer(.waitingProgress(progress))
+            options.observer(.waitingProgress(progress))
             if let loss = run.loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
-            if let end = team?.end { return (end, wasPaused) }
+            if let end = session?.end { return (end, wasPaused) }
             switch order {
             case .pause:
                 if let end = waitWhilePaused() { return (end, true) }

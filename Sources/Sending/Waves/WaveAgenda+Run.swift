@@ -10,10 +10,10 @@ extension WaveAgenda {
             let isOver =
                 try claims.skippedWaves.contains(wave.ids.lowerBound)
                 || claims.claimed.contains(all: wave.ids)
-                    && run.plan.legs(of: wave.ids).allSatisfy { leg in
-                        let resends = settings.ofService(leg.service).unknownPolicy == .resend
+                    && run.plan.segments(of: wave.ids).allSatisfy { segment in
+                        let resends = settings.ofService(segment.service).unknownPolicy == .resend
                         return try run.unsettled(
-                            in: leg.ids, OpenOutcomes(resendsUnknown: resends, closing: [.frequencyCap])
+                            in: segment.ids, OpenOutcomes(resendsUnknown: resends, closing: [.frequencyCap])
                         ).isEmpty
                     }
             return (zone: try Sending.zone(of: wave, in: run), due: wave.due, isOver: isOver)

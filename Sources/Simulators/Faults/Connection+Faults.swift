@@ -6,7 +6,7 @@ import HTTP2
 /// The deliberate faults of a connection: see `SimulatorFaults`.
 extension Connection {
     /// How long a client may take to close its side after the simulator has closed the other.
-    private static let patienceMilliseconds: Int64 = 5_000
+    private static let timeoutMilliseconds: Int64 = 5_000
     /// How long GOAWAY waits for further pushes to leave out.
     private static let leavingOutMilliseconds: Int64 = 100
     /// poll(2): the peer has closed its side (POLLRDHUP). The constant is in a part of the system's headers that Swift does not import.
@@ -150,7 +150,7 @@ extension Connection {
         dropRequests()
         phase = .lingering
         awaitedEvents = Int16(POLLIN)
-        alarm(.abandonment, afterMilliseconds: Self.patienceMilliseconds)
+        alarm(.abandonment, afterMilliseconds: Self.timeoutMilliseconds)
     }
 
     /// Reads and drops what the client still sends, and closes once the client has closed its side.

@@ -17,13 +17,13 @@ struct FaultPlan {
     }
 
     /// The extras that an answer gets.
-    struct Dressing: OptionSet {
+    struct AnswerExtras: OptionSet {
         let rawValue: Int
 
         /// A 1xx answer before it.
-        static let information = Dressing(rawValue: 1)
-        static let trailers = Dressing(rawValue: 2)
-        static let largeHeaders = Dressing(rawValue: 4)
+        static let information = AnswerExtras(rawValue: 1)
+        static let trailers = AnswerExtras(rawValue: 2)
+        static let largeHeaders = AnswerExtras(rawValue: 4)
     }
 
     private let faults: SimulatorFaults
@@ -65,10 +65,10 @@ struct FaultPlan {
     }
 
     /// Decides the extras of the next answer.
-    mutating func nextDressing() -> Dressing {
+    mutating func nextDressing() -> AnswerExtras {
         guard dressesAnswers else { return [] }
         answers += 1
-        var dressing: Dressing = []
+        var dressing: AnswerExtras = []
         if isHit(faults.informationEvery, number: answers) { dressing.insert(.information) }
         if isHit(faults.trailersEvery, number: answers) { dressing.insert(.trailers) }
         if isHit(faults.largeHeadersEvery, number: answers) { dressing.insert(.largeHeaders) }

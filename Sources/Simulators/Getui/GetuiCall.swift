@@ -138,10 +138,12 @@ struct GetuiEntry {
 /// What the content of a message must be, beyond the form of its parts.
 enum GetuiContent {
     private static let largestIOSBytes = 4096
-    private static let usualLifeMilliseconds: Int64 = 7_200_000
+    private static let usualLifetimeMilliseconds: Int64 = 7_200_000
 
     /// How long a message lives.
-    static func lifeMilliseconds(of message: JSONValue) -> Int64 { message["settings"]?["ttl"]?.integerValue ?? usualLifeMilliseconds }
+    static func lifetimeMilliseconds(of message: JSONValue) -> Int64 {
+        message["settings"]?["ttl"]?.integerValue ?? usualLifetimeMilliseconds
+    }
 
     static func flaw(of message: JSONValue) -> JSONFlaw? {
         guard let content = message["push_message"] else { return nil }

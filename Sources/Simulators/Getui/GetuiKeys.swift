@@ -5,7 +5,7 @@ import Base
 enum GetuiKeys {
     static let mostSingles = 200, mostInList = 1000
     /// Three days.
-    static let longestLifeMilliseconds: Int64 = 259_200_000
+    static let longestLifetimeMilliseconds: Int64 = 259_200_000
 
     static let authentication: GetuiShape = .object(
         ["sign": .name(64...64, also: ""), "timestamp": .name(13...13, also: ""), "appkey": .text(1...64)],
@@ -58,7 +58,7 @@ enum GetuiKeys {
     ]
 
     private static let settings: GetuiShape = .object([
-        "ttl": .number(-1...longestLifeMilliseconds), "strategy": .table(channels, .number(1...4)), "speed": .number(0...1_000_000),
+        "ttl": .number(-1...longestLifetimeMilliseconds), "strategy": .table(channels, .number(1...4)), "speed": .number(0...1_000_000),
         "schedule_time": .number(0...9_999_999_999_999),
     ])
 

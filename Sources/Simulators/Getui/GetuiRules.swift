@@ -256,7 +256,7 @@ struct GetuiTasks {
 
     /// Keeps the content of lists.
     mutating func keep(_ message: JSONValue, as id: String, app: String, now: Timestamp) {
-        let seconds = Double(GetuiContent.lifeMilliseconds(of: message)) / 1000
+        let seconds = Double(GetuiContent.lifetimeMilliseconds(of: message)) / 1000
         tasks[id] = Task(app: app, group: message["group_name"]?.stringValue, end: now.adding(seconds: seconds))
     }
 

@@ -13,7 +13,7 @@ struct CidPool {
         case unknown
     }
 
-    private static let lifeSeconds = 86_400.0
+    private static let lifetimeSeconds = 86_400.0
 
     private struct Cid {
         let app: String, end: Timestamp
@@ -28,7 +28,7 @@ struct CidPool {
             var bytes: [UInt8] = []
             PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
             let cid = "\(app)-\(String(decoding: bytes, as: UTF8.self))"
-            cids[cid] = Cid(app: app, end: now.adding(seconds: Self.lifeSeconds))
+            cids[cid] = Cid(app: app, end: now.adding(seconds: Self.lifetimeSeconds))
             return cid
         }
     }

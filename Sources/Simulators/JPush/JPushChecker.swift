@@ -178,7 +178,7 @@ enum JPushKeys {
 
     private static func options(_ plan: JPushPlan) -> JPushShape {
         .object([
-            "sendno": .nonZero, "time_to_live": .number(0...plan.longestLifeSeconds), "override_msg_id": .number(1...Int64.max),
+            "sendno": .nonZero, "time_to_live": .number(0...plan.longestLifetimeSeconds), "override_msg_id": .number(1...Int64.max),
             "apns_production": .flag, "apns_collapse_id": .shortText(64), "big_push_duration": .number(0...1400),
             "third_party_channel": .anyObject, "unique_alias": .flag, "classification": .number(0...1), "geofence": .anyObject,
             "message_scenario_code": .shortText(40),
@@ -194,7 +194,7 @@ struct JPushPlan {
     var takesTags = true
 
     /// Three days, or ten.
-    var longestLifeSeconds: Int64 { isVIP ? 864_000 : 259_200 }
+    var longestLifetimeSeconds: Int64 { isVIP ? 864_000 : 259_200 }
     /// How many cids a call gets.
     var mostCids: Int { isVIP ? 1000 : 10 }
 }

@@ -40,7 +40,7 @@ extension Connection {
 
     /// Passes a request's answer to the session, with `retry-after` and `date` if they are given.
     func submitAnswer(
-        to request: PushRequest, by rules: any ServiceRules, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing
+        to request: PushRequest, by rules: any ServiceRules, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.AnswerExtras
     ) {
         request.state = .finished
         request.unsentBody = rules.body(of: request)[...]
@@ -170,7 +170,7 @@ struct ConnectionAlarms {
 }
 
 /// Bytes of flow-control windows that are given back late. Some bytes of the connection's first window are never given back.
-struct OwedWindows {
+struct DelayedWindowUpdates {
     /// The bytes of one piece of a payload.
     struct Entry {
         let due: Timestamp

@@ -38,7 +38,7 @@ final class Connection: HTTP2ServerSession {
     /// Streams to reset once their answers are written. If the reset were submitted earlier, the answer would be lost.
     @exclusivity(unchecked) var earlyAnswered: [Int32] = []
     /// Windows to give back late; nil if nghttp2 gives them back.
-    @exclusivity(unchecked) var owedWindows: OwedWindows?
+    @exclusivity(unchecked) var owedWindows: DelayedWindowUpdates?
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
     /// The last request with headers that came in; nil if its stream is ignored. `requests` keeps it alive, and both are emptied together.
@@ -117,7 +117,7 @@ final class Connection: HTTP2ServerSession {
         let hasCertificate = tls.hasClientCertificate
         memory = server.rules.makeMemory(certificate: !hasCertificate ? .none : tls.clientCertificateIsInForce ? .inForce : .expired)
         limits = ConnectionLimits(server.faults, hasCertificate: hasCertificate)
-        owedWindows = server.faults.windows.map(OwedWindows.init)
+        owedWindows = server.faults.windows.map(DelayedWindowUpdates.init)
         if server.sendsGarbageFirst() {
             writeGarbageFirst()
             // The garbage must come first, even before an acknowledgement of the client's SETTINGS.

@@ -34,12 +34,12 @@ final class RunArchive: Sendable {
     private let live: LiveFigures
     private let memory = Mutex(Memory())
 
-    private let shelfLife: Duration
+    private let timeToLive: Duration
 
-    /// - Parameter shelfLife: how long a listing stays valid: many requests at once share one.
-    init(_ catalog: RunsFolder, shelfLife: Duration = .milliseconds(500)) {
+    /// - Parameter timeToLive: how long a listing stays valid: many requests at once share one.
+    init(_ catalog: RunsFolder, timeToLive: Duration = .milliseconds(500)) {
         self.catalog = catalog
-        self.shelfLife = shelfLife
+        self.timeToLive = timeToLive
         live = LiveFigures(catalog)
     }
 
@@ -48,7 +48,7 @@ final class RunArchive: Sendable {
     func listing() throws -> Listing {
         try memory.withLock { memory in
             let now = ContinuousClock.now
-            if let at = memory.listedAt, now - at < shelfLife { return memory.listing }
+            if let at = memory.listedAt, now - at < timeToLive { return memory.listing }
             let stamps = catalog.isThere ? try catalog.stamps() : [:]
             let history = history(&memory)
             memory.entries = memory.entries.filter { stamps[$0.key] != nil }

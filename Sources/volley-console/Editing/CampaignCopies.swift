@@ -81,7 +81,7 @@ enum CampaignCopies {
         }
     }
 
-    private static func page(_ sheet: CampaignEditor.Sheet, _ visit: Visit) -> Page {
+    private static func page(_ sheet: CampaignEditor.EditorState, _ visit: Visit) -> Page {
         CampaignEditor.page(
             sheet, visit, title: "New campaign",
             action: "/campaigns/new" + (visit.query["file"].map { FormFields.query([("file", $0)]) } ?? ""),
@@ -115,7 +115,7 @@ enum CampaignCopies {
 
     private static func make(_ visit: Visit, _ site: Site) throws -> Answer {
         let isBegun = visit.form["begin"] != nil
-        var sheet = CampaignEditor.Sheet(file: "", text: isBegun ? begun(visit.form) : visit.form["text"] ?? "", base: "")
+        var sheet = CampaignEditor.EditorState(file: "", text: isBegun ? begun(visit.form) : visit.form["text"] ?? "", base: "")
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let edit = YAMLEdit(text)
         let name: String? = if case .text(let name)? = try? edit?.value(at: ["name"]) { name } else { nil }
@@ -155,7 +155,7 @@ enum CampaignCopies {
     }
 
     /// The form on the page of a campaign.
-    static func archiveForm(_ item: CampaignShelf.Item, digest: String, _ visit: Visit) -> HTML {
+    static func archiveForm(_ item: CampaignCache.Item, digest: String, _ visit: Visit) -> HTML {
         """
         <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
         <h3>Archive</h3><p>The file leaves the list, and nothing is sent from it any more. Its runs and reports stay, and IT finds it in the folder \

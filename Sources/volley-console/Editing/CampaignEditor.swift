@@ -18,7 +18,7 @@ enum CampaignEditor {
     }
 
     /// What the form of an editor shows.
-    struct Sheet {
+    struct EditorState {
         /// The file's name.
         var file: String
         var text: String
@@ -36,7 +36,7 @@ enum CampaignEditor {
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
-        var sheet = Sheet(file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
+        var sheet = EditorState(file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
         // An older version is written over the present one, as any other text.
         if let number = visit.query["version"].flatMap(Int64.init) {
             let version = try site.accounts.versions(of: item.file, count: 500).first { $0.number == number }
@@ -52,7 +52,7 @@ enum CampaignEditor {
 
     private static func save(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        var sheet = Sheet(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
+        var sheet = EditorState(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
         guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let present = FilePaths.exists(item.path) ? try FilePaths.read(item.path, atMost: Route.campaignBodyLimit) : nil
@@ -72,7 +72,7 @@ enum CampaignEditor {
     }
 
     /// With what is found in its text.
-    static func checked(_ sheet: Sheet, _ visit: Visit, _ site: Site) throws -> Sheet {
+    static func checked(_ sheet: EditorState, _ visit: Visit, _ site: Site) throws -> EditorState {
         var sheet = sheet
         // A new one is also in the folder, under any name.
         let path = FilePaths.join(site.folder, name: sheet.file.isEmpty ? "new-campaign.yaml" : sheet.file)
@@ -89,7 +89,7 @@ enum CampaignEditor {
     /// - Parameters:
     ///   - action: where the form goes; nil to save the file.
     ///   - fields: more of the form.
-    static func page(_ sheet: Sheet, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = "") -> Page {
+    static func page(_ sheet: EditorState, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = "") -> Page {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
             sheet.findings.map { findings in
@@ -124,7 +124,7 @@ enum CampaignEditor {
 
 /// Two people changed one file: both texts, and how to continue.
 enum CampaignConflict {
-    static func page(_ sheet: CampaignEditor.Sheet, _ present: [UInt8]?, _ visit: Visit, _ site: Site) -> Page {
+    static func page(_ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, _ visit: Visit, _ site: Site) -> Page {
         let theirs = present.map(CampaignSaving.text)
         let who = ((try? site.accounts.versions(of: sheet.file, count: 1)) ?? []).first
         let isTheirs =

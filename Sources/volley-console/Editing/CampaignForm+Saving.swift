@@ -109,7 +109,7 @@ extension CampaignForm {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try read(item)
         let base = visit.form[OrderForm.digest] ?? ""
-        var trial = Trial(typed: visit.form)
+        var trial = RejectedInput(typed: visit.form)
         guard var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else { throw Refusal.outdated("The file cannot be read any more.") }
         func again(_ notice: HTML, _ status: HTTPResponse.Status) throws -> Answer {
             trial.notice = notice
@@ -160,7 +160,7 @@ struct ChangeQuestion {
     ///   - present: the present bytes of the file; nil for a new one.
     ///   - text: what it would hold.
     /// - Returns: nil when there is nothing to ask, or the form has the answer.
-    init?(from present: [UInt8]?, to text: String, of item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws {
+    init?(from present: [UInt8]?, to text: String, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws {
         digest = ShownFile.digest(of: Array(text.utf8))
         guard let present, visit.form[Self.answer] != digest, visit.form[Self.answerWithSource] != digest else { return nil }
         let project = try site.project()
@@ -176,7 +176,7 @@ struct ChangeQuestion {
             ? Words.path(ofCampaign: file) + "&saved=1" : "/campaign/edit" + FormFields.query([("file", file)])
     }
 
-    private static func reach(_ changes: [PartialChange], _ item: CampaignShelf.Item, _ site: Site) -> (kept: Int, all: Int)? {
+    private static func reach(_ changes: [PartialChange], _ item: CampaignCache.Item, _ site: Site) -> (kept: Int, all: Int)? {
         guard let name = item.name, let app = item.app,
             let run = try? site.catalog.lastStarted(of: name, app: app, limit: 1).first
         else { return nil }

@@ -59,14 +59,14 @@ enum CampaignForm {
         return .page(try page(item, read(item), visit, site))
     }
 
-    static func read(_ item: CampaignShelf.Item) throws -> [UInt8] {
+    static func read(_ item: CampaignCache.Item) throws -> [UInt8] {
         try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
     }
 
     // MARK: - The page
 
     /// What a person typed before, and why it was not saved.
-    struct Trial {
+    struct RejectedInput {
         var typed: [String: String] = [:]
         var mistakes: [String: Mistake] = [:]
         /// The source as it would be.
@@ -77,7 +77,9 @@ enum CampaignForm {
         var status = HTTPResponse.Status.ok
     }
 
-    static func page(_ item: CampaignShelf.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site, _ trial: Trial = Trial()) throws -> Page {
+    static func page(_ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site, _ trial: RejectedInput = RejectedInput())
+        throws -> Page
+    {
         let source = "<a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a>" as HTML
         let title = "Edit \(item.name ?? item.file)"
         guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
@@ -87,7 +89,7 @@ enum CampaignForm {
         }
         let tried = trial.edit ?? edit
         let (own, others) = sorted(try CampaignFindings(file: item.path, text: tried.text, visit, site).all, tried, item.path)
-        let scene = try Scene(item, edit, visit, site)
+        let scene = try ControlContext(item, edit, visit, site)
         let shown = fields.map { field(of: $0, edit, trial, own[$0.name] ?? [], scene) }
         let found: HTML = others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(CampaignsPage.finding))</ul>"
         let anyway: HTML = trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
@@ -109,14 +111,14 @@ enum CampaignForm {
     }
 
     /// What controls need in addition to the value.
-    private struct Scene {
+    private struct ControlContext {
         var apps: [String]
         var tags: KnownTags
         var now: Timestamp
         /// Of the form, and of what is filled into it later.
         var address: String, live: String
 
-        init(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
+        init(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
             apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
             tags = KnownTags.of(item, edit, visit, site)
             now = visit.now
@@ -144,7 +146,7 @@ enum CampaignForm {
     }
 
     private static func field(
-        of field: Field, _ edit: YAMLEdit, _ trial: Trial, _ findings: [Diagnostic], _ scene: Scene
+        of field: Field, _ edit: YAMLEdit, _ trial: RejectedInput, _ findings: [Diagnostic], _ scene: ControlContext
     ) -> HTML {
         let held: YAMLEdit.Value?
         do throws(Mistake) { held = try edit.value(at: field.path) } catch {
@@ -174,7 +176,7 @@ enum CampaignForm {
         return HTML(joined: own + found)
     }
 
-    private static func control(_ value: ShownValue, _ scene: Scene) -> HTML {
+    private static func control(_ value: ShownValue, _ scene: ControlContext) -> HTML {
         switch value.field.kind {
         case .line: return value.line()
         case .moment: return MomentControl.html(value)

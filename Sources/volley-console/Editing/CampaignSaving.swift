@@ -65,7 +65,7 @@ final class CampaignSaving: Sendable {
             try accounts.keep(
                 version: Self.text(of: bytes), of: file,
                 madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, project, site) : [],
-                app: draft.app?.value, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+                app: draft.app?.value, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             return .saved
         }
@@ -180,7 +180,7 @@ final class CampaignSaving: Sendable {
             guard unlink(path) == 0 else { throw FileError.system(errno).diagnostic("the file cannot be removed", file: path) }
             do {
                 try accounts.note(
-                    .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.sight.client), at: visit.now)
+                    .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
             } catch { throw Refusal.notNoted(error) }
             return true
         }

@@ -31,7 +31,7 @@ enum CampaignOrders {
 
     /// The panel on the page of a campaign without mistakes.
     /// - Parameter bytes: the file as the page shows it.
-    static func panel(_ item: CampaignShelf.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site) throws -> HTML {
+    static func panel(_ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site) throws -> HTML {
         guard let app = try item.app.flatMap({ try site.project().app(named: $0) }) else { return "" }
         let digest = ShownFile.digest(of: bytes)
         func form(_ action: Action, _ button: HTML, _ meaning: HTML) -> HTML {
@@ -70,7 +70,7 @@ enum CampaignOrders {
     }
 
     /// The next times, each with its approval; blank without any.
-    private static func nextTimes(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) -> HTML {
+    private static func nextTimes(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> HTML {
         // The campaign can still be planned and changed.
         guard let schedule = try? site.campaigns.schedule(project: site.project(), now: visit.now) else { return CalendarPage.unknown }
         let times = schedule.times.filter {

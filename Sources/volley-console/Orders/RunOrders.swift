@@ -23,7 +23,7 @@ enum RunOrders {
     // MARK: - The panel
 
     /// The state of a run and of its orders: all that an open page requests, every two seconds.
-    struct Glance {
+    struct LiveState {
         var run: RunSummary
         /// Newest first.
         var orders: [PlacedOrder]
@@ -46,32 +46,32 @@ enum RunOrders {
     }
 
     /// What a run's page needs to show what can be ordered.
-    struct Sight {
-        var glance: Glance
+    struct ViewModel {
+        var liveState: LiveState
         /// Of the plan; blank where nothing about a plan can be ordered.
         var digest: String
         var needsApproval: Bool
         /// Why this person may not approve it; nil if they may, or no approval is needed.
         var eyes: OrderRefusal?
-        var run: RunSummary { glance.run }
+        var run: RunSummary { liveState.run }
     }
 
     /// Looks at a run for a person.
-    static func sight(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> Sight {
+    static func viewModel(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> ViewModel {
         let needsApproval = try needsApproval(run, site)
-        var sight = Sight(glance: try Glance(run, site), digest: "", needsApproval: needsApproval)
-        guard run.state == .planned else { return sight }
-        sight.digest = try digest(of: run.id, site)
+        var viewModel = ViewModel(liveState: try LiveState(run, site), digest: "", needsApproval: needsApproval)
+        guard run.state == .planned else { return viewModel }
+        viewModel.digest = try digest(of: run.id, site)
         if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
         {
             do {
-                sight.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
+                viewModel.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
             } catch {
                 // A damaged record may say that this person planned it.
-                sight.eyes = .described(Diagnostics(explaining: error).inConsole)
+                viewModel.eyes = .described(Diagnostics(explaining: error).inConsole)
             }
         }
-        return sight
+        return viewModel
     }
 
     private static func needsApproval(_ run: RunSummary, _ site: Site) throws -> Bool {
@@ -85,21 +85,21 @@ enum RunOrders {
     }
 
     /// The panel: every action that the person may order now, with what it will do; blank without any.
-    static func panel(_ sight: Sight, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
-        let run = sight.run
+    static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
+        let run = viewModel.run
         let forms: [HTML] = RunAction.allCases.filter {
-            visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: sight.needsApproval)
+            visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: viewModel.needsApproval)
         }.map { action in
-            if action == .approve, let eyes = sight.eyes {
+            if action == .approve, let eyes = viewModel.eyes {
                 return """
                     <div class="action"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p>\
                     <p class="note"><a href="/account">Your account</a></p></div>
                     """
             }
-            return form(action, sight, visit, message: typed?.action == action ? typed?.message : nil)
+            return form(action, viewModel, visit, message: typed?.action == action ? typed?.message : nil)
         }
         let isForNobody = run.state == .planned && run.audience == 0
-        let waits = RunAction.approve.isOffered(for: run, needsApproval: sight.needsApproval)
+        let waits = RunAction.approve.isOffered(for: run, needsApproval: viewModel.needsApproval)
         let note: HTML =
             isForNobody
             ? "<p><b>Nobody would get it:</b> no device is in the audience of this plan. Change the campaign or its exports, and plan it again.</p>"
@@ -109,8 +109,8 @@ enum RunOrders {
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }
 
-    private static func form(_ action: RunAction, _ sight: Sight, _ visit: Visit, message: HTML?) -> HTML {
-        let run = sight.run
+    private static func form(_ action: RunAction, _ viewModel: ViewModel, _ visit: Visit, message: HTML?) -> HTML {
+        let run = viewModel.run
         let alert: HTML = message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         var fields: HTML = ""
         if action == .reject {
@@ -127,7 +127,7 @@ enum RunOrders {
         return """
             <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
-            \(OrderForm.hidden(visit, digest: sight.digest))\(fields)
+            \(OrderForm.hidden(visit, digest: viewModel.digest))\(fields)
             <p><button\(look(action))>\(action.button)</button></p></form>
             """
     }
@@ -141,10 +141,10 @@ enum RunOrders {
     }
 
     /// What was ordered for the run, newest first; blank without any.
-    static func history(_ sight: Sight) -> HTML {
-        let glance = sight.glance
-        let damaged: [HTML] = glance.damaged.prefix(most).map { "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>" }
-        let list: HTML = "\(damaged)\(OrderForm.list(Array(glance.orders.prefix(most)), ofRun: glance.run.id, at: .now()))"
+    static func history(_ viewModel: ViewModel) -> HTML {
+        let liveState = viewModel.liveState
+        let damaged: [HTML] = liveState.damaged.prefix(most).map { "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>" }
+        let list: HTML = "\(damaged)\(OrderForm.list(Array(liveState.orders.prefix(most)), ofRun: liveState.run.id, at: .now()))"
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 

@@ -43,13 +43,13 @@ enum TimeApproval {
     // MARK: - The page
 
     /// A coming time of a campaign that needs approval.
-    private struct Sight {
-        var item: CampaignShelf.Item
+    private struct ViewModel {
+        var item: CampaignCache.Item
         var time: ScheduleList.Time
         var source: CampaignSource
     }
 
-    private static func sight(_ visit: Visit, _ site: Site) throws -> Sight {
+    private static func viewModel(_ visit: Visit, _ site: Site) throws -> ViewModel {
         let item = try CampaignsPage.item(visit, site)
         let occurrence = visit.query[time] ?? ""
         let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
@@ -59,7 +59,7 @@ enum TimeApproval {
             throw Refusal.outdated("The campaign has no such time to come that is to be approved. Look at the calendar again.")
         }
         let source = try CampaignSource(CampaignFile(item.path, in: site.campaigns.choice), now: visit.now)
-        return Sight(item: item, time: time, source: source)
+        return ViewModel(item: item, time: time, source: source)
     }
 
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer { .page(try page(visit, site)) }
@@ -68,34 +68,34 @@ enum TimeApproval {
     private static func page(
         _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: String = "", mistake: HTML? = nil
     ) throws -> Page {
-        let sight = try sight(visit, site)
-        let known = try site.rights.sight(ofCampaign: sight.source.campaign)
+        let viewModel = try viewModel(visit, site)
+        let known = try site.rights.facts(ofCampaign: viewModel.source.campaign)
         let person = try visit.signedIn().account
         let eyes: OrderRefusal?
         do { eyes = try known.flatMap { try site.rights.fourEyes($0, approver: person) } } catch {
             // A damaged record may say that this person wrote it.
             eyes = .described(Diagnostics(explaining: error).inConsole)
         }
-        let zone = sight.time.isOnDevicesClock ? "on each device’s clock" : sight.time.zone ?? ""
+        let zone = viewModel.time.isOnDevicesClock ? "on each device’s clock" : viewModel.time.zone ?? ""
         let when: HTML = """
-            <p><b>\(DateWords.time(sight.time.occurrence))</b> \(zone) · \(Words.moment(sight.time.begins))</p>
+            <p><b>\(DateWords.time(viewModel.time.occurrence))</b> \(zone) · \(Words.moment(viewModel.time.begins))</p>
             """
         let content: HTML = """
-            \(Words.head("Approve \(sight.source.campaign) ahead", when))
-            <p class="note"><a href="\(Words.path(ofCampaign: sight.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
-            \(present(sight, visit, today: try CampaignPreview.audience(sight.item, visit, site)))
-            \(form(sight, known, eyes, visit, (typed, mistake)))
+            \(Words.head("Approve \(viewModel.source.campaign) ahead", when))
+            <p class="note"><a href="\(Words.path(ofCampaign: viewModel.item.file))">The campaign</a> · <a href="/calendar">Calendar</a></p>
+            \(present(viewModel, visit, today: try CampaignPreview.audience(viewModel.item, visit, site)))
+            \(form(viewModel, known, eyes, visit, (typed, mistake)))
             \(known.map(comparison) ?? "")
-            \(try CampaignPreview.piece(sight.item, visit, site))
+            \(try CampaignPreview.piece(viewModel.item, visit, site))
             """
-        return Page(status: status, title: "Approve \(sight.source.campaign) ahead", place: .calendar, content: content)
+        return Page(status: status, title: "Approve \(viewModel.source.campaign) ahead", place: .calendar, content: content)
     }
 
     /// The approval that there is.
     /// - Parameter today: how many devices the exports of today have for it; nil while that is not known.
-    private static func present(_ sight: Sight, _ visit: Visit, today: Int?) -> HTML {
+    private static func present(_ viewModel: ViewModel, _ visit: Visit, today: Int?) -> HTML {
         let given: AdvanceApproval, words: HTML
-        switch sight.time.approval {
+        switch viewModel.time.approval {
         case .none, .missing: return ""
         case .given(let approval):
             given = approval
@@ -110,7 +110,7 @@ enum TimeApproval {
                 \(AdvanceApproval.Flaw.sourceDiffers.sentence). It is not sent without another approval.</p>
                 """
         }
-        let target = address(sight.item.file, sight.time.occurrence, "/withdraw")
+        let target = address(viewModel.item.file, viewModel.time.occurrence, "/withdraw")
         return Words.panel(
             "The approval", id: "approval",
             "\(words)<form method=\"post\" action=\"\(target)\">\(OrderForm.hidden(visit))<p><button class=\"grave\">Withdraw it</button></p></form>"
@@ -128,12 +128,13 @@ enum TimeApproval {
 
     /// - Parameter eyes: why this person may not approve it; nil if they may.
     private static func form(
-        _ sight: Sight, _ known: AccountRights.Sight?, _ eyes: OrderRefusal?, _ visit: Visit, _ typed: (text: String, mistake: HTML?)
+        _ viewModel: ViewModel, _ known: AccountRights.CampaignFacts?, _ eyes: OrderRefusal?, _ visit: Visit,
+        _ typed: (text: String, mistake: HTML?)
     ) -> HTML {
-        if case .given = sight.time.approval { return "" }
+        if case .given = viewModel.time.approval { return "" }
         let title: HTML = "Approve this time"
         func refused(_ refusal: OrderRefusal) -> HTML { Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>") }
-        guard sight.source.hasOwnDevices else { return refused(.devicesUnknown) }
+        guard viewModel.source.hasOwnDevices else { return refused(.devicesUnknown) }
         if let eyes { return refused(eyes) }
         let alert: HTML = typed.mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         let last: HTML =
@@ -141,11 +142,11 @@ enum TimeApproval {
         return Words.panel(
             title, id: "approve",
             """
-            \(alert)<form class="action" method="post" action="\(address(sight.item.file, sight.time.occurrence))">
+            \(alert)<form class="action" method="post" action="\(address(viewModel.item.file, viewModel.time.occurrence))">
             <p>When the time comes, the audience is planned from the exports of that moment; below is that of today. If the campaign and the \
             settings of its app are still those of this page, and no more devices are planned than you say here, it is sent without asking \
             again. Otherwise it waits on <a href="/">Today</a> for an approval.</p>
-            \(OrderForm.hidden(visit, digest: sight.source.digest))
+            \(OrderForm.hidden(visit, digest: viewModel.source.digest))
             <p class="field short"><label for="most">Devices at most</label>\
             <input id="most" name="\(OrderForm.count)" value="\(typed.text)" inputmode="numeric" autocomplete="off" required>\(last)</p>
             <p><button class="main">Approve</button></p></form>
@@ -153,7 +154,7 @@ enum TimeApproval {
     }
 
     /// Its writers, and the differences from what was sent last.
-    private static func comparison(_ known: AccountRights.Sight) -> HTML {
+    private static func comparison(_ known: AccountRights.CampaignFacts) -> HTML {
         let change: HTML =
             known.last.map {
                 """
@@ -168,8 +169,8 @@ enum TimeApproval {
 
     private static func approve(_ visit: Visit, _ site: Site) throws -> Answer {
         try OrderForm.submit(visit, site, to: OrderPage.path) {
-            let sight = try sight(visit, site)
-            guard visit.form[OrderForm.digest] == sight.source.digest else {
+            let viewModel = try viewModel(visit, site)
+            guard visit.form[OrderForm.digest] == viewModel.source.digest else {
                 throw Refusal.outdated(
                     "The campaign, or the settings of its app, are not those that the page showed. Load the page again, and look at it.")
             }
@@ -178,20 +179,21 @@ enum TimeApproval {
                 let mistake: HTML = "Type the largest number of devices that this approval holds for, such as 10,000. Nothing was ordered."
                 return .instead(.page(try page(visit, site, status: .unprocessableContent, typed: typed, mistake: mistake)))
             }
-            let (campaign, occurrence) = (sight.time.campaign, sight.time.occurrence)
+            let (campaign, occurrence) = (viewModel.time.campaign, viewModel.time.occurrence)
             return .order(
-                .approveTime(campaign: campaign, occurrence: occurrence, digest: sight.source.digest, mostDevices: most),
-                activity: .timeApproved(occurrence, mostDevices: most, digest: sight.source.digest), app: sight.time.app, subject: campaign)
+                .approveTime(campaign: campaign, occurrence: occurrence, digest: viewModel.source.digest, mostDevices: most),
+                activity: .timeApproved(occurrence, mostDevices: most, digest: viewModel.source.digest), app: viewModel.time.app,
+                subject: campaign)
         }
     }
 
     private static func withdraw(_ visit: Visit, _ site: Site) throws -> Answer {
         try OrderForm.submit(visit, site, to: OrderPage.path) {
-            let sight = try sight(visit, site)
-            let (campaign, occurrence) = (sight.time.campaign, sight.time.occurrence)
+            let viewModel = try viewModel(visit, site)
+            let (campaign, occurrence) = (viewModel.time.campaign, viewModel.time.occurrence)
             return .order(
                 .withdrawApproval(campaign: campaign, occurrence: occurrence), activity: .approvalWithdrawn(occurrence),
-                app: sight.time.app, subject: campaign)
+                app: viewModel.time.app, subject: campaign)
         }
     }
 }

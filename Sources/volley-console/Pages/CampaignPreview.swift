@@ -12,12 +12,12 @@ enum CampaignPreview {
         ]
     }
 
-    private static func question(_ item: CampaignShelf.Item, _ site: Site) -> PlanningJobs.Question {
+    private static func question(_ item: CampaignCache.Item, _ site: Site) -> PlanningJobs.Question {
         PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
     }
 
     /// nil while it is being counted, and while the console is busy: then the page requests it again.
-    private static func result(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
+    private static func result(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
         do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal { return nil }
     }
 
@@ -32,17 +32,17 @@ enum CampaignPreview {
     }
 
     /// The preview of a campaign, or a note that it is being counted.
-    static func piece(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+    static func piece(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
         piece(try result(item, visit, site), item, visit)
     }
 
     /// How many devices the preview counted; nil while it is being counted, and for a campaign with mistakes.
-    static func audience(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) throws -> Int? {
+    static func audience(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> Int? {
         guard let result = try result(item, visit, site), !result.hasMistakes else { return nil }
         return result.output.firstMatch(of: #/data-figure="audience" data-value="([0-9]+)"/#).flatMap { Int($0.1) }
     }
 
-    private static func piece(_ result: PlanningJobs.Result?, _ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
+    private static func piece(_ result: PlanningJobs.Result?, _ item: CampaignCache.Item, _ visit: Visit) -> HTML {
         let query = FormFields.query([("file", item.file)])
         guard let result else {
             return """
@@ -59,7 +59,7 @@ enum CampaignPreview {
             """
     }
 
-    private static func back(_ item: CampaignShelf.Item) -> HTML {
+    private static func back(_ item: CampaignCache.Item) -> HTML {
         "<p class=\"note\"><a href=\"\(Words.path(ofCampaign: item.file))\">Back to the campaign</a></p>"
     }
 

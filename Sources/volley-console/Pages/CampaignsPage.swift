@@ -12,7 +12,7 @@ enum CampaignsPage {
         let all = try site.campaigns.items(project: project, now: visit.now)
             .filter { visit.may(.seeCampaigns, app: $0.app) }
         let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
-        let strangers = visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : []
+        let unreadable = visit.may(.seeCampaigns, app: nil) ? try site.campaigns.unreadable() : []
         let text = visit.query["q"]?.trimming ?? ""
         let found = all.filter { item in
             text.isEmpty
@@ -28,12 +28,12 @@ enum CampaignsPage {
             <p><button>Search</button></p></form>
             <p class="note">\(TextFormat.counted(found.count, one: "campaign"))\(text.isEmpty ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
             \(found.isEmpty ? "<p class=\"lead\">No campaign matches.</p>" : "<ul class=\"list panel\">\(found.map { line($0, isHindered: hindrances[$0.file] != nil) })</ul>" as HTML)
-            \(strangers.map(Words.warning))
+            \(unreadable.map(Words.warning))
             """
         return .page(Page(title: "Campaigns", place: .campaigns, content: content))
     }
 
-    private static func line(_ item: CampaignShelf.Item, isHindered: Bool) -> HTML {
+    private static func line(_ item: CampaignCache.Item, isHindered: Bool) -> HTML {
         var marks: [HTML] = []
         if item.isScheduled { marks.append("<span class=\"chip\">has times</span>") }
         if !item.mistakes.isEmpty {
@@ -79,7 +79,7 @@ enum CampaignsPage {
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
     }
 
-    private static func links(_ item: CampaignShelf.Item, _ visit: Visit) -> HTML {
+    private static func links(_ item: CampaignCache.Item, _ visit: Visit) -> HTML {
         let query = FormFields.query([("file", item.file)])
         let mayEdit = visit.may(.edit, app: item.app)
         let links: [HTML] =
@@ -90,7 +90,7 @@ enum CampaignsPage {
     }
 
     /// The campaign that the query names.
-    static func item(_ visit: Visit, _ site: Site) throws -> CampaignShelf.Item {
+    static func item(_ visit: Visit, _ site: Site) throws -> CampaignCache.Item {
         let file = visit.query["file"] ?? ""
         guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
             throw Refusal.notFound
@@ -107,7 +107,7 @@ enum CampaignsPage {
             let found = byLine[index + 1] ?? []
             let notes: HTML = found.isEmpty ? "" : "<ul class=\"findings\">\(found.map(finding))</ul>"
             let look: HTML = found.isEmpty ? "" : " class=\"found\""
-            return "<li\(look) id=\"L\(index + 1)\"><code>\(Hostile.shown(String(line)))</code>\(notes)</li>"
+            return "<li\(look) id=\"L\(index + 1)\"><code>\(UntrustedText.shown(String(line)))</code>\(notes)</li>"
         }
         return "<ol class=\"source\" dir=\"ltr\">\(items)</ol>"
     }
@@ -120,7 +120,7 @@ enum CampaignsPage {
 }
 
 /// Text from outside that is shown as it is written.
-enum Hostile {
+enum UntrustedText {
     /// Characters that change the direction of text could make a source look different from what it is: they are shown
     /// as escapes.
     static func shown(_ text: String) -> String { TextFormat.printable(text) }

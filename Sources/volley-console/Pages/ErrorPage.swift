@@ -16,7 +16,7 @@ enum ErrorPage {
         guard !text.isEmpty else { return "" }
         return """
             <section class="panel" aria-labelledby="written"><h2 id="written">What you had written</h2><p>It was not saved. Copy it from here.</p>\
-            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(text))</pre></section>
+            <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(text))</pre></section>
             """
     }
 

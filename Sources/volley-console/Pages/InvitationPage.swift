@@ -17,7 +17,9 @@ enum InvitationPage {
         guard let name = try site.signIn.invited(by: link, at: visit.now) else { return .page(useless) }
         func again(_ message: HTML) -> Answer { .page(page(visit, link, name, message: message, .unprocessableContent)) }
         guard password == visit.form["again"] else { return again("The two passwords differ. Type the same one twice.") }
-        do { try site.signIn.accept(link, password: password, from: visit.sight.client, at: visit.now) } catch let error as AccountError {
+        do { try site.signIn.accept(link, password: password, from: visit.requestOrigin.client, at: visit.now) } catch let error
+            as AccountError
+        {
             if error == .invitationNotValid { return .page(useless) }
             return again("\(error.sentences)")
         }

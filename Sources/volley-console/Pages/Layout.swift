@@ -59,7 +59,7 @@ enum Layout {
 /// Pieces of forms.
 enum Form {
     /// The field that protects a form from requests by other sites.
-    static func token(_ visit: Visit) -> HTML { "<input type=\"hidden\" name=\"\(Forgery.field)\" value=\"\(visit.token)\">" }
+    static func token(_ visit: Visit) -> HTML { "<input type=\"hidden\" name=\"\(CSRFProtection.field)\" value=\"\(visit.token)\">" }
 
     /// A field with its label.
     static func text(_ label: HTML, name: String, value: String, attributes: HTML = "") -> HTML {

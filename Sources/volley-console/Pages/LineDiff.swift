@@ -72,9 +72,9 @@ enum LineDiff {
         guard !lines.isEmpty else { return "<p class=\"note\">Nothing differs.</p>" }
         let items: [HTML] = lines.map { line in
             switch line {
-            case .same(let text): "<li><code>\(Hostile.shown(text))</code></li>"
-            case .removed(let text): "<li class=\"removed\"><del><code>\(Hostile.shown(text))</code></del></li>"
-            case .added(let text): "<li class=\"added\"><ins><code>\(Hostile.shown(text))</code></ins></li>"
+            case .same(let text): "<li><code>\(UntrustedText.shown(text))</code></li>"
+            case .removed(let text): "<li class=\"removed\"><del><code>\(UntrustedText.shown(text))</code></del></li>"
+            case .added(let text): "<li class=\"added\"><ins><code>\(UntrustedText.shown(text))</code></ins></li>"
             case .gap: "<li class=\"gap\">…</li>"
             }
         }

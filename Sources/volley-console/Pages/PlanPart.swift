@@ -17,7 +17,7 @@ enum PlanPart {
         let writers = Result { try site.rights.writers(of: run, since: earlier) }
         let counted: HTML = """
             <details open><summary>As it was counted</summary>\
-            <pre class="plan" dir="auto" tabindex="0">\(Hostile.shown(plan.previewText))</pre></details>
+            <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
             """
         let content: HTML = """
             \(written(by: writers))

@@ -14,9 +14,9 @@ enum RunPage {
     ) throws -> Answer {
         let run = try run(visit, site)
         let path = Words.path(of: run.id)
-        let sight = try RunOrders.sight(of: run, visit, site)
-        let isLive = run.isLive || sight.glance.isOpen
-        let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(sight.glance.mark)\"" : ""
+        let viewModel = try RunOrders.viewModel(of: run, visit, site)
+        let isLive = run.isLive || viewModel.liveState.isOpen
+        let live: HTML = isLive ? " data-live=\"\(path)/live.json\" data-mark=\"\(viewModel.liveState.mark)\"" : ""
         let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
         // Its state already says that it was cancelled.
         let cause = run.cause == .cancelled ? nil : run.cause
@@ -33,8 +33,8 @@ enum RunPage {
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
             <div data-fill="progress" aria-live="polite">\(progress(run, site.rate, at: visit.now))</div>\(refresh)</section>
             \(run.state == .planned ? try PlanPart.html(run, site) : "")
-            \(RunOrders.panel(sight, visit, typed: typed))
-            \(RunOrders.history(sight))
+            \(RunOrders.panel(viewModel, visit, typed: typed))
+            \(RunOrders.history(viewModel))
             \(Words.panel("About this run", id: "about", facts(run)))
             \(report)\(export)
             """
@@ -44,10 +44,11 @@ enum RunPage {
     /// What the script puts into the page: the same pieces, made in the same place.
     static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let run = try run(visit, site)
-        let glance = try RunOrders.Glance(run, site)
+        let liveState = try RunOrders.LiveState(run, site)
         return .json(
             .object(pairs: [
-                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive || glance.isOpen)), ("mark", .string(glance.mark)),
+                ("state", .string(run.state.rawValue)), ("is_live", .bool(run.isLive || liveState.isOpen)),
+                ("mark", .string(liveState.mark)),
                 ("audience", .integer(Int64(run.audience))),
                 ("settled", .integer(Int64(run.settled))),
                 (
@@ -95,7 +96,7 @@ enum RunPage {
     }
 
     /// A service that takes nothing for this long is reported, in seconds.
-    private static let patienceSeconds = 4.0
+    private static let timeoutSeconds = 4.0
 
     private static func progress(_ run: RunSummary, _ rates: LiveRate, at now: Timestamp) -> HTML {
         guard run.startedAt != nil else {
@@ -119,7 +120,7 @@ enum RunPage {
     /// The text while devices wait and nothing is answered.
     private static func silence(of run: RunSummary, seconds: Double) -> HTML {
         let waiting = run.audience - run.settled
-        guard seconds >= patienceSeconds + run.secondsBetweenPushes * 2, waiting > 0 else { return "" }
+        guard seconds >= timeoutSeconds + run.secondsBetweenPushes * 2, waiting > 0 else { return "" }
         return """
             <p class="stop" role="status">No push has been answered for \(TextFormat.span(seconds: Int64(seconds))): \
             \(TextFormat.devices(waiting)) \(TextFormat.plural(waiting, one: "waits", many: "wait")). The sender keeps trying. \

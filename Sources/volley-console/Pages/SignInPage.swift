@@ -25,7 +25,9 @@ enum SignInPage {
         switch try site.signIn.begin(credentials, at: visit.now) {
         case .begun(let secret):
             // The new session has a new secret, even if there was a session before.
-            if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
+            if visit.person != nil, let old = visit.secret {
+                try site.signIn.end(secret: old, from: visit.requestOrigin.client, at: visit.now)
+            }
             return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm, visit.cookies.setDevice(device)])
         case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
         case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
@@ -37,7 +39,7 @@ enum SignInPage {
     /// Signs out.
     static func leave(_ visit: Visit, _ site: Site) throws -> Answer {
         if visit.person != nil, let secret = visit.secret {
-            do { try site.signIn.end(secret: secret, from: visit.sight.client, at: visit.now) } catch {
+            do { try site.signIn.end(secret: secret, from: visit.requestOrigin.client, at: visit.now) } catch {
                 throw Refusal(
                     status: .internalServerError, title: "You are signed out",
                     words: """
@@ -106,7 +108,7 @@ extension Visit {
     var credentials: Credentials {
         Credentials(
             name: person?.account ?? form["name"] ?? "", password: form["password"] ?? "", code: form["code"] ?? "",
-            address: sight.client, device: device, agent: agent)
+            address: requestOrigin.client, device: device, agent: agent)
     }
 
     /// A form for people that are not signed in needs a cookie, from which its token follows.

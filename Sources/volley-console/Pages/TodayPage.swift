@@ -24,7 +24,7 @@ enum TodayPage {
         let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
         let broken =
             schedule.mistakes + (visit.may(.seeSystem, app: nil) ? listing.broken : [])
-            + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.strangers() : [])
+            + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.unreadable() : [])
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
         let content: HTML = """
             \(Words.head("Today"))
@@ -122,8 +122,8 @@ enum TodayPage {
     }
 
     /// Campaigns that are not sent: because of mistakes in their files, or for other reasons.
-    private static func unsendable(_ items: [CampaignShelf.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
-        func link(_ item: CampaignShelf.Item) -> HTML { "<a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.file)</a>" }
+    private static func unsendable(_ items: [CampaignCache.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
+        func link(_ item: CampaignCache.Item) -> HTML { "<a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.file)</a>" }
         let broken: [HTML] = items.filter { !$0.mistakes.isEmpty }.map { item in
             "<li>\(link(item)) has \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>"
         }

@@ -43,7 +43,7 @@ enum AccountForms {
 
     private static func endSession(_ visit: Visit, _ site: Site) throws -> Answer {
         guard let number = Int64(visit.parameters["session"] ?? "") else { throw Refusal.notFound }
-        try site.accounts.endSession(SessionID(number), of: visit.signedIn().id, from: visit.sight.client, at: visit.now)
+        try site.accounts.endSession(SessionID(number), of: visit.signedIn().id, from: visit.requestOrigin.client, at: visit.now)
         return .redirect("/account?done=session")
     }
 }

@@ -183,7 +183,7 @@ extension Refusal {
 
 extension Visit {
     /// The person that changes accounts in this visit.
-    func actor() throws -> Actor { try Actor(signedIn().id, address: sight.client) }
+    func actor() throws -> Actor { try Actor(signedIn().id, address: requestOrigin.client) }
 
     /// The person; `Gate` stops everyone else.
     func signedIn() throws -> Person {

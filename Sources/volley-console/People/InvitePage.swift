@@ -76,7 +76,7 @@ enum InvitePage {
 
     /// The console as others reach it. If volley.yaml does not name it, the link works where this page was opened.
     private static func origin(_ visit: Visit, _ site: Site) -> String {
-        guard let address = try? site.project().console?.publicURL?.value else { return visit.sight.origin }
+        guard let address = try? site.project().console?.publicURL?.value else { return visit.requestOrigin.origin }
         return address.hasSuffix("/") ? String(address.dropLast()) : address
     }
 }

@@ -1,4 +1,4 @@
 /// What can be asked about people.
 enum PeopleRoutes {
-    static var all: [Route] { ProofPage.routes + AccountForms.routes + InvitePage.routes + UserForms.routes }
+    static var all: [Route] { ReauthenticationPage.routes + AccountForms.routes + InvitePage.routes + UserForms.routes }
 }

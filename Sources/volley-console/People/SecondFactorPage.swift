@@ -35,7 +35,7 @@ enum SecondFactorPage {
         let codes: [RecoveryCode]
         do {
             codes = try site.accounts.confirmSecondFactor(
-                visit.form["code"] ?? "", in: found.session, from: visit.sight.client, at: visit.now)
+                visit.form["code"] ?? "", in: found.session, from: visit.requestOrigin.client, at: visit.now)
         } catch AccountError.wrongCode { return .page(wrongCode(visit)) }
         let items: [HTML] = codes.map { "<li><code>\($0.text)</code></li>" }
         return .page(

@@ -33,17 +33,19 @@ enum PlanningChild {
         var campaign = CampaignFile(file, in: choice)
         campaign.isConfined = true
         do {
-            let attendance = try PlanningAttendance(observer: Observer { _ in }, cancellation: Cancellation(), memory: memory)
+            let options = try PlanOptions(observer: Observer { _ in }, cancellation: Cancellation(), memory: memory)
             let now = Timestamp.now()
             switch question {
             case .preview:
-                let preview = try Planning.preview(campaign, samples: nil, attendance, at: now)
+                let preview = try Planning.preview(campaign, samples: nil, options, at: now)
                 write(PreviewPage(preview: preview, madeAt: now, for: .console).content)
             case .why:
-                let explanation = try explain(device(), campaign, attendance, at: now)
-                write("<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(Hostile.shown(explanation.text(width: 90, colour: false)))</pre>")
+                let explanation = try explain(device(), campaign, options, at: now)
+                write(
+                    "<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(UntrustedText.shown(explanation.text(width: 90, colour: false)))</pre>"
+                )
             case .tags:
-                let counts = try tagCounts(campaign, most: mostTags, attendance, at: now)
+                let counts = try tagCounts(campaign, most: mostTags, options, at: now)
                 write(Array(CountedTags(counts).json.text.utf8))
             }
             return 0

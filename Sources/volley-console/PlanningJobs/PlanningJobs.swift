@@ -50,11 +50,11 @@ final class PlanningJobs: Sendable {
     private let program: String
 
     /// How long a child may take, by the clock.
-    private static let patience = Duration.seconds(120)
+    private static let timeouts = Duration.seconds(120)
     /// How long an answer stays valid, as exports change.
-    private static let shelfLife = Duration.seconds(300)
+    private static let timeToLive = Duration.seconds(300)
     /// How long a failure is repeated as the answer: an export may be complete a moment later.
-    private let mistakeLife: Duration
+    private let mistakeTimeToLive: Duration
     /// How many answers are remembered.
     private static let most = 40
     /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which is
@@ -66,9 +66,9 @@ final class PlanningJobs: Sendable {
 
     /// - Parameters:
     ///   - program: the console's own binary.
-    ///   - mistakeLife: how long a failure is remembered.
-    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeLife: Duration = .seconds(15)) {
-        (self.folder, self.choice, self.program, self.mistakeLife) = (folder, choice, program, mistakeLife)
+    ///   - mistakeTimeToLive: how long a failure is remembered.
+    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeTimeToLive: Duration = .seconds(15)) {
+        (self.folder, self.choice, self.program, self.mistakeTimeToLive) = (folder, choice, program, mistakeTimeToLive)
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
@@ -106,7 +106,7 @@ final class PlanningJobs: Sendable {
     /// up after two minutes would never show it.
     private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
         guard let result = job.result, let ended = job.ended else { return true }
-        return result.hasMistakes ? now - ended < mistakeLife : now - job.begun < Self.shelfLife
+        return result.hasMistakes ? now - ended < mistakeTimeToLive : now - job.begun < Self.timeToLive
     }
 
     /// Has it found out again.
@@ -133,7 +133,7 @@ final class PlanningJobs: Sendable {
         else { return Self.failed("The console cannot start the program that reads exports.") }
         guard let status = Self.wait(for: child) else {
             return Self.failed(
-                "This took longer than \(TextFormat.span(seconds: Self.patience.components.seconds)) and was given up. The people who run Volley can preview the campaign without this limit."
+                "This took longer than \(TextFormat.span(seconds: Self.timeouts.components.seconds)) and was given up. The people who run Volley can preview the campaign without this limit."
             )
         }
         var bytes = [UInt8](repeating: 0, count: Self.longestPiece)
@@ -149,10 +149,10 @@ final class PlanningJobs: Sendable {
     private static func wait(for child: pid_t) -> Int32? {
         let ended = volley_open_process(child)
         defer { if ended >= 0 { close(ended) } }
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeouts
         var status: Int32 = 0
         // If the system does not report the end of a process, it is polled.
-        var looks = Retries(atMost: Int(patience / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
+        var looks = Retries(atMost: Int(timeouts / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
         while waitpid(child, &status, WNOHANG) != child {
             let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
             var polled = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)

@@ -18,8 +18,8 @@ struct Gate: Sendable {
     /// Answers a request for a route, signed out or in.
     /// - Throws: `Refusal`.
     func answer(_ route: Route, _ request: Request, _ context: ConsoleContext) async throws -> Answer {
-        guard let sight = context.sight else { throw Refusal.wrongHost }
-        let cookies = ConsoleCookies(isSecure: sight.isSecure)
+        guard let requestOrigin = context.requestOrigin else { throw Refusal.wrongHost }
+        let cookies = ConsoleCookies(isSecure: requestOrigin.isSecure)
         guard let query = FormFields.parse(request.uri.query ?? "") else { throw Refusal.unreadable }
         var visit = Visit(
             person: nil, secret: nil,
@@ -28,11 +28,11 @@ struct Gate: Sendable {
             },
             query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)),
             attempt: ConsoleCookies.value(cookies.attempt, in: request), device: ConsoleCookies.secret(cookies.device, in: request),
-            sight: sight, now: .now())
+            requestOrigin: requestOrigin, now: .now())
         let secret = ConsoleCookies.secret(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
-            let person = try await pages.run(for: sight.turn, { try site.signIn.person(secret: secret, at: now) })
+            let person = try await pages.run(for: requestOrigin.turn, { try site.signIn.person(secret: secret, at: now) })
         {
             (visit.person, visit.secret) = (person, secret)
             context.account.set(person.account)
@@ -53,7 +53,7 @@ struct Gate: Sendable {
             do {
                 do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
                 if route.needsFreshSignIn, settled.person?.isFresh != true {
-                    return try ProofPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
+                    return try ReauthenticationPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
                 }
                 return try route.answer(settled, site).laidOut(for: settled, site)
             } catch let error where route.changes && !(error is Refusal || error is AccountError || error is HTTPError) {
@@ -148,8 +148,11 @@ struct Gate: Sendable {
     }
 
     private static func isOwn(_ visit: Visit, _ request: Request) -> Bool {
-        guard let secret = visit.secret, let token = visit.form[Forgery.field], Forgery.accepts(token, of: secret) else { return false }
-        return Forgery.isOwn(origin: request.headers[.origin], site: request.headers[.secFetchSite], own: [visit.sight.origin])
+        guard let secret = visit.secret, let token = visit.form[CSRFProtection.field], CSRFProtection.accepts(token, of: secret) else {
+            return false
+        }
+        return CSRFProtection.isOwn(
+            origin: request.headers[.origin], site: request.headers[.secFetchSite], own: [visit.requestOrigin.origin])
     }
 }
 
@@ -163,7 +166,7 @@ extension HTTPField.Name {
 
 /// Protects forms from being sent by other sites: each carries a token that follows from a cookie which those pages
 /// cannot read (OWASP, Cross-Site Request Forgery Prevention). It does not reveal the cookie, and ends with it.
-enum Forgery {
+enum CSRFProtection {
     /// The name of the form's field.
     static let field = "token"
 
@@ -230,7 +233,7 @@ struct ConsoleCookies: Sendable {
     func setForm(_ secret: String) -> String { line(form, secret, "SameSite=Strict") }
 
     /// `Set-Cookie` for the browser itself, for as long as the brake remembers it.
-    func setDevice(_ secret: String) -> String { line(device, secret, "SameSite=Strict; Max-Age=\(SignInBrake.memoryOfKnown)") }
+    func setDevice(_ secret: String) -> String { line(device, secret, "SameSite=Strict; Max-Age=\(SignInThrottle.memoryOfKnown)") }
 
     /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it must come (`SameSite=Lax`).
     func setAttempt(_ sealed: String, seconds: Int64) -> String { line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)") }

@@ -80,17 +80,17 @@ struct Visit: Sendable {
     var attempt: String?
     /// The secret of the browser's own cookie; nil without one.
     var device: String?
-    var sight: HostRules.Sight
+    var requestOrigin: HostRules.RequestOrigin
     var now: Timestamp
 
     /// The names of the console's cookies in this visit.
-    var cookies: ConsoleCookies { ConsoleCookies(isSecure: sight.isSecure) }
+    var cookies: ConsoleCookies { ConsoleCookies(isSecure: requestOrigin.isSecure) }
 
     /// The person or network that takes turns for the work of this visit; nil if neither is known.
-    var turn: String? { person?.account ?? sight.turn }
+    var turn: String? { person?.account ?? requestOrigin.turn }
 
     /// The token that this visit's forms carry; blank where there can be no form.
-    var token: String { secret.map(Forgery.token) ?? "" }
+    var token: String { secret.map(CSRFProtection.token) ?? "" }
 
     /// Whether the person may do something to an app; nil for all of them.
     func may(_ right: Right, app: String?) -> Bool { person?.rights.allows(right, app: app) ?? false }

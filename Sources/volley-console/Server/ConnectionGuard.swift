@@ -7,7 +7,7 @@ import Synchronization
 /// All connections of the server.
 final class Connections: Sendable {
     private struct State {
-        var roster: ConnectionRoster
+        var roster: ConnectionRegistry
         var channels: [Int: any Channel] = [:]
         var next = 0
     }
@@ -16,13 +16,13 @@ final class Connections: Sendable {
     private let hosts: HostRules
     private let start = ContinuousClock.now
     /// How long a client may take.
-    let patience: Patience
+    let timeouts: ClientTimeouts
 
     /// The longest time that a client may take for its part, in seconds.
-    struct Patience: Sendable {
+    struct ClientTimeouts: Sendable {
         /// For the head of a request, and between two requests.
         var head = 15.0
-        /// For a short body. A longer one gets another second for each `ConnectionRoster.slowestBody` bytes that arrived.
+        /// For a short body. A longer one gets another second for each `ConnectionRegistry.slowestBody` bytes that arrived.
         var body = 15.0
         /// For the longest body.
         var longestBody = 60.0
@@ -30,13 +30,13 @@ final class Connections: Sendable {
         var answer = 30.0
 
         /// For a body of which this much has arrived.
-        func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRoster.slowestBody) }
+        func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRegistry.slowestBody) }
     }
 
-    init(limits: ConnectionRoster.Limits = .init(), patience: Patience = Patience(), hosts: HostRules = HostRules(nil)) {
-        state = Mutex(State(roster: ConnectionRoster(limits)))
+    init(limits: ConnectionRegistry.Limits = .init(), timeouts: ClientTimeouts = ClientTimeouts(), hosts: HostRules = HostRules(nil)) {
+        state = Mutex(State(roster: ConnectionRegistry(limits)))
         self.hosts = hosts
-        self.patience = patience
+        self.timeouts = timeouts
     }
 
     /// How many are open.
@@ -66,7 +66,7 @@ final class Connections: Sendable {
     }
 
     fileprivate func received(_ id: Int, bytes: Int) { state.withLock { $0.roster.received(id, bytes: bytes) } }
-    fileprivate func wait(_ id: Int, for wait: ConnectionRoster.Wait?) { state.withLock { $0.roster.wait(id, for: wait, at: now) } }
+    fileprivate func wait(_ id: Int, for wait: ConnectionRegistry.Wait?) { state.withLock { $0.roster.wait(id, for: wait, at: now) } }
     fileprivate func close(_ id: Int) {
         state.withLock { state in
             state.channels[id] = nil
@@ -129,7 +129,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             unanswered += 1
             bodyBytes = 0
             bodyBegan = .now()
-            watchBody(context, after: connections.patience.body)
+            watchBody(context, after: connections.timeouts.body)
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
             if let id { connections.received(id, bytes: bytes.readableBytes) }
@@ -185,7 +185,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func watchAnswer(_ channel: any Channel) {
         tellWait()
-        answerDeadline = channel.eventLoop.scheduleTask(in: Self.amount(connections.patience.answer)) { channel.close(promise: nil) }
+        answerDeadline = channel.eventLoop.scheduleTask(in: Self.amount(connections.timeouts.answer)) { channel.close(promise: nil) }
     }
 
     /// Closes the connection when its body is late; looks again when enough of it has arrived for more time.
@@ -197,7 +197,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         bodyDeadline = context.eventLoop.scheduleTask(in: Self.amount(seconds)) {
             guard let began = guardian.value.bodyBegan else { return }
             let taken = Double((NIODeadline.now() - began).nanoseconds) / 1e9
-            let left = guardian.value.connections.patience.body(bytes: guardian.value.bodyBytes) - taken
+            let left = guardian.value.connections.timeouts.body(bytes: guardian.value.bodyBytes) - taken
             if left > 0 { guardian.value.watchBody(loopContext.value, after: left) } else { loopContext.value.close(promise: nil) }
         }
     }

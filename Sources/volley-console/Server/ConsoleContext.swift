@@ -9,7 +9,7 @@ struct ConsoleContext: RequestContext {
     /// The connected address; nil over a Unix socket.
     let peer: IPAddress?
     /// How it came; nil before it was looked at, and when it names a host that is not the console's.
-    var sight: HostRules.Sight?
+    var requestOrigin: HostRules.RequestOrigin?
     /// The signed-in person, for the log.
     let account = VisitorName()
 

@@ -27,7 +27,7 @@ struct ConsoleServer {
     {
         let hosts = HostRules(settings)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Doors(hosts: hosts, site: site, pages: pages, log: log))
+        router.add(middleware: RequestMiddleware(hosts: hosts, site: site, pages: pages, log: log))
         let gate = Gate(site: site, pages: pages, signIns: signIns, knownSignIns: knownSignIns, providers: providers)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in
@@ -42,7 +42,7 @@ struct ConsoleServer {
                     additionalChannelHandlers: [
                         ConnectionGuard(connections, isSecure: isSecure, mostBodyBytes: Route.mostBodyBytes)
                     ],
-                    idleTimeout: .nanoseconds(Int64(connections.patience.head * 1e9)),
+                    idleTimeout: .nanoseconds(Int64(connections.timeouts.head * 1e9)),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: Self.headBytes, maxHeaderListSize: Self.headBytes, maxHeaderFieldCount: Self.headFields))),
             configuration: .init(address: address.bindAddress, serverName: nil, backlog: 1024), onServerRunning: running, logger: quiet)

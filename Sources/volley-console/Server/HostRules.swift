@@ -5,7 +5,7 @@ import HTTPTypes
 /// The names that the console answers to, and the proxies that it trusts about the origin of a request.
 struct HostRules: Sendable {
     /// How a request reached the console.
-    struct Sight: Hashable, Sendable {
+    struct RequestOrigin: Hashable, Sendable {
         /// The address of the person; nil if it is not known.
         var client: IPAddress?
         /// Whether the person's browser used https.
@@ -34,7 +34,7 @@ struct HostRules: Sendable {
     /// - Parameter peer: the connected address; nil over a Unix socket, where only a proxy is.
     /// - Returns: nil if it names a host that is not the console's: another site may have led a browser here under its
     ///   own name (DNS rebinding).
-    func sight(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> Sight? {
+    func requestOrigin(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> RequestOrigin? {
         let isProxy = isProxy(peer)
         func forwarded(_ name: String) -> String? {
             guard isProxy, let name = HTTPField.Name(name) else { return nil }
@@ -44,11 +44,12 @@ struct HostRules: Sendable {
         let isHTTPS = forwarded("X-Forwarded-Proto")?.lowercased() == "https"
         let client = client(of: headers, peer: peer)
         if let publicHost, Self.host(named[...], usualPort: 443) == publicHost {
-            return Sight(client: client, isSecure: true, origin: "https://\(publicHost)")
+            return RequestOrigin(client: client, isSecure: true, origin: "https://\(publicHost)")
         }
         guard Self.isLoopback(HostPort(named[...])) else { return nil }
         let scheme = isHTTPS ? "https" : "http"
-        return Sight(client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
+        return RequestOrigin(
+            client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
     }
 
     /// The address of the person: the connected one, or the one that a proxy of ours names; nil if it is not known.

@@ -11,7 +11,7 @@ enum SecurityHeaders {
         ),
         (.xContentTypeOptions, "nosniff"),
         // With `no-referrer`, browsers send `Origin: null` with forms, also to the page's own server (Fetch, "append a
-        // request Origin header"), and `Forgery` refuses that.
+        // request Origin header"), and `CSRFProtection` refuses that.
         (name("Referrer-Policy"), "same-origin"),
         (name("Cross-Origin-Opener-Policy"), "same-origin"),
         (name("Cross-Origin-Resource-Policy"), "same-origin"),

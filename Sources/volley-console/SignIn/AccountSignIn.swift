@@ -4,11 +4,11 @@ import Base
 /// Signs in people that have an account (`accounts.sqlite`).
 struct AccountSignIn: SignIn {
     private let store: AccountStore
-    private let desk: SignInDesk
+    private let authenticator: Authenticator
 
     init(_ store: AccountStore) {
         self.store = store
-        desk = SignInDesk(store)
+        authenticator = Authenticator(store)
     }
 
     /// Also for a file that cannot be read: the page must not say that no accounts exist.
@@ -22,19 +22,19 @@ struct AccountSignIn: SignIn {
     }
 
     func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool {
-        desk.mustWait(credentials.name, from: Self.source(credentials), at: now)
+        authenticator.mustWait(credentials.name, from: Self.source(credentials), at: now)
     }
 
     func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool {
-        desk.isKnown(credentials.name, from: Self.source(credentials), at: now)
+        authenticator.isKnown(credentials.name, from: Self.source(credentials), at: now)
     }
 
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
         let source = Self.source(credentials)
         let attempt = SignInAttempt(name: credentials.name, password: credentials.password, source: source, agent: credentials.agent)
-        switch try desk.signIn(attempt, at: now) {
+        switch try authenticator.signIn(attempt, at: now) {
         case .needsCode(let token) where !credentials.code.isEmpty:
-            return Self.answer(try desk.enterCode(credentials.code, for: token, from: source, at: now))
+            return Self.answer(try authenticator.enterCode(credentials.code, for: token, from: source, at: now))
         case let result: return Self.answer(result)
         }
     }
@@ -42,14 +42,14 @@ struct AccountSignIn: SignIn {
     func prove(_ credentials: Credentials, secret: String, at now: Timestamp) throws -> SignInAnswer {
         guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
         return Self.answer(
-            try desk.proveAgain(
+            try authenticator.proveAgain(
                 token, password: credentials.password, code: credentials.code, from: Self.source(credentials), at: now))
     }
 
     func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer {
         guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
         return Self.answer(
-            try desk.changePassword(
+            try authenticator.changePassword(
                 token, from: credentials.password, to: new, source: Self.source(credentials), at: now))
     }
 
@@ -76,7 +76,7 @@ struct AccountSignIn: SignIn {
 
     func accept(_ link: String, password: String, from address: IPAddress?, at now: Timestamp) throws {
         guard let token = SecretToken(link) else { throw AccountError.invitationNotValid }
-        _ = try desk.accept(token, password: password, from: Self.telling(address), at: now)
+        _ = try authenticator.accept(token, password: password, from: Self.telling(address), at: now)
     }
 
     /// All requests from this machine, perhaps through a proxy that is not configured, have one address: its failures

@@ -30,8 +30,8 @@ enum ProviderPages {
             if case .proof(let session) = attempt.purpose {
                 guard visit.person != nil, self.session(visit) == session else { throw Refusal.sessionEnded }
             }
-            let identity = try provider.braked(visit.sight.client, at: visit.now) {
-                try provider.provider.identity(for: attempt, visit.query, redirect: visit.sight.origin + wayBack, at: visit.now)
+            let identity = try provider.braked(visit.requestOrigin.client, at: visit.now) {
+                try provider.provider.identity(for: attempt, visit.query, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
             }
             switch attempt.purpose {
             case .signIn: return try enter(identity, to: attempt.to, provider, visit, site)
@@ -53,7 +53,7 @@ enum ProviderPages {
         let provider = try provider(site)
         return try explained(provider) {
             let (attempt, cookie) = provider.attempts.begin(purpose, to: to, at: visit.now)
-            let address = try provider.provider.address(for: attempt, redirect: visit.sight.origin + wayBack, at: visit.now)
+            let address = try provider.provider.address(for: attempt, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
             return .redirect(address, cookies: [visit.cookies.setAttempt(cookie, seconds: OpenIDAttempts.seconds)])
         }
     }
@@ -61,10 +61,12 @@ enum ProviderPages {
     private static func enter(_ identity: OpenIDIdentity, to: String, _ provider: ProviderSignIn, _ visit: Visit, _ site: Site) throws
         -> Answer
     {
-        switch try site.accounts.enter(provider.person(identity), from: visit.sight.client, agent: visit.agent, at: visit.now) {
+        switch try site.accounts.enter(provider.person(identity), from: visit.requestOrigin.client, agent: visit.agent, at: visit.now) {
         case .signedIn(let token):
             // The new session has a new secret, even if there was a session before.
-            if visit.person != nil, let old = visit.secret { try site.signIn.end(secret: old, from: visit.sight.client, at: visit.now) }
+            if visit.person != nil, let old = visit.secret {
+                try site.signIn.end(secret: old, from: visit.requestOrigin.client, at: visit.now)
+            }
             return .redirect(
                 SignInPage.localPath(to), cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
         case .noRole: throw Refusal.noRole(provider, values: identity.groups)
@@ -89,7 +91,7 @@ enum ProviderPages {
         guard visit.person?.isFresh == true, let secret = visit.secret, let intent = try provider(site).kept.find(of: session(visit)) else {
             return .redirect("/")
         }
-        var page = ProofPage.goOn(visit, intent, secret)
+        var page = ReauthenticationPage.goOn(visit, intent, secret)
         page.cookies = []
         return .page(page)
     }
@@ -133,7 +135,9 @@ extension ProviderPages {
     }
 
     /// Instead of the page with the password field.
-    static func proof(_ visit: Visit, _ site: Site, _ issuer: String, _ intent: ProofPage.Intent, status: HTTPResponse.Status) -> Page {
+    static func proof(_ visit: Visit, _ site: Site, _ issuer: String, _ intent: ReauthenticationPage.Intent, status: HTTPResponse.Status)
+        -> Page
+    {
         guard let provider = site.provider, provider.issuer == issuer else {
             return Page(
                 status: .forbidden, title: "Sign in again",

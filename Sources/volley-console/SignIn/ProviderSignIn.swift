@@ -16,10 +16,10 @@ final class ProviderSignIn: Sendable {
     let rolesClaim: String
     let attempts = OpenIDAttempts()
     let provider: OpenIDProvider
-    let kept = KeptIntents()
+    let kept = PendingIntents()
     private let roles: [String: Set<RoleGrant>]
     private let secret: PlainSecret?
-    private let brake = Mutex(SignInBrake())
+    private let brake = Mutex(SignInThrottle())
 
     /// - Throws: `Diagnostic`: the secret or the authority cannot be read. Both are read again for each sign-in.
     init(_ settings: ConsoleProvider, of project: Project) throws(Diagnostic) {
@@ -69,7 +69,7 @@ final class ProviderSignIn: Sendable {
         // All requests from this machine, perhaps through a proxy that is not configured, have one address: its
         // failures slow no person down.
         let source = SignInSource(address: address.flatMap { $0.isLoopback ? nil : $0 })
-        let ticket: SignInBrake.Ticket
+        let ticket: SignInThrottle.Ticket
         switch brake.withLock({ $0.attempt(.password, of: nil, from: source, at: now) }) {
         case .goAhead(let counted): ticket = counted
         case .wait(let seconds): throw Refusal.slowedDown(seconds)
@@ -111,13 +111,13 @@ extension RoleGrant {
 
 /// What people were about to do when they were sent to the provider for a fresh sign-in: one intent for each session,
 /// the latest hundred. Only signed-in people can add one.
-final class KeptIntents: Sendable {
+final class PendingIntents: Sendable {
     private static let most = 100
-    private let intents = Mutex<[(session: String, intent: ProofPage.Intent)]>([])
+    private let intents = Mutex<[(session: String, intent: ReauthenticationPage.Intent)]>([])
 
     /// Keeps one instead of that before.
     /// - Parameter session: the hash of its secret.
-    func keep(_ intent: ProofPage.Intent, of session: String) {
+    func keep(_ intent: ReauthenticationPage.Intent, of session: String) {
         intents.withLock { intents in
             intents.removeAll { $0.session == session }
             intents.append((session, intent))
@@ -126,5 +126,5 @@ final class KeptIntents: Sendable {
     }
 
     /// nil when there was none, or there are too many newer ones.
-    func find(of session: String) -> ProofPage.Intent? { intents.withLock { $0.last { $0.session == session }?.intent } }
+    func find(of session: String) -> ReauthenticationPage.Intent? { intents.withLock { $0.last { $0.session == session }?.intent } }
 }

@@ -16,7 +16,7 @@ enum ProcessSetup {
         // `volley serve` started it, and has ended already.
         if volley_end_with_parent() != 0 { exit(ExitStatus.interrupted.rawValue) }
         keepMemoryPrivate()
-        LastWords.install()
+        CrashMessage.install()
     }
 
     /// Fills the numbers of closed standard streams. Otherwise the next file or socket would get such a number, and the report would be
@@ -58,7 +58,7 @@ enum ProcessSetup {
 
 /// The message when the process cannot continue: Swift ends a process by a signal if it gets no more memory or finds a mistake in itself.
 /// Scripts must be able to tell whether nothing was sent or a run was cut off.
-private enum LastWords {
+private enum CrashMessage {
     private static let before = "volley: cannot continue: out of memory, or Volley has a bug. Nothing was sent.\n"
     private static let after = """
         volley: cannot continue: out of memory, or Volley has a bug. Sending had begun: `volley report` shows how far it got, and \

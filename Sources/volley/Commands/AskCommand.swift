@@ -26,9 +26,9 @@ enum AskCommand {
         let settings = calls.settings
         let route = try ProxyRoute(calls.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
         return try calls.calls.map { call in
-            let attendance = console.running(options)
-            let single = try SinglePush(settings, route, attendance.context, at: now, as: calls.checker)
-            let result = try single.send(calls.payload, to: call.target, attendance)
+            let stageOptions = console.running(options)
+            let single = try SinglePush(settings, route, stageOptions.context, at: now, as: calls.checker)
+            let result = try single.send(calls.payload, to: call.target, stageOptions)
             switch result.end {
             case .finished: break
             case .interrupted: throw CancellationError()

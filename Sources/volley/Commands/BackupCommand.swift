@@ -76,7 +76,7 @@ extension Backup.Made {
     }
 }
 
-extension BackupManifest.LeftOut.Reason {
+extension BackupManifest.Omission.Reason {
     /// Why things are left out, as a heading above their names.
     fileprivate var sentence: String {
         switch self {

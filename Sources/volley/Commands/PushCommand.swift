@@ -87,10 +87,10 @@ public enum PushCommand {
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
         let route = try ProxyRoute(proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
-        let attendance = console.running(options)
-        let single = try SinglePush(settings, route, attendance.context, at: .now())
+        let stageOptions = console.running(options)
+        let single = try SinglePush(settings, route, stageOptions.context, at: .now())
         console.show(single.warnings)
-        let result = try single.send(payload, to: token, attendance)
+        let result = try single.send(payload, to: token, stageOptions)
         return show(result, token, settings.service, options, console)
     }
 

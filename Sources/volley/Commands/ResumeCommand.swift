@@ -22,8 +22,8 @@ public enum ResumeCommand {
             try wake(run, in: options.project)
             return RunAnswer.show(run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
         }
-        let attendance = console.running(options)
-        let proposal = try proposeToGoOn(run, in: options.project, attendance.context)
+        let stageOptions = console.running(options)
+        let proposal = try proposeToGoOn(run, in: options.project, stageOptions.context)
         let about = LogSubject(run.plan)
         console.show(proposal.warnings, about: about)
         if let resumption = try proposal.resumption() {
@@ -31,7 +31,7 @@ public enum ResumeCommand {
         } else {
             console.say("Resuming \(id): the store that machines share has the devices that are left.", about: about)
         }
-        return try console.send(proposal, attendance, options)
+        return try console.send(proposal, stageOptions, options)
     }
 
     /// What happens to pushes that the service recognizes.

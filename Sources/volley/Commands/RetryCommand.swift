@@ -32,10 +32,10 @@ public enum RetryCommand {
             console.warn("Devices that are \(words) may already have got the push, and would get it twice.")
         }
         if let leftOut = retry.run.plan.leftOutOfRetry { console.warn("\(leftOut).") }
-        let attendance = console.running(options)
+        let stageOptions = console.running(options)
         let proposal: SendProposal
         do {
-            proposal = try retry.propose(in: options.project, attendance.context)
+            proposal = try retry.propose(in: options.project, stageOptions.context)
             console.show(proposal.warnings + retry.warnings, about: LogSubject(retry.run.plan))
             guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
                 try retry.run.remove()
@@ -50,7 +50,7 @@ public enum RetryCommand {
             try retry.run.remove()
             throw error
         }
-        return try console.send(proposal, attendance, options)
+        return try console.send(proposal, stageOptions, options)
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {

@@ -14,7 +14,7 @@ public enum ScheduleCommand {
     public static func run(
         _ paths: [String], metricsAt address: String? = nil, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
-        try Hangup.expect(console)
+        try HangupSignal.expect(console)
         Interruption.install()
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
@@ -23,19 +23,19 @@ public enum ScheduleCommand {
         let observer = ScheduleObserver { event in
             terminal(event)
             tell(manager, of: event)
-            if case .tick = event { Hangup.answer(console) }
+            if case .tick = event { HangupSignal.answer(console) }
         }
         let rights = AccountRights(nil, files), metrics = LatestMetrics(isWanted: address != nil)
         let port = try address.map { try MetricsPort($0) { metrics.text } }
         defer { port?.close() }
-        let attendance = ScheduleAttendance(
+        let stageOptions = ScheduleOptions(
             observer: observer, cancellation: Interruption.process,
             context: SendingContext(threads: options.threads, cancellation: Interruption.process),
             memory: options.memory, metrics: metrics)
         let daemon = try sayingObstacles(project, catalog, console) {
             try ScheduleDaemon(
                 files: files, project: project, lock: lock, rights: { rights.refusal(of: $0) },
-                confines: { rights.confines(file: $0) }, attendance)
+                confines: { rights.confines(file: $0) }, stageOptions)
         }
         if let flaw = manager.flaw { console.warn(flaw) }
         observer(.started(record: catalog.schedule.place))

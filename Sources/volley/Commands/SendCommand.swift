@@ -52,10 +52,10 @@ public enum SendCommand {
         do {
             let text = run.plan.previewText + "\n"
             if options.isJSON { console.say(text) } else { try console.out(text) }
-            let attendance = console.running(options)
-            let proposal = try proposeTest(run, in: options.project, attendance.context)
+            let stageOptions = console.running(options)
+            let proposal = try proposeTest(run, in: options.project, stageOptions.context)
             console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
-            return try console.send(proposal, attendance, options)
+            return try console.send(proposal, stageOptions, options)
         } catch {
             try? run.remove()
             throw error
@@ -78,13 +78,13 @@ public enum SendCommand {
             throw error
         }
         do {
-            let attendance = console.running(options)
-            let proposal = try propose(planned.run, isKept: false, in: options.project, attendance.context)
+            let stageOptions = console.running(options)
+            let proposal = try propose(planned.run, isKept: false, in: options.project, stageOptions.context)
             guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
                 console.warn(afterNo(planned.run, try discard(planned.run)))
                 return .wrong
             }
-            return try console.send(proposal, attendance, options)
+            return try console.send(proposal, stageOptions, options)
         } catch {
             // Nothing was sent. A plan that waits for approval is kept.
             if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
@@ -109,8 +109,8 @@ public enum SendCommand {
 
     private static func sendPlan(_ argument: String, isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
-        let attendance = console.running(options)
-        let proposal = try propose(run, in: options.project, attendance.context)
+        let stageOptions = console.running(options)
+        let proposal = try propose(run, in: options.project, stageOptions.context)
         console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
         if let file = proposal.changedFile {
             console.warn(
@@ -121,7 +121,7 @@ public enum SendCommand {
             console.warn(afterNo(run, .kept(try kept(run))))
             return .wrong
         }
-        return try console.send(proposal, attendance, options)
+        return try console.send(proposal, stageOptions, options)
     }
 
     private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {

@@ -30,7 +30,7 @@ public enum ServeCommand {
 
     /// Runs until it is interrupted, or the console reports that it cannot serve with these settings.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
-        try Hangup.expect(console)
+        try HangupSignal.expect(console)
         Interruption.install()
         let catalog = try Project.read(file: projectFile(settings.folder, options)).0.catalog(options.project)
         let service = try Service(settings, options, records: catalog.schedule, console)
@@ -96,7 +96,7 @@ public enum ServeCommand {
             hasSender = settings.hasSender
             self.records = records
             self.console = console
-            woken = Hangup.wakeup
+            woken = HangupSignal.wakeup
             begin = clock.now
         }
 
@@ -107,7 +107,7 @@ public enum ServeCommand {
             while true {
                 if let result { return result }
                 wait(isEnding: isEnding)
-                Hangup.answer(console)
+                HangupSignal.answer(console)
                 for (child, process) in children where process.hasEnded {
                     children[child] = nil
                     let end = process.ended()

@@ -12,21 +12,21 @@ public enum WorkCommand {
     /// Helps until it is told to end, or until one run has ended.
     /// - Parameter run: the id of the only run to help with; nil for all.
     public static func run(on run: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
-        try Hangup.expect(console)
+        try HangupSignal.expect(console)
         Interruption.install()
-        let attendance = RunAttendance(
+        let stageOptions = RunOptions(
             context: SendingContext(threads: options.threads, cancellation: Interruption.process),
             observer: Observer { event in
                 if case .warnings(let warnings) = event { console.show(warnings) }
             }, cancellation: Interruption.process)
         let manager = ServiceManager()
         if let flaw = manager.flaw { console.warn(flaw) }
-        let work = try TeamWork(
-            in: options.project, attendance,
+        let work = try StoreWorker(
+            in: options.project, stageOptions,
             Observer { event in
                 show(event, console)
                 tell(manager, of: event)
-                if case .tick = event { Hangup.answer(console) }
+                if case .tick = event { HangupSignal.answer(console) }
             })
         if let project = try Project.find(with: options.project) {
             var inspection = ProjectInspection(project, project.catalog(options.project))
@@ -37,7 +37,7 @@ public enum WorkCommand {
         return .done
     }
 
-    private static func tell(_ manager: ServiceManager, of event: TeamWorkEvent) {
+    private static func tell(_ manager: ServiceManager, of event: StoreWorkerEvent) {
         switch event {
         case .waiting: manager.ready()
         case .joined(let plan): manager.status("helping with \(plan.id)")
@@ -47,7 +47,7 @@ public enum WorkCommand {
         }
     }
 
-    private static func show(_ event: TeamWorkEvent, _ console: Console) {
+    private static func show(_ event: StoreWorkerEvent, _ console: Console) {
         switch event {
         case .waiting(let apps): console.say("Waiting for runs of \(apps.joined(separator: ", ")). Ctrl-C ends.")
         case .joined(let plan):

@@ -27,7 +27,7 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         let status = try command()
         console.clearProgress()
         return status
-    } catch is ReaderGone {
+    } catch is ClosedOutput {
         return .done
     } catch is CancellationError {
         report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)

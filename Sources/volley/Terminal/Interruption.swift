@@ -25,17 +25,17 @@ enum Interruption {
     static func ensure() throws(Diagnostic) { _ = try made.get() }
 
     /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup)
-    /// stays ignored, and one that is expected (`Hangup`) ends nothing.
+    /// stays ignored, and one that is expected (`HangupSignal`) ends nothing.
     static func install() {
         // Initialize the global before a signal can arrive: initializing it in a handler is not safe.
-        _ = (process.isRequested, Supervisor.isThere, Hangup.endsNothing, RunningHooks.prepare())
+        _ = (process.isRequested, Supervisor.isThere, HangupSignal.endsNothing, RunningHooks.prepare())
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // SIGXCPU repeats with every second of processor time, until SIGKILL follows.
             if number == SIGXCPU || number == SIGTERM && Supervisor.isThere, Interruption.process.isRequested { return }
             // Use only what is async-signal-safe: an atomic, kill, _exit and write. The interrupted code may be about to read errno.
             let code = errno
-            if number == SIGHUP, Hangup.note() {
+            if number == SIGHUP, HangupSignal.note() {
                 errno = code
                 return
             }
@@ -54,7 +54,7 @@ enum Interruption {
             let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
             if number == SIGHUP, isIgnored { continue }
             // A signal that ends nothing must not interrupt reads or writes, either.
-            action.sa_flags = number == SIGHUP && Hangup.endsNothing ? SA_RESTART : 0
+            action.sa_flags = number == SIGHUP && HangupSignal.endsNothing ? SA_RESTART : 0
             sigaction(number, &action, nil)
             sigaddset(&taken, number)
         }
@@ -77,7 +77,7 @@ public enum Supervisor {
 /// (`Interruption`). From a manager of services, or a script written for it, it means "read your files again": there is
 /// nothing to do, and the command only says so. A service that ended because of it would stay down, as its manager
 /// takes 130 for an end in good order.
-enum Hangup {
+enum HangupSignal {
     private static let rung = Result { () throws(Diagnostic) in try Wakeup() }
     private static let isExpected = Atomic(false), hasCome = Atomic(false)
 

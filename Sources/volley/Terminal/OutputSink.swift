@@ -45,7 +45,7 @@ final class OutputSink {
         case .console(let console):
             try console.write(bytes)
             // The reader has gone: as with any filter, that is a normal end.
-            if console.isReaderGone { throw ReaderGone() }
+            if console.isReaderGone { throw ClosedOutput() }
         case .file(let output):
             do throws(FileError) { try output.write(bytes) } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
         }
@@ -62,4 +62,4 @@ final class OutputSink {
 }
 
 /// Standard output was closed by its reader.
-struct ReaderGone: Error {}
+struct ClosedOutput: Error {}

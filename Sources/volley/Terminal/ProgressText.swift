@@ -73,7 +73,7 @@ extension ProgressWait {
 /// when sending is stuck or works again. A value; the caller passes the time.
 struct SparseProgress {
     /// How long trouble must last to be reported.
-    private static let patienceSeconds = 10.0
+    private static let timeoutSeconds = 10.0
     private static let minute = 60.0, often = 600.0
 
     private var lastAt = 0.0
@@ -86,9 +86,9 @@ struct SparseProgress {
         let isTrouble = wait?.isTrouble ?? false
         troubleSince = isTrouble ? troubleSince ?? seconds : nil
         // News is the beginning of trouble, once it has lasted, and its end.
-        let isNews = isTroubleTold ? !isTrouble : troubleSince.map { seconds - $0 >= Self.patienceSeconds } ?? false
+        let isNews = isTroubleTold ? !isTrouble : troubleSince.map { seconds - $0 >= Self.timeoutSeconds } ?? false
         guard isNews || seconds - lastAt >= (seconds <= Self.often ? Self.minute : Self.often) else { return false }
-        isTroubleTold = isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.patienceSeconds)
+        isTroubleTold = isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.timeoutSeconds)
         lastAt = seconds
         return true
     }

@@ -9,14 +9,14 @@ import Automation
 extension Console {
     /// Sends the proposed run and the project's notices. Shows how the run ended, with its report, and waits until all notices are sent.
     /// - Throws: why the run may not be sent. Nothing was sent.
-    func send(_ proposal: SendProposal, _ attendance: RunAttendance, _ options: CommonOptions) throws -> ExitStatus {
-        let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, patience: .short, noticeObserver)
-        var attendance = attendance
-        attendance.observer = Observer { [shown = attendance.observer] event in
+    func send(_ proposal: SendProposal, _ stageOptions: RunOptions, _ options: CommonOptions) throws -> ExitStatus {
+        let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, retries: .short, noticeObserver)
+        var stageOptions = stageOptions
+        stageOptions.observer = Observer { [shown = stageOptions.observer] event in
             notices.notify(of: event)
             shown(event)
         }
-        let result = try proposal.send(attendance)
+        let result = try proposal.send(stageOptions)
         defer { notices.finish(until: Interruption.process) }
         return show(result, options)
     }

@@ -139,13 +139,13 @@ extension LogSubject {
 
 extension Console {
     /// Shows planning, and ends it with Ctrl-C.
-    func planning(_ options: CommonOptions) -> PlanningAttendance {
-        PlanningAttendance(observer: planningObserver, cancellation: Interruption.process, memory: options.memory)
+    func planning(_ options: CommonOptions) -> PlanOptions {
+        PlanOptions(observer: planningObserver, cancellation: Interruption.process, memory: options.memory)
     }
 
     /// Shows the sending of one run, and ends it with Ctrl-C.
-    func running(_ options: CommonOptions) -> RunAttendance {
-        RunAttendance(
+    func running(_ options: CommonOptions) -> RunOptions {
+        RunOptions(
             context: SendingContext(threads: options.threads, cancellation: Interruption.process), observer: RunTerminal.observer(self),
             cancellation: Interruption.process)
     }

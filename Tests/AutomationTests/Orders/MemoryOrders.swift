@@ -3,7 +3,7 @@ import Runs
 
 @testable import Automation
 
-/// Orders as `OrderStore` keeps them, in memory: what the simulation of the desk works on. `OrderTableTests` compares
+/// Orders as `OrderStore` keeps them, in memory: what the simulation of the queue works on. `OrderTableTests` compares
 /// the two, call by call.
 final class MemoryOrders: OrderTable {
     /// A call that failed: the disk is full, or the process was killed in the middle of it.
@@ -22,7 +22,7 @@ final class MemoryOrders: OrderTable {
     private(set) var rows: [PlacedOrder] = []
     /// Rows that cannot be read.
     var damaged: [DamagedOrder] = []
-    private var lives: [String] = []
+    private var epochs: [String] = []
     private var places: [String: Int] = [:]
     /// Called with what is written, before it is.
     var writes: (PlacedOrder, OrderState) -> Void = { _, _ in }
@@ -34,7 +34,7 @@ final class MemoryOrders: OrderTable {
         }
         places[order.nonce] = rows.count
         rows.append(PlacedOrder(number: Int64(rows.count + 1), order: order, state: .waiting, changedAt: order.askedAt))
-        lives.append("")
+        epochs.append("")
         return rows[rows.count - 1]
     }
 
@@ -42,37 +42,37 @@ final class MemoryOrders: OrderTable {
 
     func unended() throws -> OrderListing { OrderListing(rows.filter { !$0.state.hasEnded }, damaged: damaged) }
 
-    func take(_ nonce: String, life: String, from former: String?, at now: Timestamp) throws -> Bool {
-        try write(nonce, .taken(life: life), life: life, at: now) { state, _ in
-            former.map { state == .taken(life: $0) } ?? (state == .waiting)
+    func take(_ nonce: String, epoch: String, from former: String?, at now: Timestamp) throws -> Bool {
+        try write(nonce, .taken(epoch: epoch), epoch: epoch, at: now) { state, _ in
+            former.map { state == .taken(epoch: $0) } ?? (state == .waiting)
         }
     }
 
-    func note(made run: String, by nonce: String, life: String) throws -> Bool {
-        guard let place = places[nonce], rows[place].state == .taken(life: life) else { return false }
+    func note(made run: String, by nonce: String, epoch: String) throws -> Bool {
+        guard let place = places[nonce], rows[place].state == .taken(epoch: epoch) else { return false }
         rows[place].made = run
         return true
     }
 
-    func end(_ nonce: String, as state: OrderState, life: String, at now: Timestamp) throws -> Bool {
-        try write(nonce, state, life: nil, at: now) { present, owner in
+    func end(_ nonce: String, as state: OrderState, epoch: String, at now: Timestamp) throws -> Bool {
+        try write(nonce, state, epoch: nil, at: now) { present, owner in
             switch present {
             case .waiting: true
-            case .taken, .left: owner == life
+            case .taken, .left: owner == epoch
             case .done, .refused, .lapsed: false
             }
         }
     }
 
     func leave(_ nonce: String, of former: String, as state: OrderState, at now: Timestamp) throws -> Bool {
-        try write(nonce, state, life: nil, at: now) { present, _ in present == .taken(life: former) }
+        try write(nonce, state, epoch: nil, at: now) { present, _ in present == .taken(epoch: former) }
     }
 
     let isInPlace = true
     func close() {}
 
     private func write(
-        _ nonce: String, _ state: OrderState, life: String?, at now: Timestamp, if fits: (OrderState, String) -> Bool
+        _ nonce: String, _ state: OrderState, epoch: String?, at now: Timestamp, if fits: (OrderState, String) -> Bool
     ) throws -> Bool {
         var hasWritten: Bool?
         switch fault {
@@ -81,13 +81,13 @@ final class MemoryOrders: OrderTable {
         case .after(let calls, let written): fault = calls > 1 ? .after(calls - 1, hasWritten: written) : .next(hasWritten: written)
         }
         if hasWritten == false { throw Failure() }
-        guard let place = places[nonce], fits(rows[place].state, lives[place]) else {
+        guard let place = places[nonce], fits(rows[place].state, epochs[place]) else {
             if hasWritten != nil { throw Failure() }
             return false
         }
         writes(rows[place], state)
         (rows[place].state, rows[place].changedAt) = (state, now)
-        if let life { lives[place] = life }
+        if let epoch { epochs[place] = epoch }
         if hasWritten == true { throw Failure() }
         return true
     }

@@ -29,7 +29,7 @@ struct OrderTableTests {
         ]
         for step in 0..<150 {
             let file = files[Int.random(in: 0...1, using: &random)]
-            let nonce = "n\(Int.random(in: 0..<12, using: &random))", life = "life \(Int.random(in: 0..<2, using: &random))"
+            let nonce = "n\(Int.random(in: 0..<12, using: &random))", epoch = "life \(Int.random(in: 0..<2, using: &random))"
             let now = Timestamp(epochMilliseconds: Int64(step) * 1000)
             let state = states[Int.random(in: 0..<states.count, using: &random)]
             switch Int.random(in: 0..<7, using: &random) {
@@ -38,13 +38,14 @@ struct OrderTableTests {
                     nonce: nonce, kind: kinds[Int.random(in: 0..<kinds.count, using: &random)], by: "anna",
                     at: OrderMoment(time: now, uptime: Uptime(start: "s", milliseconds: 5)))
                 #expect((try? file.place(order)) == (try? memory.place(order)))
-            case 2: #expect(try file.take(nonce, life: life, from: nil, at: now) == memory.take(nonce, life: life, from: nil, at: now))
+            case 2: #expect(try file.take(nonce, epoch: epoch, from: nil, at: now) == memory.take(nonce, epoch: epoch, from: nil, at: now))
             case 3:
                 #expect(
-                    try file.take(nonce, life: life, from: "life 0", at: now) == memory.take(nonce, life: life, from: "life 0", at: now))
-            case 4: #expect(try file.end(nonce, as: state, life: life, at: now) == memory.end(nonce, as: state, life: life, at: now))
-            case 5: #expect(try file.leave(nonce, of: life, as: state, at: now) == memory.leave(nonce, of: life, as: state, at: now))
-            default: #expect(try file.note(made: Self.run, by: nonce, life: life) == memory.note(made: Self.run, by: nonce, life: life))
+                    try file.take(nonce, epoch: epoch, from: "life 0", at: now) == memory.take(nonce, epoch: epoch, from: "life 0", at: now)
+                )
+            case 4: #expect(try file.end(nonce, as: state, epoch: epoch, at: now) == memory.end(nonce, as: state, epoch: epoch, at: now))
+            case 5: #expect(try file.leave(nonce, of: epoch, as: state, at: now) == memory.leave(nonce, of: epoch, as: state, at: now))
+            default: #expect(try file.note(made: Self.run, by: nonce, epoch: epoch) == memory.note(made: Self.run, by: nonce, epoch: epoch))
             }
             #expect(try file.unended() == memory.unended(), "after step \(step)")
         }

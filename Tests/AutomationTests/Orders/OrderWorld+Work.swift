@@ -51,7 +51,7 @@ extension OrderWorld {
     private mutating func hindrance(_ work: Work) -> OrderState? {
         let order = work.placed.order
         let placed = placedAt[order.nonce] ?? (0, 0)
-        let hasWaited = Double(now - placed.time) / 1000 >= order.kind.patienceSeconds
+        let hasWaited = Double(now - placed.time) / 1000 >= order.kind.timeoutSeconds
         if order.hasLapsed(at: moment) {
             if !hasWaited, placed.starts == starts { fail(.lapsed, "\(order.kind.name) lapsed early") }
             return .lapsed
@@ -106,9 +106,9 @@ extension OrderWorld {
     }
 
     private mutating func note(_ work: inout Work) -> OrderWork.Answer? {
-        guard case .taken(let life) = work.placed.state else { return .ended(.left(.nothing)) }
+        guard case .taken(let epoch) = work.placed.state else { return .ended(.left(.nothing)) }
         let id = "made by \(work.number)"
-        guard (try? table.note(made: id, by: work.placed.order.nonce, life: life)) == true else { return .ended(.left(.nothing)) }
+        guard (try? table.note(made: id, by: work.placed.order.nonce, epoch: epoch)) == true else { return .ended(.left(.nothing)) }
         work.run = id
         return nil
     }

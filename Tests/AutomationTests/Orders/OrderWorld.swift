@@ -6,7 +6,7 @@ import TestSupport
 @testable import Automation
 
 /// A world in which people place orders and senders carry them out, are killed between any two steps, lose their disk,
-/// and have their clocks set. The desk, its book and the gate before sending are the real ones; runs and the record are
+/// and have their clocks set. The queue, its registry and the gate before sending are the real ones; runs and the record are
 /// values in memory. A seed decides what happens.
 struct OrderWorld {
     enum Invariant: String {
@@ -41,8 +41,8 @@ struct OrderWorld {
     }
 
     struct Process {
-        var book: OrderBook
-        var life: String
+        var registry: OrderRegistry
+        var epoch: String
         var looks: [Work] = [], plans: [Work] = [], sends: [Work] = []
         /// Examinations that wait for the looking thread.
         var remains: [PlacedOrder] = []
@@ -69,7 +69,7 @@ struct OrderWorld {
     // What happened, beyond any kill.
     var workNumbers = 0
     /// How orders ended, according to processes that were not killed since.
-    private(set) var answers: [String: (state: OrderState, life: String)] = [:]
+    private(set) var answers: [String: (state: OrderState, epoch: String)] = [:]
     var effects: [String: Int] = [:], created: [String: Int] = [:]
     private var lastBegun: [Order.Kind.Subject: Int64] = [:]
     private var lastWord: [Order.Kind.Subject: Int64] = [:]
@@ -192,18 +192,18 @@ struct OrderWorld {
     // MARK: - Processes
 
     private mutating func launch() {
-        let life = "life \(workNumbers)"
+        let epoch = "life \(workNumbers)"
         workNumbers += 1
         if !processes.isEmpty {
             wasDouble = true
             meet("two senders")
         }
-        processes.append(Process(book: OrderBook(life: life) { [table] in table }, life: life))
+        processes.append(Process(registry: OrderRegistry(epoch: epoch) { [table] in table }, epoch: epoch))
     }
 
     private mutating func kill(_ index: Int) {
         let killed = processes.remove(at: index)
-        answers = answers.filter { $0.value.life != killed.life }
+        answers = answers.filter { $0.value.epoch != killed.epoch }
         releaseLocks(all: false)
         meet("kill")
     }
@@ -220,11 +220,11 @@ struct OrderWorld {
     private mutating func terminate(_ index: Int) {
         for work in processes[index].sends { processes[index].events.append((work.placed.order.nonce, interrupt(work))) }
         (processes[index].sends, processes[index].looks, processes[index].plans) = ([], [], [])
-        let (book, life) = (processes[index].book, processes[index].life)
-        for (nonce, answer) in processes[index].events { handle(nonce, answer, book, life) }
+        let (registry, epoch) = (processes[index].registry, processes[index].epoch)
+        for (nonce, answer) in processes[index].events { handle(nonce, answer, registry, epoch) }
         processes[index].events = []
         table.fault = .none
-        _ = book.look(isTaking: false, at: moment)
+        _ = registry.look(isTaking: false, at: moment)
         processes.remove(at: index)
         releaseLocks(all: false)
         meet("ended cleanly")
@@ -234,10 +234,10 @@ struct OrderWorld {
     private mutating func look(_ index: Int) {
         let isKilled = mayFail && !isCalm && chance(30)
         if isKilled { table.fault = .after(1 + below(4), hasWritten: chance(500)) }
-        let (book, life) = (processes[index].book, processes[index].life)
-        for (nonce, answer) in processes[index].events { handle(nonce, answer, book, life) }
+        let (registry, epoch) = (processes[index].registry, processes[index].epoch)
+        for (nonce, answer) in processes[index].events { handle(nonce, answer, registry, epoch) }
         processes[index].events = []
-        let steps = book.look(at: moment)
+        let steps = registry.look(at: moment)
         if isKilled {
             table.fault = .none
             return kill(index)
@@ -247,13 +247,13 @@ struct OrderWorld {
         for placed in steps.toDo { begin(placed, index) }
     }
 
-    private mutating func handle(_ nonce: String, _ answer: OrderWork.Answer, _ book: OrderBook, _ life: String) {
+    private mutating func handle(_ nonce: String, _ answer: OrderWork.Answer, _ registry: OrderRegistry, _ epoch: String) {
         switch answer {
-        case .begun: book.begun(nonce)
+        case .begun: registry.begun(nonce)
         case .ended(let state):
-            answers[nonce] = (state, life)
-            _ = book.ended(nonce, as: state, at: moment)
-        case .remains(let remains): _ = book.found(nonce, remains, at: moment)
+            answers[nonce] = (state, epoch)
+            _ = registry.ended(nonce, as: state, at: moment)
+        case .remains(let remains): _ = registry.found(nonce, remains, at: moment)
         }
     }
 

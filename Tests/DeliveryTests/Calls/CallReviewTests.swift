@@ -8,7 +8,7 @@ import Testing
 @Suite("what a killed process left at a service that recognizes repeats")
 struct CallReviewTests {
     private let now = Timestamp(epochSeconds: 1_800_000_000)
-    private let names = FetchedNames(mostAtATime: 10, lifeSeconds: 86_400, path: { "\($0)" }, read: { _ in nil })
+    private let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "\($0)" }, read: { _ in nil })
 
     private func call(_ number: Int, _ name: String, _ recipients: [Int], age seconds: Double = 60) -> NamedCall {
         NamedCall(number: number, name: name, namedAt: now.adding(seconds: -seconds), recipients: recipients)

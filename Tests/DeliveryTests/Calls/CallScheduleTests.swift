@@ -6,18 +6,18 @@ import Testing
 
 @Suite("when names of calls are fetched, and who gets them")
 struct CallScheduleTests {
-    private static let life = 86_400.0
+    private static let lifetime = 86_400.0
     private let fetched: RepeatProtection = .fetched(
-        FetchedNames(mostAtATime: 10, lifeSeconds: life, path: { "/names?count=\($0)" }, read: { _ in nil }))
+        FetchedNames(mostAtATime: 10, lifetimeSeconds: lifetime, path: { "/names?count=\($0)" }, read: { _ in nil }))
     private let start = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
 
-    private func question(_ request: Int, client: Int = 0, generation: Int = 0) -> CallQuestion {
-        CallQuestion(client: client, request: request, number: request + 100, recipients: [request, request + 1], generation: generation)
+    private func question(_ request: Int, client: Int = 0, generation: Int = 0) -> NameRequest {
+        NameRequest(client: client, request: request, number: request + 100, recipients: [request, request + 1], generation: generation)
     }
 
     private func names(_ range: Range<Int>) -> [String] { range.map { "n\($0)" } }
 
-    private func committed(_ step: CallSchedule.Step) -> [CallAnswer] { if case .commit(let answers) = step { answers } else { [] } }
+    private func committed(_ step: CallSchedule.Step) -> [NameReply] { if case .commit(let answers) = step { answers } else { [] } }
 
     @Test("names are fetched when one is needed, and everything that waits is committed together")
     func together() {
@@ -56,16 +56,16 @@ struct CallScheduleTests {
     }
 
     @Test("a name ends before the service forgets it, counted from the question, and so does what is on record of it")
-    func life() throws {
+    func lifetime() throws {
         var schedule = CallSchedule(fetched)
         let asked = start.wall.adding(seconds: -600)
         schedule.given(names(0..<2), askedAt: asked)
         schedule.ask(question(0))
         let answer = try #require(committed(schedule.next(at: start)).first)
-        #expect(answer.name?.usableUntil == asked.adding(seconds: Self.life * 23 / 24))
+        #expect(answer.name?.usableUntil == asked.adding(seconds: Self.lifetime * 23 / 24))
         #expect(answer.call?.namedAt == asked)
         schedule.ask(question(1))
-        let late = Moment(nanoseconds: start.nanoseconds, wall: asked.adding(seconds: Self.life * 23 / 24))
+        let late = Moment(nanoseconds: start.nanoseconds, wall: asked.adding(seconds: Self.lifetime * 23 / 24))
         #expect(schedule.next(at: late) == .fetch(count: 10))
     }
 
@@ -76,12 +76,12 @@ struct CallScheduleTests {
         var now = start
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
             #expect(schedule.next(at: now) == .fetch(count: 10))
-            schedule.failed(NameTrouble(text: "busy"), at: now)
+            schedule.failed(NameFailure(text: "busy"), at: now)
             #expect(schedule.trouble?.text == "busy")
             #expect(schedule.next(at: now) == .wait(until: now.nanoseconds + Int64(seconds) * 1_000_000_000))
             now = now.adding(nanoseconds: Int64(seconds) * 1_000_000_000)
         }
-        schedule.failed(NameTrouble(text: "quota", retryAfterSeconds: 1e9), at: now)
+        schedule.failed(NameFailure(text: "quota", retryAfterSeconds: 1e9), at: now)
         #expect(schedule.next(at: now) == .wait(until: now.nanoseconds + 26 * 3600 * 1_000_000_000))
         schedule.given(names(0..<1), askedAt: now.wall)
         #expect(schedule.trouble == nil)
@@ -92,7 +92,7 @@ struct CallScheduleTests {
     func finalRefusal() {
         var schedule = CallSchedule(fetched)
         schedule.ask(question(0))
-        schedule.failed(NameTrouble(text: "wrong secret", status: 401, isFinal: true), at: start)
+        schedule.failed(NameFailure(text: "wrong secret", status: 401, isFinal: true), at: start)
         #expect(schedule.next(at: start.adding(nanoseconds: 3_600_000_000_000)) == .wait(until: nil))
         #expect(schedule.trouble?.isFinal == true)
     }

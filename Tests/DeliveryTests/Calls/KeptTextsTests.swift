@@ -17,7 +17,7 @@ struct KeptTextsTests {
         var forgotten: [String] = []
         /// The name that answers questions; nil for a text that the service does not take, blank for no answer.
         var name: String? = "text"
-        var lifeSeconds = 100.0
+        var lifetimeSeconds = 100.0
 
         init(_ change: (inout MachineSettings) -> Void = { _ in }) {
             var service = BatchService(10, paceUnit: .targets, largestWithOwnTexts: 4)
@@ -36,7 +36,7 @@ struct KeptTextsTests {
         }
 
         /// Adds pushes with these texts, in the order of their recipients.
-        mutating func add(_ texts: [Int: String], after past: PushPast = PushPast()) {
+        mutating func add(_ texts: [Int: String], after past: PushHistory = PushHistory()) {
             var batch = PushBatch()
             let recipients = texts.keys.sorted()
             for recipient in recipients {
@@ -48,7 +48,7 @@ struct KeptTextsTests {
             }
         }
 
-        mutating func add(_ recipients: Range<Int>, _ text: String, after past: PushPast = PushPast()) {
+        mutating func add(_ recipients: Range<Int>, _ text: String, after past: PushHistory = PushHistory()) {
             add(Dictionary(uniqueKeysWithValues: recipients.map { ($0, text) }), after: past)
         }
 
@@ -83,7 +83,7 @@ struct KeptTextsTests {
                 if machine.namesText(question.request), name == nil {
                     machine.textRefused(of: question.request, question: question.number, at: now)
                 } else {
-                    let end = now.wall.adding(seconds: lifeSeconds)
+                    let end = now.wall.adding(seconds: lifetimeSeconds)
                     let text = machine.namesText(question.request) ? name.map { RequestName(text: $0, usableUntil: end) } : nil
                     machine.named(question.request, question: question.number, text, at: now)
                 }
@@ -194,11 +194,11 @@ struct KeptTextsTests {
     }
 
     @Test("a name that is over is asked for again before a list leaves under it")
-    func life() {
+    func lifetime() {
         var loop = Loop()
         loop.add(0..<10, "a")
         for request in loop.advance() { loop.answer(request, 503, "ServiceUnavailable") }
-        (loop.lifeSeconds, loop.name) = (1000, "another")
+        (loop.lifetimeSeconds, loop.name) = (1000, "another")
         let sent = loop.advance(seconds: 200)
         #expect(sent.map(loop.recipients) == [Array(0..<10)] && sent.map(loop.name) == ["another"])
     }
@@ -206,8 +206,8 @@ struct KeptTextsTests {
     @Test("what may have arrived in an earlier process is in no list: there it would not be recognized")
     func earlierProcess() {
         var loop = Loop()
-        loop.add(0..<10, "a", after: PushPast(generation: 1, isInDoubt: true))
-        loop.add(10..<20, "a", after: PushPast(generation: 1))
+        loop.add(0..<10, "a", after: PushHistory(generation: 1, isInDoubt: true))
+        loop.add(10..<20, "a", after: PushHistory(generation: 1))
         let sent = loop.advance()
         #expect(sent.map(loop.recipients) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], Array(10..<20)])
         #expect(sent.map(loop.name) == [nil, nil, nil, "text"])

@@ -7,9 +7,9 @@ import Testing
 /// Requests to services that recognize what they get a second time.
 @Suite("requests with names")
 struct NamedRequestsTests {
-    private static let names = FetchedNames(mostAtATime: 10, lifeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
+    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
 
-    /// A machine with a desk that answers at once, unless it is closed, and the requests that left.
+    /// A machine with a namer that answers at once, unless it is closed, and the requests that left.
     private struct Loop: KeepsMachine {
         /// A request as it left.
         struct Sent: Equatable {
@@ -21,8 +21,8 @@ struct NamedRequestsTests {
 
         let keeper: MachineKeeper
         var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
-        var isDeskClosed = false
-        var lifeSeconds = 86_400.0
+        var isNamerClosed = false
+        var lifetimeSeconds = 86_400.0
         /// The recipients of each question, in the order in which they were asked.
         var questions: [(request: Int, number: Int, recipients: [Int])] = []
         /// The recipients of the request that each name was given to.
@@ -81,7 +81,7 @@ struct NamedRequestsTests {
                     default: break
                     }
                 }
-                if !isDeskClosed { answerQuestions() }
+                if !isNamerClosed { answerQuestions() }
             } while !actions.isEmpty
             return sent
         }
@@ -93,7 +93,7 @@ struct NamedRequestsTests {
                 let isCall = machine.nameRule == .calls
                 machine.named(
                     question.request, question: question.number,
-                    isCall ? RequestName(text: name, usableUntil: now.wall.adding(seconds: lifeSeconds)) : nil, at: now)
+                    isCall ? RequestName(text: name, usableUntil: now.wall.adding(seconds: lifetimeSeconds)) : nil, at: now)
             }
         }
 
@@ -113,11 +113,11 @@ struct NamedRequestsTests {
     @Test("nothing leaves before it has a name, and each request has its own")
     func named() {
         var loop = Loop(.fetched(Self.names), largest: 10)
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<30, together: 10)
         #expect(loop.advance(seconds: 1).isEmpty)
         #expect(loop.questions.map(\.recipients.count) == [10, 10, 10])
-        loop.isDeskClosed = false
+        loop.isNamerClosed = false
         let sent = loop.advance() + loop.advance()
         #expect(Set(sent.map(\.name)).count == 3)
         #expect(sent.allSatisfy { loop.recorded[$0.name] == $0.recipients })
@@ -126,7 +126,7 @@ struct NamedRequestsTests {
     @Test("no more names are asked for than requests could leave")
     func atATime() {
         var loop = Loop(.fetched(Self.names)) { $0.streamsPerConnection = 4 }
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<100)
         _ = loop.advance()
         #expect((1...4).contains(loop.questions.count))
@@ -157,9 +157,9 @@ struct NamedRequestsTests {
     }
 
     @Test("however long a name takes, requests that could grow leave at the pace", arguments: [(9, 0.01), (9, 0.4), (50, 0.01), (50, 0.2)])
-    func named(pace: Int, deskSeconds: Double) {
+    func named(pace: Int, namerSeconds: Double) {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: pace, intervalSeconds: 1) }
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<300)
         let start = loop.now.nanoseconds
         var last = start
@@ -171,7 +171,7 @@ struct NamedRequestsTests {
             for request in left { loop.answer(request.request, 200) }
             if !left.isEmpty { last = loop.now.nanoseconds }
             for question in loop.questions.dropFirst(asked) {
-                due.append((loop.now.nanoseconds + Int64(deskSeconds * 1e9), question.request, question.number))
+                due.append((loop.now.nanoseconds + Int64(namerSeconds * 1e9), question.request, question.number))
             }
             asked = loop.questions.count
             let wake = min(due.first?.at ?? .max, loop.machine.nextWake(after: loop.now) ?? .max, loop.now.nanoseconds + 500_000_000)
@@ -190,7 +190,7 @@ struct NamedRequestsTests {
     @Test("while a name is on its way the loop sleeps, and what none can join any more is named at once")
     func joinedByNone() {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: 2, intervalSeconds: 1) }
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<14, together: 10)
         _ = loop.advance()
         #expect(loop.questions.map(\.recipients.count) == [10])
@@ -279,7 +279,7 @@ struct NamedRequestsTests {
             ($0.retry.maximumTotalSeconds, $0.retry.longestDelaySeconds) = (10_000, 2000)
             $0.retry.firstDelaySeconds = 2000
         }
-        loop.lifeSeconds = 1000
+        loop.lifetimeSeconds = 1000
         loop.add(0..<2)
         let first = loop.advance()
         loop.answer(first[0].request, 429, "TooManyRequests")
@@ -293,7 +293,7 @@ struct NamedRequestsTests {
     @Test("an answer that comes too late names nothing, and names that were asked for in an ending run are not waited for")
     func ending() {
         var loop = Loop(.fetched(Self.names))
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<2)
         _ = loop.advance()
         let questions = loop.questions
@@ -311,7 +311,7 @@ struct NamedRequestsTests {
     @Test("names that stay away for as long as any outage may last stop the run, and nothing has left")
     func noNames() {
         var loop = Loop(.fetched(Self.names))
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(0..<2)
         loop.machine.sourceEnded()
         _ = loop.advance()
@@ -334,7 +334,7 @@ struct NamedRequestsTests {
         loop.add(0..<1)
         let first = loop.advance()
         loop.machine.streamReset(first[0].request, at: loop.now)
-        loop.isDeskClosed = true
+        loop.isNamerClosed = true
         loop.add(1..<2)
         let again = loop.advance(seconds: 100)
         #expect(again.map(\.recipients) == [[0]])
@@ -436,8 +436,8 @@ struct NamedRequestsTests {
     @Test("pushes continue with the generation that an earlier process recorded, and only with their like in a request")
     func earlierGeneration() {
         var loop = Loop(Self.derived, largest: 4)
-        let request = loop.machine.add(recipient: 0, after: PushPast(generation: 3, isInDoubt: true), at: loop.now)
-        let pasts = [PushPast(generation: 3, isInDoubt: true), PushPast(generation: 3), PushPast()]
+        let request = loop.machine.add(recipient: 0, after: PushHistory(generation: 3, isInDoubt: true), at: loop.now)
+        let pasts = [PushHistory(generation: 3, isInDoubt: true), PushHistory(generation: 3), PushHistory()]
         #expect(pasts.filter { loop.machine.mayJoin(request, after: $0) } == pasts.dropLast(2))
         let sent = loop.advance()
         #expect(sent.map(\.generation) == [3])

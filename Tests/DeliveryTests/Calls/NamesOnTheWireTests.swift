@@ -24,7 +24,7 @@ struct NamesOnTheWireTests {
         var questions = 0
     }
 
-    private static let names = FetchedNames(mostAtATime: 10, lifeSeconds: 86_400, path: { "/names?count=\($0)&type=push" }) { body in
+    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)&type=push" }) { body in
         guard case .array(let names)? = body["names"] else { return nil }
         return names.compactMap(\.stringValue)
     }

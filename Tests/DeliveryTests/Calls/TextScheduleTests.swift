@@ -8,12 +8,12 @@ import Testing
 struct TextScheduleTests {
     private let start = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
 
-    private func question(_ request: Int, _ text: String?) -> CallQuestion {
-        CallQuestion(
+    private func question(_ request: Int, _ text: String?) -> NameRequest {
+        NameRequest(
             client: 0, request: request, number: request, recipients: [request], generation: 3, text: text.map { Array($0.utf8) })
     }
 
-    private func committed(_ step: CallSchedule.Step) -> [CallAnswer] { if case .commit(let answers) = step { answers } else { [] } }
+    private func committed(_ step: CallSchedule.Step) -> [NameReply] { if case .commit(let answers) = step { answers } else { [] } }
 
     private func name(_ text: String, seconds: Double = 100) -> RequestName {
         RequestName(text: text, usableUntil: start.wall.adding(seconds: seconds))
@@ -66,12 +66,12 @@ struct TextScheduleTests {
     func failures() {
         var schedule = CallSchedule(.derived(windowSeconds: 60))
         schedule.ask(question(1, "a"))
-        schedule.failed(NameTrouble(text: "busy", retryAfterSeconds: 60), at: start)
+        schedule.failed(NameFailure(text: "busy", retryAfterSeconds: 60), at: start)
         #expect(schedule.next(at: start) == .wait(until: start.nanoseconds + 60_000_000_000))
         schedule.ask(question(2, nil))
         #expect(committed(schedule.next(at: start)).map(\.request) == [2])
         #expect(schedule.next(at: after(60)) == .keep(text: Array("a".utf8)))
-        schedule.failed(NameTrouble(text: "no right", isFinal: true), at: start)
+        schedule.failed(NameFailure(text: "no right", isFinal: true), at: start)
         #expect(schedule.next(at: after(1000)) == .wait(until: nil) && schedule.trouble?.isFinal == true)
     }
 }

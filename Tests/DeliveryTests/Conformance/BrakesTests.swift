@@ -71,7 +71,7 @@ struct BrakesTests {
         #expect(try !run(60).canaryIsOver, "smaller than a canary")
     }
 
-    // MARK: Members of a run
+    // MARK: Workers of a run
 
     /// Waits until a sender has started this many pushes.
     private static func wait(for pushes: Int, _ control: SendControl) {
@@ -107,7 +107,7 @@ struct BrakesTests {
     @Test("nothing leaves while the gate is closed, and everything once it is open")
     func gate() throws {
         let parts = Mutex<[Int]>([])
-        var run = SimulatorRun(pushes: 3000) { $0.sharedPaces = [SharedPart(of: SharedPace(Pace(pushes: 2000, intervalSeconds: 1)))] }
+        var run = SimulatorRun(pushes: 3000) { $0.sharedPaces = [PaceAllotment(of: SharedPace(Pace(pushes: 2000, intervalSeconds: 1)))] }
         run.meanwhile = { control in
             Self.wait(for: 500, control)
             control.closeGate()
@@ -127,7 +127,7 @@ struct BrakesTests {
     func part() throws {
         let shared = SharedPace(Pace(pushes: 3600, intervalSeconds: 3600))
         shared.setPart(0)
-        var run = SimulatorRun(pushes: 1) { $0.sharedPaces = [SharedPart(of: shared)] }
+        var run = SimulatorRun(pushes: 1) { $0.sharedPaces = [PaceAllotment(of: shared)] }
         let before = Mutex(-1), granted = Mutex<Timestamp?>(nil)
         run.meanwhile = { control in
             Self.pass(seconds: 0.7)
@@ -174,7 +174,7 @@ struct BrakesTests {
     @Test("two senders of one app together keep its pace, and share it")
     func sharedPace() throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
-        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPaces = [SharedPart(of: shared)] }.run() }
+        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPaces = [PaceAllotment(of: shared)] }.run() }
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }

@@ -11,7 +11,7 @@ struct FetchScheduleTests {
     private func schedule(early: Double = 300, shortest: Double = 60, lifetime: Double = 3600) -> FetchSchedule {
         var schedule = FetchSchedule(TokenServer.exchange(early: early, shortest: shortest))
         schedule.begin()
-        schedule.given(GivenToken(text: "first", seconds: lifetime), askedAt: Self.start)
+        schedule.given(IssuedToken(text: "first", seconds: lifetime), askedAt: Self.start)
         return schedule
     }
 
@@ -28,7 +28,7 @@ struct FetchScheduleTests {
     }
 
     @Test("a token of a short life is replaced after half of it, but never sooner than the service allows")
-    func shortLives() {
+    func shortLifetimes() {
         #expect(seconds(schedule(lifetime: 200).nextFetch) == 100)
         #expect(seconds(schedule(lifetime: 30).nextFetch) == 60)
     }
@@ -50,7 +50,7 @@ struct FetchScheduleTests {
         schedule.failed(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90)), at: now)
         #expect(schedule.nextFetch == now + 90 * Self.second)
         #expect(schedule.state(at: now + 3600 * Self.second) == .pending(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90))))
-        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: now)
+        schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: now)
         #expect(schedule.nextFetch == now + 3300 * Self.second)
     }
 
@@ -76,7 +76,7 @@ struct FetchScheduleTests {
         #expect(seconds(schedule.nextFetch) == 60)
         #expect(schedule.refused(first, at: now) == .pending(nil), "another connection that used it")
         schedule.begin()
-        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: now)
+        schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: now)
         let second = try #require(schedule.token)
         #expect(schedule.refused(first, at: now) == .ready(second), "an answer that was late")
     }
@@ -89,7 +89,7 @@ struct FetchScheduleTests {
         var now = Self.start
         schedule.refused(try #require(schedule.token), at: now)
         now += 60 * Self.second
-        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: now)
+        schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: now)
         let second = try #require(schedule.token)
         if hasPassed { schedule.confirm(second) }
         #expect(schedule.refused(second, at: now + 1800 * Self.second) == (hasPassed ? .pending(nil) : nil))
@@ -99,9 +99,9 @@ struct FetchScheduleTests {
     func unused() throws {
         var schedule = schedule()
         schedule.refused(try #require(schedule.token), at: Self.start)
-        schedule.given(GivenToken(text: "second", seconds: 3600), askedAt: Self.start + 60 * Self.second)
+        schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: Self.start + 60 * Self.second)
         let later = Self.start + 3500 * Self.second
-        schedule.given(GivenToken(text: "third", seconds: 3600), askedAt: later)
+        schedule.given(IssuedToken(text: "third", seconds: 3600), askedAt: later)
         #expect(schedule.refused(try #require(schedule.token), at: later) == nil)
     }
 
@@ -115,7 +115,7 @@ struct FetchScheduleTests {
             now += 3000 * Self.second
             #expect(schedule.refused(token, at: now) == .pending(nil))
             schedule.begin()
-            schedule.given(GivenToken(text: "token\(hour)", seconds: 3600), askedAt: now)
+            schedule.given(IssuedToken(text: "token\(hour)", seconds: 3600), askedAt: now)
         }
     }
 

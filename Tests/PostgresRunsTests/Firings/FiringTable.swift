@@ -29,10 +29,10 @@ struct FiringTable: Hashable {
         return lastService
     }
 
-    private func lives(_ service: Int?) -> Bool { service.map { beats[$0] != nil } ?? false }
+    private func isAlive(_ service: Int?) -> Bool { service.map { beats[$0] != nil } ?? false }
 
     /// Times that dead services had claimed and not begun.
-    var orphans: [String] { rows.filter { $0.value.state == .claimed && !lives($0.value.owner) }.keys.sorted() }
+    var orphans: [String] { rows.filter { $0.value.state == .claimed && !isAlive($0.value.owner) }.keys.sorted() }
 
     mutating func claim(_ time: String, _ row: Row, isQuiet: Bool) -> Claim {
         let old = rows[time]
@@ -51,7 +51,7 @@ struct FiringTable: Hashable {
             return Row(run: new.run, state: old.state == .begun ? .begun : new.state, owner: new.owner ?? old.owner)
         }
         if isQuiet { return nil }
-        return old.state == .claimed && !lives(old.owner) || old.state == .skipped && new.state == .begun ? new : nil
+        return old.state == .claimed && !isAlive(old.owner) || old.state == .skipped && new.state == .begun ? new : nil
     }
 
     /// A service writes again what its record says.

@@ -28,7 +28,7 @@ struct FiringTableTests {
 
         mutating func die(_ service: Int) throws {
             guard let beat = table.beats.removeValue(forKey: service) else { return }
-            try bench.store.declareDead([.init(member: "\(service)", beat: beat)])
+            try bench.store.declareDead([.init(worker: "\(service)", beat: beat)])
         }
 
         mutating func claim(_ time: String, _ row: FiringTable.Row) throws {

@@ -25,9 +25,9 @@ struct FiringWorld {
         /// Survives a kill.
         var record: [String: Entry] = [:]
         var number: Int?
-        var life = 0
-        var roll = FiringRoll()
-        var watch = MemberWatch()
+        var epoch = 0
+        var barrier = FiringBarrier()
+        var watch = WorkerWatch()
         var absentUntil = 0
         /// Until then it is left in peace: it has just come back.
         var calmUntil = 0
@@ -36,11 +36,11 @@ struct FiringWorld {
     private struct Database {
         var table = FiringTable()
         /// nil until anybody has looked.
-        var life: Int?
+        var epoch: Int?
         var beganAt = 0
         var upAt = 0
 
-        func isQuiet(_ now: Int) -> Bool { life == nil || Double(now - beganAt) < FiringRoll.quietSeconds }
+        func isQuiet(_ now: Int) -> Bool { epoch == nil || Double(now - beganAt) < FiringBarrier.quietSeconds }
     }
 
     private static let period = 40, late = 160, end = 900
@@ -79,7 +79,7 @@ struct FiringWorld {
                 guard services[number].absentUntil <= now else { continue }
                 guard database.upAt <= now else {
                     services[number].watch.disconnected()
-                    services[number].roll.isLost()
+                    services[number].barrier.isLost()
                     continue
                 }
                 // Who comes back from standing still may go on before it beats.
@@ -93,7 +93,7 @@ struct FiringWorld {
     // MARK: - What goes wrong
 
     private mutating func crash() {
-        database.life = nil
+        database.epoch = nil
         database.upAt = now + (chance(0.5) ? 0 : Int.random(in: 1...5, using: &random))
         guard forgets else { return }
         forgotten += 1
@@ -121,22 +121,22 @@ struct FiringWorld {
     // MARK: - What a service does
 
     private mutating func beat(_ number: Int) {
-        if database.life == nil { (database.life, database.beganAt) = (Int.random(in: 1 ... .max, using: &random), now) }
-        guard let life = database.life else { return }
-        if services[number].number == nil || services[number].life != life {
-            (services[number].number, services[number].life) = (database.table.join(), life)
+        if database.epoch == nil { (database.epoch, database.beganAt) = (Int.random(in: 1 ... .max, using: &random), now) }
+        guard let epoch = database.epoch else { return }
+        if services[number].number == nil || services[number].epoch != epoch {
+            (services[number].number, services[number].epoch) = (database.table.join(), epoch)
         }
         guard let me = services[number].number, let beat = database.table.beats[me] else {
             services[number].number = nil
-            return services[number].roll.isLost()
+            return services[number].barrier.isLost()
         }
         database.table.beats[me] = beat + 1
-        services[number].roll.beat(
-            .init(service: me, life: life), isQuiet: database.isQuiet(now) && breakage != .isNeverQuiet)
+        services[number].barrier.beat(
+            .init(service: me, epoch: epoch), isQuiet: database.isQuiet(now) && breakage != .isNeverQuiet)
         let others = database.table.beats.filter { $0.key != me }
         let seen = Dictionary(uniqueKeysWithValues: others.map { ("\($0.key)", $0.value) })
-        for silence in services[number].watch.look(at: seen, life: Int64(life), Double(now)) {
-            if let dead = Int(silence.member) { database.table.beats[dead] = nil }
+        for silence in services[number].watch.look(at: seen, epoch: Int64(epoch), Double(now)) {
+            if let dead = Int(silence.worker) { database.table.beats[dead] = nil }
         }
     }
 
@@ -149,7 +149,7 @@ struct FiringWorld {
             case .planning, .sending, .elsewhere: break
             }
         }
-        guard services[number].roll.mayFind else { return }
+        guard services[number].barrier.mayFind else { return }
         for time in database.table.orphans where isDue(time) {
             guard !isOpen(services[number].record[time]), find(time, number) else { continue }
             takenOver += 1
@@ -170,7 +170,7 @@ struct FiringWorld {
     }
 
     private mutating func writeAgain(_ number: Int) {
-        guard let standing = services[number].roll.toWrite else { return }
+        guard let standing = services[number].barrier.toWrite else { return }
         if breakage != .writesNothing {
             var rows: [String: FiringTable.Row] = [:]
             for (time, entry) in services[number].record {
@@ -190,7 +190,7 @@ struct FiringWorld {
                 }
             }
         }
-        services[number].roll.wrote(as: standing)
+        services[number].barrier.wrote(as: standing)
     }
 
     private mutating func claim(_ time: String, _ row: FiringTable.Row) -> FiringTable.Claim {
@@ -201,7 +201,7 @@ struct FiringWorld {
 
     /// - Returns: whether the time is this service's.
     private mutating func find(_ time: String, _ number: Int) -> Bool {
-        guard services[number].roll.mayFind else { return false }
+        guard services[number].barrier.mayFind else { return false }
         runs += 1
         switch claim(time, .init(run: "run \(runs)", state: .claimed, owner: services[number].number)) {
         case .ours:

@@ -34,7 +34,7 @@ struct SharedFiringTests {
 
         func kill(_ service: Int) throws {
             let beat = try store.beat(ofService: service == first ? second : first)?.beats["\(service)"]
-            try store.declareDead([.init(member: "\(service)", beat: try #require(beat))])
+            try store.declareDead([.init(worker: "\(service)", beat: try #require(beat))])
         }
     }
 
@@ -85,7 +85,7 @@ struct SharedFiringTests {
         let bench = try Bench()
         let beat = try #require(try bench.store.beat(ofService: bench.second)?.beats["\(bench.first)"])
         _ = try bench.store.beat(ofService: bench.first)
-        try bench.store.declareDead([.init(member: "\(bench.first)", beat: beat)])
+        try bench.store.declareDead([.init(worker: "\(bench.first)", beat: beat)])
         #expect(try bench.store.beat(ofService: bench.first) != nil)
     }
 
@@ -127,13 +127,13 @@ struct SharedFiringTests {
         }
         #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
         let other = try ledger("b")
-        #expect(throws: Diagnostic.self) { try other.takeUp(life: "1-b", at: .now()) }
+        #expect(throws: Diagnostic.self) { try other.takeUp(epoch: "1-b", at: .now()) }
         #expect(try other.status().state == .planned)
         // Published and not begun: another machine may still take over.
         let own = try ledger("a")
         try bench.kill(bench.first)
         #expect(try bench.store.beat(ofService: bench.second)?.orphans.map(\.run) == ["a"])
-        try own.takeUp(life: "1-a", at: .now())
+        try own.takeUp(epoch: "1-a", at: .now())
         #expect(try bench.store.beat(ofService: bench.second)?.orphans == [])
         #expect(try bench.store.holder(of: firing("c"))?.state == .begun)
         #expect(try own.status().state == .running)

@@ -65,10 +65,10 @@ enum Happening {
     /// A token is asked for, unless another plan was made since.
     case fetchBegins(plan: Int)
     case fetchEnds(askedAt: Int64)
-    /// The desk looks around, unless another plan was made since; has committed names; was answered.
-    case deskLooks(plan: Int)
-    case namesCommitted([CallAnswer])
-    case namesDelivered([CallAnswer])
+    /// The namer looks around, unless another plan was made since; has committed names; was answered.
+    case namerLooks(plan: Int)
+    case namesCommitted([NameReply])
+    case namesDelivered([NameReply])
     case namesFetched(askedAt: Timestamp)
     /// The service has answered the question whether it keeps a text.
     case textKept([UInt8], askedAt: Timestamp)

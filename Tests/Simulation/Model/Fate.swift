@@ -3,7 +3,7 @@ import Base
 /// What the model records of a recipient, from both ends of the wire.
 struct Fate {
     enum State {
-        /// Not on the wire in this life.
+        /// Not on the wire in this epoch.
         case untouched
         case inFlight
         /// Provably not processed.
@@ -18,7 +18,7 @@ struct Fate {
     }
 
     var state = State.untouched
-    /// Accepted by the server, in all lives.
+    /// Accepted by the server, in all epochs.
     var accepted = 0
     /// An attempt was lost, or a crash left it unknown.
     var wasEverInDoubt = false
@@ -26,7 +26,7 @@ struct Fate {
     var mayComeTwice = false
     /// What the service recognized its last request by.
     var lastName = ""
-    // In this life.
+    // In this epoch.
     var isInDoubt = false
     var submissions = 0
     var refusals = 0
@@ -43,7 +43,7 @@ struct Fate {
     var lastPart = 0
     var retryAfterSeconds = 0.0
 
-    mutating func beginLife(carriesDoubt: Bool) {
+    mutating func beginEpoch(carriesDoubt: Bool) {
         let (accepted, wasEverInDoubt, mayComeTwice) = (accepted, wasEverInDoubt, mayComeTwice)
         self = Fate()
         self.mayComeTwice = mayComeTwice

@@ -11,7 +11,7 @@ enum Invariant: String, CaseIterable {
     case ledger = "accepted is what the ledger accepted"
     case outcome = "an outcome says what happened"
     case attempts = "attempts are counted"
-    case patience = "no retry before its time, nothing given up too early"
+    case timeout = "no retry before its time, nothing given up too early"
     case quota = "nothing leaves while the quota is used up, and then one push tries"
     case tokenRefusals = "a refused token is renewed; if the new one is refused before it ever passed, the run stops"
     case connectionUse = "nothing is submitted where nothing may be"

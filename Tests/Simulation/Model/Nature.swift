@@ -68,7 +68,7 @@ struct Nature {
     var outageIsOfGateway: Bool
     /// When the quota is used up for every push.
     var quotaOutage: Range<Int64> = 0..<0
-    /// When nothing may be submitted, counted from the beginning of a life; nil for never.
+    /// When nothing may be submitted, counted from the beginning of an epoch; nil for never.
     var gateClosed: Range<Int64>?
     var serverSkewSeconds: Int64
     var expiresTokens: Int

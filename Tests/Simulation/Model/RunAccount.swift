@@ -14,12 +14,12 @@ struct RunAccount {
     private(set) var reasons: [String]
     private(set) var isClaimed: [Bool]
     private(set) var outcomes: [Outcome?]
-    /// Claimed in an earlier life without an outcome, and sent again: whatever the result now, it is unknown whether it was delivered then.
+    /// Claimed in an earlier epoch without an outcome, and sent again: whatever the result now, it is unknown whether it was delivered then.
     private(set) var carriesDoubt: [Bool]
-    /// The life in which each was answered, from 0 on; only those with an answer count.
-    private(set) var lifeOfAnswer: [Int]
-    private var life = 0
-    /// The answers when each life but the first began.
+    /// The epoch in which each was answered, from 0 on; only those with an answer count.
+    private(set) var epochOfAnswer: [Int]
+    private var epoch = 0
+    /// The answers when each epoch but the first began.
     private(set) var evidenceBefore: [TokenEvidence] = []
     /// Named requests, as the run file keeps them.
     private(set) var calls: [NamedCall] = []
@@ -27,7 +27,7 @@ struct RunAccount {
     private var claimedAt: [Timestamp?]
     /// Recipients of calls that must be sent again under their names.
     private var repeated: Set<Int> = []
-    /// Claims and records of this life.
+    /// Claims and records of this epoch.
     private(set) var claimedCount = 0
     private(set) var recordedCount = 0
 
@@ -40,12 +40,12 @@ struct RunAccount {
         reasons = Array(repeating: "", count: recipients)
         isClaimed = Array(repeating: false, count: recipients)
         outcomes = Array(repeating: nil, count: recipients)
-        lifeOfAnswer = Array(repeating: 0, count: recipients)
+        epochOfAnswer = Array(repeating: 0, count: recipients)
         carriesDoubt = Array(repeating: false, count: recipients)
         claimedAt = Array(repeating: nil, count: recipients)
     }
 
-    /// What the run's figures say about tokens and settings, over all its lives.
+    /// What the run's figures say about tokens and settings, over all its epochs.
     var evidence: TokenEvidence {
         var outcomes: [Outcome: Int] = [:]
         var reasons: [String: Int] = [:]
@@ -56,7 +56,7 @@ struct RunAccount {
         return TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: ServerAnswer.badTokenReasons)
     }
 
-    /// Commits a claim, which voids the `unsent` of an earlier life: from now on the push may be on the wire.
+    /// Commits a claim, which voids the `unsent` of an earlier epoch: from now on the push may be on the wire.
     mutating func claim(_ recipients: some Sequence<Int>, at now: Timestamp) {
         for recipient in recipients {
             if outcomes[recipient] == .unknown, lastCall > 0 { name([NamedCall(name: "", namedAt: now, recipients: [recipient])]) }
@@ -77,11 +77,11 @@ struct RunAccount {
         if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
         let isUnsure = carriesDoubt[recipient] && (outcome == .unsent || outcome == .failed)
         outcomes[recipient] = isUnsure ? .unknown : outcome
-        (statuses[recipient], reasons[recipient], lifeOfAnswer[recipient]) = (status, reason, life)
+        (statuses[recipient], reasons[recipient], epochOfAnswer[recipient]) = (status, reason, epoch)
         return nil
     }
 
-    /// What a report says about a recipient; nil if a life that ended cleanly forgot it.
+    /// What a report says about a recipient; nil if an epoch that ended cleanly forgot it.
     func reported(_ recipient: Int) -> Outcome? {
         outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] || repeated.contains(recipient) ? .unknown : nil)
     }
@@ -101,7 +101,7 @@ struct RunAccount {
     /// - Returns: as `resume`, and the calls to repeat and the pasts of pushes.
     mutating func resume(
         _ protection: RepeatProtection, resends: Bool, at now: Timestamp
-    ) -> (toSend: [Int], unknown: [Int], unsent: [Int], repeats: [NamedCall], pasts: [Int: PushPast]) {
+    ) -> (toSend: [Int], unknown: [Int], unsent: [Int], repeats: [NamedCall], pasts: [Int: PushHistory]) {
         let lost = members.filter { isClaimed[$0] && outcomes[$0] == nil }
         let ranges = lost.map { $0..<$0 + 1 }
         let review: CallReview
@@ -121,17 +121,17 @@ struct RunAccount {
             carriesDoubt[recipient] = true
         }
         repeated = Set(review.repeats.flatMap(\.recipients))
-        var pasts: [Int: PushPast] = [:]
+        var pasts: [Int: PushHistory] = [:]
         var inDoubt: [Int] = []
         if case .derived = protection {
             let generations = CallReview.generations(of: calls)
             inDoubt = lost.filter { outcomes[$0] == nil }
             for recipient in members where isClaimed[recipient] && outcomes[recipient] == .unsent {
-                pasts[recipient] = PushPast(generation: (generations[recipient] ?? 0) + 1)
+                pasts[recipient] = PushHistory(generation: (generations[recipient] ?? 0) + 1)
                 name([NamedCall(name: "\((generations[recipient] ?? 0) + 1)", namedAt: now, recipients: [recipient])])
             }
             for recipient in inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : []) {
-                pasts[recipient] = PushPast(generation: generations[recipient] ?? 0, isInDoubt: true)
+                pasts[recipient] = PushHistory(generation: generations[recipient] ?? 0, isInDoubt: true)
             }
         } else {
             calls.removeAll { review.over.contains($0.number) }
@@ -139,14 +139,14 @@ struct RunAccount {
         let doubtful = inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : [])
         for recipient in doubtful { carriesDoubt[recipient] = true }
         let rest = members.filter { outcomes[$0] == .unsent || !isClaimed[$0] }
-        beginLife()
+        beginEpoch()
         precondition(repeated.isDisjoint(with: doubtful) && repeated.isDisjoint(with: rest), "who is in a repeated call goes nowhere else")
         return (doubtful + rest, review.unknown, review.unsent, review.repeats, pasts)
     }
 
-    private mutating func beginLife() {
+    private mutating func beginEpoch() {
         evidenceBefore.append(evidence)
-        life += 1
+        epoch += 1
         claimedCount = 0
         recordedCount = 0
     }
@@ -155,7 +155,7 @@ struct RunAccount {
     /// - Returns: those to send: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
     ///   now turn out to be unknown.
     mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
-        beginLife()
+        beginEpoch()
         var unknown: [Int] = []
         var doubtful: [Int] = []
         var rest: [Int] = []

@@ -10,7 +10,7 @@ struct ServerAnswer {
         /// Whether it counts as evidence about all tokens.
         case invalidToken(pointsAtSettings: Bool)
         case rejected
-        /// The whole run must stop, unless a push of this life was accepted.
+        /// The whole run must stop, unless a push of this epoch was accepted.
         case likeAll
         /// Nothing more may leave for a while.
         case quota

@@ -2,7 +2,7 @@ import Base
 
 @testable import Delivery
 
-/// What happens at the end of a life that ends cleanly, and what follows a run: it is judged by all its answers, the devices that turned
+/// What happens at the end of an epoch that ends cleanly, and what follows a run: it is judged by all its answers, the devices that turned
 /// out to be gone are suppressed, and some of the rest get a retry, which is a separate run.
 extension SimulatedCampaign {
     /// APNs answers for the first time that a recipient's token is invalid, for a reason other than the settings.
@@ -19,7 +19,7 @@ extension SimulatedCampaign {
         isStoppedAtTheEnd = end == .finished && evidence.settingsEvidence != nil
         if isStoppedAtTheEnd {
             judgedEnd = .stopped(.service("apns", .targetsRefused(reason: "BadDeviceToken", TargetRefusals(evidence))))
-            if !evidence.all.pointsAtSettings { tally.note(.stoppedForLastLife) }
+            if !evidence.all.pointsAtSettings { tally.note(.stoppedForLastEpoch) }
             tally.note(.stoppedAtTheEnd)
             if !earlier.isEmpty { tally.note(.stoppedRetry) }
             if wasStopped { tally.note(.stoppedAgain) }
@@ -83,20 +83,20 @@ extension SimulatedCampaign {
         }
     }
 
-    /// For each life of a run that has any, in order.
+    /// For each epoch of a run that has any, in order.
     private func answers(of run: RunAccount) -> [Answers] {
-        var lives: [Int: Answers] = [:]
+        var epochs: [Int: Answers] = [:]
         for recipient in run.members {
-            let life = run.lifeOfAnswer[recipient]
+            let epoch = run.epochOfAnswer[recipient]
             switch run.reported(recipient) {
-            case .accepted: lives[life, default: Answers()].accepted += 1
-            case .invalidToken where truths[recipient].isGone: lives[life, default: Answers()].gone += 1
-            case .invalidToken: lives[life, default: Answers()].doubtful += 1
-            case .rejected, .failed: lives[life, default: Answers()].others += 1
+            case .accepted: epochs[epoch, default: Answers()].accepted += 1
+            case .invalidToken where truths[recipient].isGone: epochs[epoch, default: Answers()].gone += 1
+            case .invalidToken: epochs[epoch, default: Answers()].doubtful += 1
+            case .rejected, .failed: epochs[epoch, default: Answers()].others += 1
             case .unknown, .unsent, nil: break
             }
         }
-        return lives.sorted { $0.key < $1.key }.map(\.value)
+        return epochs.sorted { $0.key < $1.key }.map(\.value)
     }
 
     private func checkJudgement() {

@@ -6,7 +6,7 @@ import Base
 extension SimulatedCampaign {
     func scheduleWorld() {
         let now = clock.now
-        if life == 0 || random.oneIn(3), let after = nature.interruptAfter { agenda.add(.interrupt, at: now + after) }
+        if epoch == 0 || random.oneIn(3), let after = nature.interruptAfter { agenda.add(.interrupt, at: now + after) }
         if let gate = nature.gateClosed {
             agenda.add(.gateCloses, at: now + gate.lowerBound)
             agenda.add(.gateOpens, at: now + gate.upperBound)
@@ -23,7 +23,7 @@ extension SimulatedCampaign {
         case .read: read()
         case .fetchBegins(let plan): beginFetch(plan)
         case .fetchEnds(let askedAt): endFetch(askedAt: askedAt)
-        case .deskLooks(let plan): if plan == deskPlan { look() }
+        case .namerLooks(let plan): if plan == namerPlan { look() }
         case .namesCommitted(let answers): commit(answers)
         case .namesDelivered(let answers): deliver(answers)
         case .namesFetched(let askedAt): endFetch(askedAt: askedAt)
@@ -36,16 +36,16 @@ extension SimulatedCampaign {
         case .interrupt:
             trace("interrupt")
             tally.note(.interrupted)
-            team.control.interrupt()
+            loopGroup.control.interrupt()
             wakeAll(within: SimulatedLoop.wakeDelay)
         case .helperStarts: startHelper()
         case .gateCloses:
             trace("the gate closes")
             tally.note(.gateClosed)
-            team.control.closeGate()
+            loopGroup.control.closeGate()
         case .gateOpens:
             trace("the gate opens")
-            team.control.openGate()
+            loopGroup.control.openGate()
             wakeAll(within: SimulatedLoop.wakeDelay)
         case .wallClockSteps:
             let step = Int64(random.between(-3_600_000, 3_600_000))
@@ -71,8 +71,8 @@ extension SimulatedCampaign {
 
     private func startHelper() {
         guard loops.count < nature.loops, !loops.contains(where: \.isOver) else { return }
-        team.askForHelp()
-        guard team.waitForHelpWanted() else { return }
+        loopGroup.askForHelp()
+        guard loopGroup.waitForHelpWanted() else { return }
         trace("loop \(loops.count) starts")
         tally.note(.helperStarted)
         loops.append(SimulatedLoop(self, index: loops.count, isHelper: true))

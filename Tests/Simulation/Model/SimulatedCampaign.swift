@@ -26,19 +26,19 @@ final class SimulatedCampaign {
     var evidenceOfRetried = TokenEvidence()
     var truths: [TokenTruth]
     var suppressed: Set<Int> = []
-    /// How the last life ended, judged by all answers of the run.
+    /// How the last epoch ended, judged by all answers of the run.
     var judgedEnd = SendEnd.interrupted
-    /// Its last life reached the end, and was judged to have stopped.
+    /// Its last epoch reached the end, and was judged to have stopped.
     var isStoppedAtTheEnd = false
     var fates: [Fate]
     var server = ServerState()
-    var life = 0
+    var epoch = 0
     var restartedAt: Int64 = 0
 
-    // One life.
+    // One epoch.
     var source: PushSource
     var loops: [SimulatedLoop] = []
-    var team = LoopGroup(control: SendControl(), largest: 2)
+    var loopGroup = LoopGroup(control: SendControl(), largest: 2)
     var tokens: (any TokenSource)?
     /// The same, if a server gives them out.
     var fetched: SimulatedTokens?
@@ -47,10 +47,10 @@ final class SimulatedCampaign {
     var fetchOutageEnds: Int64?
     var tokenHistory: [SeenToken] = []
     /// Names of requests, for a service that recognizes repeats.
-    var desk: CallSchedule?
-    var deskAnswers: [Int: [CallAnswer]] = [:]
-    var deskPlan = 0
-    var isDeskBusy = false
+    var namer: CallSchedule?
+    var namerAnswers: [Int: [NameReply]] = [:]
+    var namerPlan = 0
+    var isNamerBusy = false
     var nameCount = 0
     /// When the service gave out each name: true time.
     var givenNames: [String: Int64] = [:]
@@ -58,11 +58,11 @@ final class SimulatedCampaign {
     var keptTexts: [String: UInt8] = [:]
     var nameOutageEnds: Int64?
     /// What the last process did with pushes, and the calls that it left.
-    var pasts: [Int: PushPast] = [:]
+    var pasts: [Int: PushHistory] = [:]
     var repeats: [NamedCall] = []
     /// Tokens that a server gave out and the service refused; those that stand in for them; those that the service let pass.
     var refusedTokens: Set<String> = [], standInTokens: Set<String> = [], passedTokens: Set<String> = []
-    /// Whether a loop of this life has read that a push was accepted.
+    /// Whether a loop of this epoch has read that a push was accepted.
     var hasReadAccepted = false
     var unrecorded: [Settlement] = []
     var isCommitDue = false
@@ -73,7 +73,7 @@ final class SimulatedCampaign {
     private var mostUnknown = 0
     var turns = 0
     var lastProgress: Int64 = 0
-    /// The ends of the loops in the present life.
+    /// The ends of the loops in the present epoch.
     var ends: [SendEnd] = []
 
     init(seed: UInt64, isTraced: Bool = false) {
@@ -97,7 +97,7 @@ final class SimulatedCampaign {
         while true {
             live(recipients)
             guard violation == nil else { return }
-            if let next = nextLife() {
+            if let next = nextEpoch() {
                 recipients = next
                 continue
             }
@@ -116,17 +116,17 @@ final class SimulatedCampaign {
         clock.move(to: clock.now + nanoseconds)
     }
 
-    // MARK: Lives
+    // MARK: Epochs
 
     /// One process, from its start to its end or its death.
     private func live(_ recipients: [Int]) {
-        life += 1
+        epoch += 1
         source = PushSource(recipients, nature, repeats: repeats)
-        team = LoopGroup(control: SendControl(), largest: nature.loops)
+        loopGroup = LoopGroup(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
         (refusedTokens, standInTokens, passedTokens) = ([], [], [])
         hasReadAccepted = false
-        openDesk()
+        openNamer()
         if let fetching = nature.fetching {
             startFetching(fetching)
         } else if nature.settings.usesProviderToken {
@@ -140,7 +140,7 @@ final class SimulatedCampaign {
         ends.removeAll()
         isKilled = false
         killsAtTick =
-            [nature.killAfterTicks, nature.killAfterTicks == nil ? nil : nature.secondKillAfterTicks, nil][min(life - 1, 2)].map {
+            [nature.killAfterTicks, nature.killAfterTicks == nil ? nil : nature.secondKillAfterTicks, nil][min(epoch - 1, 2)].map {
                 ticks + $0
             } ?? .max
         lastProgress = clock.now
@@ -148,14 +148,14 @@ final class SimulatedCampaign {
         loops = [SimulatedLoop(self, index: 0, isHelper: false)]
         agenda.add(.read, at: clock.now + random.span(0, 5 * Span.millisecond))
         if nature.loops > 1, nature.settings.pace == nil { agenda.add(.helperStarts, at: clock.now + nature.helperAfter) }
-        runLife()
+        runEpoch()
         guard violation == nil else { return }
         guard !isKilled else { return die() }
-        endLife()
+        endEpoch()
         if violation == nil { judgeEnd(hadNothingToSend: recipients.isEmpty) }
     }
 
-    private func runLife() {
+    private func runEpoch() {
         while violation == nil, !isKilled {
             var next: SimulatedLoop?
             for loop in loops where !loop.isOver && loop.wakeAt < next?.wakeAt ?? .max { next = loop }
@@ -187,7 +187,7 @@ final class SimulatedCampaign {
     }
 
     /// The process ends cleanly: everything is recorded, and what was claimed but not passed on is unsent.
-    private func endLife() {
+    private func endEpoch() {
         record(unrecorded)
         unrecorded.removeAll()
         source.close()
@@ -200,7 +200,7 @@ final class SimulatedCampaign {
 
     /// The process is gone, and with it everything that was not recorded.
     private func die() {
-        tally.note(life == 1 ? .killed : .killedAgain)
+        tally.note(epoch == 1 ? .killed : .killedAgain)
         trace("killed")
         mostUnknown = unrecorded.count + source.queuedCount + source.hand.count
         for loop in loops { mostUnknown += loop.machine.openPushes + loop.machine.settlements.count }
@@ -209,14 +209,14 @@ final class SimulatedCampaign {
         scheduleWorld()
     }
 
-    /// The recipients of the next life; nil after the last.
-    private func nextLife() -> [Int]? {
+    /// The recipients of the next epoch; nil after the last.
+    private func nextEpoch() -> [Int]? {
         // Of those some may not have been handed over.
         let repeated = repeats.reduce(0) { $0 + $1.recipients.count } + pasts.values.count(where: \.isInDoubt)
         (repeats, pasts) = ([], [:])
         let wasKilled = isKilled
         if !wasKilled {
-            guard judgedEnd != .finished, nature.resumesAfterStop, life < 4 else { return nil }
+            guard judgedEnd != .finished, nature.resumesAfterStop, epoch < 4 else { return nil }
             tally.note(.resumedAfterStop)
             agenda.removeAll()
             scheduleWorld()
@@ -227,7 +227,7 @@ final class SimulatedCampaign {
         for recipient in fates.indices where account.outcomes[recipient] == .unsent && fates[recipient].accepted > 0 {
             violate(.ledger, "recipient \(recipient) is unsent, and was accepted")
         }
-        for recipient in toSend { fates[recipient].beginLife(carriesDoubt: account.carriesDoubt[recipient]) }
+        for recipient in toSend { fates[recipient].beginEpoch(carriesDoubt: account.carriesDoubt[recipient]) }
         beginRepeats()
         for recipient in unknown {
             fates[recipient].wasEverInDoubt = true
@@ -237,7 +237,7 @@ final class SimulatedCampaign {
         return toSend
     }
 
-    /// How the present life ended: judged from its loops as Sender does.
+    /// How the present epoch ended: judged from its loops as Sender does.
     var end: SendEnd {
         for end in ends { if case .stopped = end { return end } }
         return ends.contains(.interrupted) ? .interrupted : .finished

@@ -54,7 +54,7 @@ extension SimulatedLoop {
         if held != machine.openPushes { campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.openPushes)") }
         for (index, connection) in machine.connections.enumerated() {
             checkLinks(of: connection, count: inFlight[index])
-            checkPatience(with: connection, index, at: now)
+            checkDeadlines(with: connection, index, at: now)
         }
     }
 
@@ -75,7 +75,7 @@ extension SimulatedLoop {
     }
 
     /// A silent connection gets a PING and is given up; an answer that does not come is not awaited forever.
-    private func checkPatience(with connection: ConnectionSlot, _ index: Int, at now: Moment) {
+    private func checkDeadlines(with connection: ConnectionSlot, _ index: Int, at now: Moment) {
         guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else { return }
         guard now.nanoseconds >= machine.timeoutsResumeAt else { return }
         let since = max(peers[index].lastSign, peers[index].lastSubmission, machine.timeoutsResumeAt)
@@ -120,7 +120,7 @@ extension SimulatedLoop {
         if machine.openPushes != 0 { campaign.violate(.settlesOnce, "\(machine.openPushes) pushes are not settled at the end") }
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
-        case .interrupted: if !campaign.team.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
+        case .interrupted: if !campaign.loopGroup.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
         case .stopped(let cause): if !hasCauseToStop(cause) { campaign.violate(.stops, "it stopped without a cause: \(cause)") }
         }
         if case .stopped = end, !causes.isPlain {
@@ -145,7 +145,7 @@ extension SimulatedLoop {
 }
 
 extension SimulatedCampaign {
-    /// Everything that was claimed in this life must be somewhere.
+    /// Everything that was claimed in this epoch must be somewhere.
     func checkAccounts() {
         guard !isKilled, violation == nil else { return }
         var known = account.recordedCount + unrecorded.count + source.queuedCount + source.hand.count

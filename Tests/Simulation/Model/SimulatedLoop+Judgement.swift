@@ -46,7 +46,7 @@ extension SimulatedLoop {
     private func judgeSubmission(of recipient: Int, at now: Moment) {
         judgeLeave(for: recipient, at: now)
         if endsSince != nil { campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending") }
-        if !campaign.team.control.isGateOpen { campaign.violate(.gate, "recipient \(recipient) is submitted behind the closed gate") }
+        if !campaign.loopGroup.control.isGateOpen { campaign.violate(.gate, "recipient \(recipient) is submitted behind the closed gate") }
         if hasSeenDeadline { campaign.violate(.afterEnd, "recipient \(recipient) is submitted past the deadline") }
         // What an earlier process sent is no part of the canary.
         if campaign.fates[recipient].submissions == 0, !campaign.fates[recipient].isInDoubt { judgeCanary(before: recipient) }
@@ -130,7 +130,7 @@ extension SimulatedLoop {
         case .untouched, .unprocessed: break
         case .refused:
             if now.nanoseconds < fate.notBefore {
-                campaign.violate(.patience, "recipient \(recipient) is submitted before its retry-after")
+                campaign.violate(.timeout, "recipient \(recipient) is submitted before its retry-after")
             }
         case .doubtful:
             campaign.tally.note(.resent)
@@ -341,7 +341,7 @@ extension SimulatedLoop {
         defer { (failedPart, failuresInARow) = (fate.lastPart, failuresInARow + 1) }
         guard !isWindingUp, settings.deadline == nil else { return }
         if isAlone(fate) {
-            campaign.violate(.patience, "recipient \(settlement.recipient) failed while APNs took nobody")
+            campaign.violate(.timeout, "recipient \(settlement.recipient) failed while APNs took nobody")
         }
     }
 
@@ -398,6 +398,6 @@ extension SimulatedLoop {
         let elapsed = Double(now.nanoseconds - fate.firstSubmitted) / 1e9
         guard elapsed + longestDelay <= settings.retry.maximumTotalSeconds else { return }
         campaign.violate(
-            .patience, "recipient \(settlement.recipient) is given up after \(settlement.attempts) attempts and \(Int(elapsed)) s")
+            .timeout, "recipient \(settlement.recipient) is given up after \(settlement.attempts) attempts and \(Int(elapsed)) s")
     }
 }

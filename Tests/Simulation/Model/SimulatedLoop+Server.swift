@@ -182,7 +182,7 @@ extension SimulatedLoop {
         let isAccepted = targets.isEmpty ? campaign.truths[wires[push].recipient].answer == nil : targets.contains(ServerAnswer.accepted)
         guard isAccepted, let given = campaign.givenNames[wires[push].name] else { return }
         campaign.server.calls[wires[push].name] = AcceptedCall(
-            answer: answer, targets: targets, forgottenAt: given + Int64(names.lifeSeconds * 1e9))
+            answer: answer, targets: targets, forgottenAt: given + Int64(names.lifetimeSeconds * 1e9))
     }
 
     /// What the server answered to a request with this name that it accepted; nil for none.

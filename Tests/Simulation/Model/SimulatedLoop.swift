@@ -77,12 +77,12 @@ final class SimulatedLoop {
         var settings = campaign.nature.settings
         settings.connectsFirst = isHelper
         if isHelper { settings.canaryPushes = 0 }
-        settings.jitterSeed &+= UInt64(index + 16 * campaign.life)
+        settings.jitterSeed &+= UInt64(index + 16 * campaign.epoch)
         let shared = campaign.nature.devicePace.map { SharedPace($0, counting: .targets) }
         settings.sharedPaces = [shared].compactMap(\.self)
         settings.deadline = campaign.nature.deadlineAfter.map { campaign.clock.moment.adding(nanoseconds: $0).wall }
         machine = DeliveryMachine(settings)
-        machine.paceShares = settings.sharedPaces.map { $0.join() }
+        machine.paceArbiter = settings.sharedPaces.map { $0.join() }
         texts = TextIndex(settings.service.batching)
         wakeAt = campaign.clock.now
     }
@@ -126,7 +126,7 @@ final class SimulatedLoop {
 
     private func turn() {
         let now = campaign.clock.moment
-        listenToTeam(at: now)
+        listenToLoopGroup(at: now)
         checkToken(at: now)
         takeNames(at: now)
         takeBatches(at: now)
@@ -148,14 +148,14 @@ final class SimulatedLoop {
             campaign.tally.note(.deadlinePassed)
             campaign.trace("loop \(index): the deadline is over")
         }
-        let patienceEnds = machine.credentialPatienceEnds
-        let namePatienceEnds = machine.namePatienceEnds
+        let retryDeadline = machine.credentialDeadline
+        let nameDeadline = machine.nameDeadline
         machine.advance(to: now)
-        if let patienceEnds, now.nanoseconds > patienceEnds {
+        if let retryDeadline, now.nanoseconds > retryDeadline {
             causes.hasAwaitedTokenInVain = true
             campaign.tally.note(.tokenAwaitedInVain)
         }
-        if let namePatienceEnds, now.nanoseconds > namePatienceEnds {
+        if let nameDeadline, now.nanoseconds > nameDeadline {
             causes.hasAwaitedNamesInVain = true
             campaign.tally.note(.namesAwaitedInVain)
         }
@@ -167,20 +167,20 @@ final class SimulatedLoop {
         campaign.trace("loop \(index) ends: \(end)")
         isOver = true
         wakeAt = .max
-        campaign.desk?.forget(client: index)
+        campaign.namer?.forget(client: index)
         campaign.ends.append(end)
-        campaign.team.leave()
+        campaign.loopGroup.leave()
         checkEnd(end)
     }
 
     // MARK: Team
 
-    private func listenToTeam(at now: Moment) {
-        if campaign.team.control.isInterrupted {
+    private func listenToLoopGroup(at now: Moment) {
+        if campaign.loopGroup.control.isInterrupted {
             machine.interrupt(at: now)
             noteEnding(at: now)
         }
-        if let cause = campaign.team.stopCause {
+        if let cause = campaign.loopGroup.stopCause {
             if machine.ending == nil { campaign.tally.note(.stoppedByOther) }
             causes.other = true
             machine.stop(cause, at: now)
@@ -188,15 +188,23 @@ final class SimulatedLoop {
         }
         if case .stopped(let cause) = machine.ending?.end {
             noteEnding(at: now)
-            if campaign.team.stopCause == nil {
-                campaign.team.stop(cause)
+            if campaign.loopGroup.stopCause == nil {
+                campaign.loopGroup.stop(cause)
                 campaign.wakeAll(within: Self.wakeDelay)
             }
         }
-        if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
-        if machine.hasEverAccepted { campaign.team.noteAccepted() } else if campaign.team.hasAccepted { machine.hasEverAccepted = true }
-        machine.quota.join(until: campaign.team.hold(until: machine.quota.until), at: now.nanoseconds)
-        machine.noteGate(isOpen: campaign.team.control.isGateOpen, at: now)
+        if machine.hasEverAnswered {
+            campaign.loopGroup.noteAnswer()
+        } else if campaign.loopGroup.hasAnswered {
+            machine.hasEverAnswered = true
+        }
+        if machine.hasEverAccepted {
+            campaign.loopGroup.noteAccepted()
+        } else if campaign.loopGroup.hasAccepted {
+            machine.hasEverAccepted = true
+        }
+        machine.quota.join(until: campaign.loopGroup.hold(until: machine.quota.until), at: now.nanoseconds)
+        machine.noteGate(isOpen: campaign.loopGroup.control.isGateOpen, at: now)
         if machine.wait(at: now) == .store { campaign.tally.note(.heldAtGate) }
     }
 
@@ -273,7 +281,7 @@ final class SimulatedLoop {
 
     /// Adds a push after what an earlier process did with it.
     func add(_ recipient: Int, in stored: (batch: Int, index: Int), at now: Moment) {
-        let past = campaign.pasts[recipient] ?? PushPast()
+        let past = campaign.pasts[recipient] ?? PushHistory()
         if machine.largestRequest > 1 {
             texts.add(recipient, in: stored, after: past, &store, to: &machine, at: now)
         } else {

@@ -7,7 +7,7 @@ import PushServices
 struct NameNature {
     /// How many at a time, and for how long it remembers them.
     var most: Int
-    var lifeSeconds: Double
+    var lifetimeSeconds: Double
     var longestAnswer: Int64
     var longestCommit: Int64
     /// No answer, or one without names.
@@ -20,7 +20,7 @@ struct NameNature {
     /// - Parameter isLong: whether clocks may show hours that never were.
     init(from random: inout SplitMix, isLong: Bool) {
         most = random.between(1, 10)
-        lifeSeconds = Double(isLong || random.oneIn(2) ? 86_400 : random.between(60, 7200))
+        lifetimeSeconds = Double(isLong || random.oneIn(2) ? 86_400 : random.between(60, 7200))
         longestAnswer = random.oneIn(3) ? 15 * Span.second : 500 * Span.millisecond
         longestCommit = random.oneIn(4) ? Span.second : 20 * Span.millisecond
         fails = random.rate(oneIn: 3, upTo: 900)
@@ -29,7 +29,7 @@ struct NameNature {
     }
 
     var names: FetchedNames {
-        FetchedNames(mostAtATime: most, lifeSeconds: lifeSeconds, path: { "/names?count=\($0)" }, read: { _ in nil })
+        FetchedNames(mostAtATime: most, lifetimeSeconds: lifetimeSeconds, path: { "/names?count=\($0)" }, read: { _ in nil })
     }
 }
 
@@ -44,55 +44,55 @@ extension Wire {
     static func isText(_ name: String) -> Bool { name.hasPrefix("text") }
 }
 
-/// The desk, as its thread does it.
+/// The namer, as its thread does it.
 extension SimulatedCampaign {
-    func openDesk() {
-        desk = nature.naming == nil ? nil : CallSchedule(nature.service.repeatProtection)
-        deskAnswers = [:]
-        isDeskBusy = false
+    func openNamer() {
+        namer = nature.naming == nil ? nil : CallSchedule(nature.service.repeatProtection)
+        namerAnswers = [:]
+        isNamerBusy = false
         nameOutageEnds = nil
     }
 
-    /// Something has changed: the desk looks around.
-    func planDesk() {
-        guard desk != nil, !isDeskBusy else { return }
-        deskPlan += 1
-        agenda.add(.deskLooks(plan: deskPlan), at: clock.now + random.span(0, 2 * Span.millisecond))
+    /// Something has changed: the namer looks around.
+    func planNamer() {
+        guard namer != nil, !isNamerBusy else { return }
+        namerPlan += 1
+        agenda.add(.namerLooks(plan: namerPlan), at: clock.now + random.span(0, 2 * Span.millisecond))
     }
 
     func look() {
-        guard !isDeskBusy, let nature = nature.naming, let step = desk?.next(at: clock.moment) else { return }
+        guard !isNamerBusy, let nature = nature.naming, let step = namer?.next(at: clock.moment) else { return }
         switch step {
         case .commit(let answers):
-            isDeskBusy = true
+            isNamerBusy = true
             agenda.add(.namesCommitted(answers), at: clock.now + random.span(0, nature.longestCommit))
         case .fetch:
-            isDeskBusy = true
+            isNamerBusy = true
             agenda.add(.namesFetched(askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
         case .keep(let text):
-            isDeskBusy = true
+            isNamerBusy = true
             agenda.add(.textKept(text, askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
         case .wait(let until?):
-            deskPlan += 1
-            agenda.add(.deskLooks(plan: deskPlan), at: max(clock.now + 1000, until + clock.asleep))
+            namerPlan += 1
+            agenda.add(.namerLooks(plan: namerPlan), at: max(clock.now + 1000, until + clock.asleep))
         case .wait(nil): break
         }
     }
 
-    func commit(_ answers: [CallAnswer]) {
-        isDeskBusy = false
+    func commit(_ answers: [NameReply]) {
+        isNamerBusy = false
         let calls = answers.compactMap(\.call)
         account.name(calls)
         for call in calls { trace("\(call.recipients) are named \(call.name)") }
         tick()
         agenda.add(.namesDelivered(answers), at: clock.now + random.span(0, 5 * Span.millisecond))
-        planDesk()
+        planNamer()
     }
 
-    func deliver(_ answers: [CallAnswer]) {
+    func deliver(_ answers: [NameReply]) {
         for answer in answers {
             let client = answer.question.client
-            deskAnswers[client, default: []].append(answer)
+            namerAnswers[client, default: []].append(answer)
             loops[client].wake(by: clock.now + random.span(0, SimulatedLoop.wakeDelay))
         }
         tick()
@@ -100,15 +100,15 @@ extension SimulatedCampaign {
 
     func endFetch(askedAt: Timestamp) {
         guard let nature = nature.naming else { return }
-        isDeskBusy = false
+        isNamerBusy = false
         nameOutageEnds = nameOutageEnds ?? clock.now + nature.outage
         if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
             tally.note(.namesNotFetched)
             trace("no names come")
-            desk?.failed(NameTrouble(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            namer?.failed(NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else if random.happens(nature.refuses) {
-            desk?.failed(NameTrouble(text: "wrong secret", status: 401, isFinal: true), at: clock.moment)
+            namer?.failed(NameFailure(text: "wrong secret", status: 401, isFinal: true), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else {
             tally.note(.namesFetched)
@@ -118,32 +118,32 @@ extension SimulatedCampaign {
             }
             // By the server's clock, which continues whatever this machine's clock shows.
             for name in names { givenNames[name] = clock.now }
-            desk?.given(names, askedAt: askedAt)
+            namer?.given(names, askedAt: askedAt)
         }
-        planDesk()
+        planNamer()
     }
 
     func endKeeping(_ text: [UInt8], askedAt: Timestamp) {
         guard let nature = nature.naming else { return }
-        isDeskBusy = false
+        isNamerBusy = false
         nameOutageEnds = nameOutageEnds ?? clock.now + nature.outage
         if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
-            desk?.failed(NameTrouble(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            namer?.failed(NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else if random.happens(nature.refuses) {
-            desk?.failed(NameTrouble(text: "no right", status: 403, isFinal: true), at: clock.moment)
+            namer?.failed(NameFailure(text: "no right", status: 403, isFinal: true), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else if random.oneIn(6) {
             tally.note(.textRefused)
-            desk?.kept(text, nil)
+            namer?.kept(text, nil)
         } else {
             tally.note(.textKept)
             nameCount += 1
             let name = "text\(nameCount)"
             (givenNames[name], keptTexts[name]) = (clock.now, text.first)
-            desk?.kept(text, RequestName(text: name, usableUntil: askedAt.adding(seconds: nature.names.usableSeconds)))
+            namer?.kept(text, RequestName(text: name, usableUntil: askedAt.adding(seconds: nature.names.usableSeconds)))
         }
-        planDesk()
+        planNamer()
     }
 
     // MARK: A new process
@@ -170,7 +170,7 @@ extension SimulatedCampaign {
             tally.note(.callRepeated)
             trace("\(call.recipients) are sent again as \(call.name)")
             for recipient in call.recipients {
-                fates[recipient].beginLife(carriesDoubt: true)
+                fates[recipient].beginEpoch(carriesDoubt: true)
                 fates[recipient].lose()
                 fates[recipient].lastName = call.name
             }
@@ -187,23 +187,23 @@ extension SimulatedCampaign {
 extension SimulatedLoop {
     func askForName(of request: Int, _ question: Int) {
         campaign.tally.note(.requestNamed)
-        campaign.desk?.ask(
-            CallQuestion(
+        campaign.namer?.ask(
+            NameRequest(
                 client: index, request: request, number: question,
                 recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
                 generation: Int(machine.pushes[request].generation),
                 text: machine.namesText(request) ? Array(store.bytes(of: request).payload) : nil))
-        campaign.planDesk()
+        campaign.planNamer()
     }
 
     func forgetText(_ name: String) {
-        campaign.desk?.forgetText(name: name)
-        campaign.planDesk()
+        campaign.namer?.forgetText(name: name)
+        campaign.planNamer()
     }
 
     func takeNames(at now: Moment) {
-        guard !machine.unnamed.isEmpty, let desk = campaign.desk else { return }
-        let answers = campaign.deskAnswers.removeValue(forKey: index) ?? []
+        guard !machine.unnamed.isEmpty, let namer = campaign.namer else { return }
+        let answers = campaign.namerAnswers.removeValue(forKey: index) ?? []
         for answer in answers.reversed() {
             if answer.call == nil {
                 machine.textRefused(of: answer.request, question: answer.number, at: now)
@@ -211,7 +211,7 @@ extension SimulatedLoop {
                 machine.named(answer.request, question: answer.number, answer.name, at: now)
             }
         }
-        guard let trouble = desk.trouble else { return }
+        guard let trouble = namer.trouble else { return }
         if trouble.isFinal {
             causes.namesRefused = true
             machine.namesRefused(trouble.text, status: trouble.status, at: now)
@@ -252,8 +252,8 @@ extension SimulatedLoop {
             if call.recipients.sorted() != recipients.sorted() {
                 campaign.violate(.named, "\(recipients) leave as \(wire.name), which stands for \(call.recipients)")
             }
-            if let given = campaign.givenNames[wire.name], let life = campaign.nature.naming?.lifeSeconds,
-                Double(campaign.clock.now - given) / 1e9 > life
+            if let given = campaign.givenNames[wire.name], let lifetime = campaign.nature.naming?.lifetimeSeconds,
+                Double(campaign.clock.now - given) / 1e9 > lifetime
             {
                 campaign.violate(.named, "\(recipients) leave as \(wire.name), which the service has forgotten")
             }
@@ -296,7 +296,7 @@ extension SimulatedLoop {
         let isRecorded = campaign.account.calls.contains { $0.name == CallReview.textName && $0.recipients.sorted() == recipients.sorted() }
         if !isRecorded { campaign.violate(.named, "\(recipients) leave as \(wire.name), which is on no record") }
         let age = Double(campaign.clock.now - (campaign.givenNames[wire.name] ?? 0)) / 1e9
-        if age > nature.naming?.lifeSeconds ?? 0 {
+        if age > nature.naming?.lifetimeSeconds ?? 0 {
             campaign.violate(.named, "\(recipients) leave as \(wire.name), which the service has forgotten")
         }
     }

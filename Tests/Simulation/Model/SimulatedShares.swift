@@ -3,7 +3,7 @@ import PushServices
 
 @testable import Delivery
 
-/// Senders that keep one pace together, as the legs of a run do, drawn from a seed: they have different numbers of devices, requests of
+/// Senders that keep one pace together, as the segments of a run do, drawn from a seed: they have different numbers of devices, requests of
 /// different sizes, wake late, are slow, join late, end, and stop.
 struct SimulatedShares {
     private struct Sender {
@@ -19,7 +19,7 @@ struct SimulatedShares {
     }
 
     private let pace: Pace
-    private var shares: PaceShares
+    private var shares: PaceArbiter
     private var senders: [Sender] = []
     private var random: SplitMix
     private var departures: [Int64] = []
@@ -40,7 +40,7 @@ struct SimulatedShares {
             ? Pace(pushes: random.between(1, 5), intervalSeconds: 1)
             : kind == 1
                 ? Pace(pushes: random.between(1, 300), intervalSeconds: 60) : Pace(pushes: random.between(6, 200), intervalSeconds: 1)
-        shares = PaceShares(pace, counting: .targets)
+        shares = PaceArbiter(pace, counting: .targets)
         var counts: [Int] = []
         for _ in 0..<random.between(2, 4) { counts.append(random.oneIn(3) ? random.between(1, 5) : random.between(10, 120)) }
         for count in counts { addSender(count, of: counts.reduce(0, +)) }

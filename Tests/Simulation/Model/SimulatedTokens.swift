@@ -60,7 +60,7 @@ final class SimulatedTokens: TokenSource {
     var token: ServiceToken? { schedule.withLock { $0.token } }
     var nextFetch: Int64? { schedule.withLock { $0.nextFetch } }
     func begin() { schedule.withLock { $0.begin() } }
-    func given(_ token: GivenToken, askedAt: Int64) { schedule.withLock { $0.given(token, askedAt: askedAt) } }
+    func given(_ token: IssuedToken, askedAt: Int64) { schedule.withLock { $0.given(token, askedAt: askedAt) } }
     func failed(_ failure: TokenFetchFailure) { schedule.withLock { $0.failed(failure, at: clock.now) } }
 }
 
@@ -72,7 +72,7 @@ extension SimulatedCampaign {
         (self.tokens, fetched) = (tokens, tokens)
         fetchOutageEnds = nil
         tokens.begin()
-        give(nature, askedAt: clock.now - (life == 1 ? nature.startAge : 0))
+        give(nature, askedAt: clock.now - (epoch == 1 ? nature.startAge : 0))
         planFetch()
     }
 
@@ -116,7 +116,7 @@ extension SimulatedCampaign {
 
     private func give(_ nature: FetchNature, askedAt: Int64) {
         fetchedCount += 1
-        fetched?.given(GivenToken(text: "token\(fetchedCount)", seconds: nature.lifetimeSeconds), askedAt: askedAt)
+        fetched?.given(IssuedToken(text: "token\(fetchedCount)", seconds: nature.lifetimeSeconds), askedAt: askedAt)
         let last = tokenHistory.last?.text ?? ""
         guard let token = fetched?.token else { return }
         if refusedTokens.contains(last) || standInTokens.contains(last) && !passedTokens.contains(last) {

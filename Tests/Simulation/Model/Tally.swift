@@ -17,7 +17,8 @@ enum Encounter: Int, CaseIterable {
     case gateClosed, heldAtGate
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
         resent, duplicateAccepted, unknownAfterCrash, paced, pacedByDevices
-    case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastLife, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
+    case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastEpoch, spared, suppressedGone, suppressedDoubtful, retried,
+        stoppedRetry
 }
 
 /// The nature of all campaigns together.
@@ -26,7 +27,7 @@ struct Tally {
     private(set) var encounters = [Int](repeating: 0, count: Encounter.allCases.count)
     private(set) var campaignsWith = [Int](repeating: 0, count: Encounter.allCases.count)
     private(set) var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
-    /// Finished, stopped, interrupted: the campaigns' last lives.
+    /// Finished, stopped, interrupted: the campaigns' last epochs.
     private(set) var ends = [0, 0, 0]
     private(set) var submissions = 0
     private(set) var virtualSeconds = 0.0

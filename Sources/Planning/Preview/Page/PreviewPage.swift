@@ -11,10 +11,10 @@ public struct PreviewPage: Sendable {
     let preview: Preview
     let madeAt: Timestamp
     /// The readers.
-    let face: Face
+    let face: TextMedium
 
     /// - Parameter madeAt: the time shown in the footer.
-    public init(preview: Preview, madeAt: Timestamp, for face: Face = .terminal) {
+    public init(preview: Preview, madeAt: Timestamp, for face: TextMedium = .terminal) {
         self.preview = preview
         self.madeAt = madeAt
         self.face = face
@@ -119,7 +119,7 @@ extension PreviewPage {
                 "<li>\(warning.message) <span class=\"chip\">\(warning.name?.rawValue ?? "")</span><br><span class=\"note\">Allowed: \(reason)</span></li>"
             }
             let title: HTML = "\(silenced.count) allowed \(TextFormat.plural(silenced.count, one: "warning"))"
-            parts.append(Fold(title, "<ul>\(silenced)</ul>").html)
+            parts.append(FoldedSection(title, "<ul>\(silenced)</ul>").html)
         }
         return HTML(parts)
     }
@@ -181,7 +181,7 @@ extension PreviewPage {
         let detail: HTML = """
             \(card.marks)<p class="note">\(sample.shownToken)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
             """
-        return "<article>\(card.html)\(Fold("Payload, \(sample.payload.count) bytes", detail).html)</article>"
+        return "<article>\(card.html)\(FoldedSection("Payload, \(sample.payload.count) bytes", detail).html)</article>"
     }
 }
 
@@ -263,7 +263,7 @@ extension PreviewPage {
         return """
             <section class="panel"><h2>The audience in groups</h2><div class="columns">
             <div>\(list("Selected by", selectors, of: total))\(list("Variants", variants, of: total + (preview.groups.holdout ?? 0)))</div>
-            <div>\(shown)\(Fold("\(others.count) more languages", bars(others, of: total)).html)</div></div></section>
+            <div>\(shown)\(FoldedSection("\(others.count) more languages", bars(others, of: total)).html)</div></div></section>
             """
     }
 

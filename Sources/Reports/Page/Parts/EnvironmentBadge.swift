@@ -23,7 +23,7 @@ public struct EnvironmentBadge: Sendable {
     /// Where a run goes: a place for each service that has devices; empty when its plan does not say.
     static func all(of plan: RunPlan) -> [(service: String, badge: EnvironmentBadge)] {
         guard let services = try? plan.settings.get().services else { return [] }
-        let used = Set(plan.serviceLegs.filter { !$0.ids.isEmpty }.map(\.service))
+        let used = Set(plan.serviceSegments.filter { !$0.ids.isEmpty }.map(\.service))
         return services.enumerated().filter { used.isEmpty ? $0.offset == 0 : used.contains($0.offset) }.map {
             (service: $0.element.service.displayName, badge: EnvironmentBadge($0.element))
         }

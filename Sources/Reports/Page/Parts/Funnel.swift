@@ -76,7 +76,8 @@ public struct Funnel {
                 parts: [.init(step.count, ink: step.path == "outcomes/accepted" ? "accepted" : "plain")],
                 notes: lines(step))
         }
-        return "<div class=\"funnel\">\(BarList(items, whole: total).html)</div>\(Fold("What left them out, in detail", details).html)"
+        return
+            "<div class=\"funnel\">\(BarList(items, whole: total).html)</div>\(FoldedSection("What left them out, in detail", details).html)"
     }
 
     private func lines(_ step: Step) -> [HTML] {

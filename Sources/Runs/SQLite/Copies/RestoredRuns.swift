@@ -52,10 +52,11 @@ public struct RestoredRuns: Sendable {
             guard run.prunedAt == nil, hasBegun || status.state != .cancelled,
                 !origin.nothingSentSince || origin.sending.contains(run.plan.id)
             else { continue }
-            let life = status.epoch, retryOf = run.plan.retryOf.flatMap { RunID.isPossible($0) ? $0 : nil }
+            let epoch = status.epoch, retryOf = run.plan.retryOf.flatMap { RunID.isPossible($0) ? $0 : nil }
             runs.append(
                 HeldRun(
-                    id: run.plan.id, retryOf: retryOf, life: SendingHistory.isLife(life) ? life : "", isOver: status.state == .finished))
+                    id: run.plan.id, retryOf: retryOf, epoch: SendingHistory.isEpoch(epoch) ? epoch : "", isOver: status.state == .finished)
+            )
         }
         // What cannot be read now may be readable later.
         runs += Self.unreadable(listing, origin)
@@ -75,7 +76,7 @@ public struct RestoredRuns: Sendable {
             let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count))
             // Under another name it is no run that could be sent.
             guard RunID.isPossible(id) else { return nil }
-            return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, life: "", isOver: false)
+            return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, epoch: "", isOver: false)
         }
     }
 
@@ -83,7 +84,7 @@ public struct RestoredRuns: Sendable {
     private static func isNewer(_ path: String) -> Bool {
         guard let bytes = try? RegularFile.bytes(of: path, atMost: 72), bytes.count >= 72 else { return false }
         func number(at place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
-        return number(at: 68) == RunSchema.applicationID && number(at: 60) > RunSchema.versionWithLegs
+        return number(at: 68) == RunSchema.applicationID && number(at: 60) > RunSchema.versionWithSegments
     }
 
     private static func closeTimes(_ catalog: RunsFolder, begun: Set<String>, at now: Timestamp) throws {
@@ -100,10 +101,10 @@ public struct RestoredRuns: Sendable {
         // A damaged one is never done.
         let unended = try orders.unended().orders
         for order in unended {
-            if case .taken(let life) = order.state {
-                _ = try orders.leave(order.order.nonce, of: life, as: .left(.unknown(run: order.made, "")), at: now)
+            if case .taken(let epoch) = order.state {
+                _ = try orders.leave(order.order.nonce, of: epoch, as: .left(.unknown(run: order.made, "")), at: now)
             } else {
-                _ = try orders.end(order.order.nonce, as: .lapsed, life: "", at: now)
+                _ = try orders.end(order.order.nonce, as: .lapsed, epoch: "", at: now)
             }
         }
         return unended.count
@@ -112,7 +113,7 @@ public struct RestoredRuns: Sendable {
 
 /// A run that was put back, and what the record keeps of it.
 struct HeldRun {
-    let id: String, retryOf: String?, life: String
+    let id: String, retryOf: String?, epoch: String
     /// Whether it had finished. Then it is not held, but a retry of it may have been sent that nobody knows of.
     let isOver: Bool
 }
@@ -120,7 +121,7 @@ struct HeldRun {
 extension SendingHistory {
     private static let table = "restored"
 
-    /// Records of runs that how far they are is not known: the life that their files have goes on, as it were, and has no claim counter. Programs
+    /// Records of runs that how far they are is not known: the epoch that their files have goes on, as it were, and has no claim counter. Programs
     /// that know nothing of backups hold such a run, too.
     func hold(_ runs: [HeldRun], backupAt: Timestamp) throws {
         try write { db in
@@ -139,13 +140,14 @@ extension SendingHistory {
         }
     }
 
-    /// A record that knows of a later life than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
+    /// A record that knows of a later epoch than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
-        let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.life(0) }
+        let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.epoch(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }
-        guard number(of: known) <= number(of: run.life) else { return }
+        guard number(of: known) <= number(of: run.epoch) else { return }
         try db.execute(
-            sql: "UPDATE beginning SET life = ?, former_life = NULL, claimed = 0, is_over = 0 WHERE run = ?", arguments: [run.life, run.id])
+            sql: "UPDATE beginning SET life = ?, former_life = NULL, claimed = 0, is_over = 0 WHERE run = ?",
+            arguments: [run.epoch, run.id])
     }
 
     private static func insert(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
@@ -153,7 +155,7 @@ extension SendingHistory {
             sql: """
                 INSERT INTO beginning (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, real_file, begun_at)
                 VALUES (?, ?, ?, NULL, 0, 0, 0, '', '', '', '', ?)
-                """, arguments: [run.id, run.retryOf ?? "", run.life, backupAt.epochMilliseconds])
+                """, arguments: [run.id, run.retryOf ?? "", run.epoch, backupAt.epochMilliseconds])
     }
 
     /// When the backups were made from which runs, or one of them, were put back.

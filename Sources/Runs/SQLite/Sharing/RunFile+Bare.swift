@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// A run file without recipients, claims and outcomes: what members on other machines need of a plan besides recipients, and what a run file is made of again
+/// A run file without recipients, claims and outcomes: what workers on other machines need of a plan besides recipients, and what a run file is made of again
 /// where the first one is gone.
 extension RunFile {
     /// The tables whose rows are part of the plan.
@@ -29,8 +29,8 @@ extension RunFile {
         try bare.execute(sql: RunSchema.outcomeTables)
         if try db.tableExists("wave") { try bare.execute(sql: RunSchema.waveTables) }
         if try db.tableExists("leg") {
-            try bare.execute(sql: RunSchema.legTable)
-            try bare.execute(sql: RunSchema.legStateTable)
+            try bare.execute(sql: RunSchema.segmentTable)
+            try bare.execute(sql: RunSchema.segmentStateTable)
         }
         for table in planned where try db.tableExists(table) {
             for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table)") {
@@ -40,7 +40,7 @@ extension RunFile {
         }
         try bare.execute(
             sql: "UPDATE run SET state = ?, stop_cause = '', started_at = NULL, finished_at = NULL", arguments: [RunState.planned.rawValue])
-        try RunSchema.mark(bare, hasLegs: RunSchema.hasLegs(db))
+        try RunSchema.mark(bare, hasSegments: RunSchema.hasSegments(db))
     }
 
     /// Opens a bare file from its bytes.

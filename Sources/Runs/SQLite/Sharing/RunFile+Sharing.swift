@@ -67,7 +67,7 @@ extension RunFile {
         try db.execute(sql: "INSERT INTO order_to_pass_on VALUES (?)", arguments: [order.state.rawValue])
     }
 
-    /// What was ordered before a life begins does not count in it.
+    /// What was ordered before an epoch begins does not count in it.
     func forgetOrderToPassOn(_ db: Database) throws {
         if try db.tableExists("order_to_pass_on") { try db.execute(sql: "DELETE FROM order_to_pass_on") }
     }
@@ -95,7 +95,7 @@ extension RunFile {
         try read { db in
             guard try db.tableExists("fetched") else { return [] }
             return try db.all("SELECT sender, lane, number FROM fetched") { row in
-                FetchMark(sender: try row.int(0), lane: try row.int(1), number: try row.int(2))
+                FetchMark(sender: try row.int(0), writer: try row.int(1), number: try row.int(2))
             }
         }
     }
@@ -122,7 +122,7 @@ extension RunFile {
             try record(collected: &outcomes, db)
             try db.execute(sql: Self.markTable)
             for mark in marks {
-                try db.execute(sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)", arguments: [mark.sender, mark.lane, mark.number])
+                try db.execute(sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)", arguments: [mark.sender, mark.writer, mark.number])
             }
         }
     }
@@ -191,7 +191,7 @@ extension RunFile {
     /// Records outcomes of recipients that have none other than `unsent`.
     private func recordFirst(_ settlements: [Settlement], _ db: Database) throws {
         guard let ids = try bounds(of: [settlements]) else { return }
-        var board = try OutcomeBoard(db, self, ids: ids)
+        var board = try OutcomeWriteCache(db, self, ids: ids)
         var seen: Set<Int> = []
         let first = try settlements.filter { settled in
             let slot = try board.slot(of: settled.recipient)
@@ -312,7 +312,7 @@ extension RunFile {
                     status.state.rawValue, status.cause.map(RunSchema.text) ?? "", status.startedAt?.epochMilliseconds,
                     status.finishedAt?.epochMilliseconds,
                 ])
-            try db.execute(sql: RunSchema.legStateTable)
+            try db.execute(sql: RunSchema.segmentStateTable)
             try db.execute(sql: "DELETE FROM leg_state")
             for (first, state) in status.segments {
                 try db.execute(

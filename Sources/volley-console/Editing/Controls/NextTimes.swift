@@ -5,7 +5,7 @@ import Base
 enum NextTimes {
     private static let count = 3
 
-    static func html(_ item: CampaignShelf.Item, _ visit: Visit, _ site: Site) -> HTML {
+    static func html(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> HTML {
         let found = try? site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)
         let times = found ?? []
         let lines: [HTML] = times.map(line)

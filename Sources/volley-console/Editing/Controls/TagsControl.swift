@@ -165,7 +165,7 @@ enum KnownTags {
     }
 
     /// The values that are known so far.
-    static func of(_ item: CampaignShelf.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) -> KnownTags {
+    static func of(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) -> KnownTags {
         let exports = CampaignForm.text(of: (try? edit.value(at: ["audience", "devices"])) ?? nil)
         let question = PlanningJobs.Question(
             kind: .tags, file: item.path, exports: [item.app ?? "", exports], stamps: [FileStamp(path: site.projectFile)])

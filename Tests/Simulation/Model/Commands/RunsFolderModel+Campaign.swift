@@ -45,10 +45,10 @@ extension RunsFolderModel {
         return theirs.map { $0 != own } ?? isFresh
     }
 
-    /// If a run's file is gone, or older than the record, it is unknown which devices it reached. In a first life that was never confirmed
+    /// If a run's file is gone, or older than the record, it is unknown which devices it reached. In a first epoch that was never confirmed
     /// it reached none.
     private func isAsked(_ number: Int, by root: Int) -> Bool {
-        guard let entry = record[number], entry.previousLife != 0, let first = plans[root] else { return false }
+        guard let entry = record[number], entry.previousEpoch != 0, let first = plans[root] else { return false }
         return entry.begun > first.moment || first.beside.contains(number)
     }
 }

@@ -10,8 +10,8 @@ struct RunsFolderModel {
         /// volley.yaml when it was planned.
         var project: Int
         var retryOf: Int?
-        /// For a retry: the life that the retried run had.
-        var parentLife = 0
+        /// For a retry: the epoch that the retried run had.
+        var parentEpoch = 0
         /// When it was planned, and which runs were being sent then.
         var moment = 0
         var beside: Set<Int> = []
@@ -23,7 +23,7 @@ struct RunsFolderModel {
     struct File {
         let plan: Int
         var state = SendGate.Facts.State.planned
-        var life = 0
+        var epoch = 0
         var claimed: Set<Int> = []
         /// When each recipient was last claimed, or got its outcome.
         var reachedAt: [Int: Int] = [:]
@@ -44,7 +44,7 @@ struct RunsFolderModel {
         /// As `RunFile.claimCount`.
         var claimCount: Int { claimed.count + takenBack }
 
-        var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
+        var hasBegun: Bool { hasStart || !claimed.isEmpty || epoch != 0 }
     }
 
     enum Path: Hashable {
@@ -60,30 +60,30 @@ struct RunsFolderModel {
     }
 
     struct Entry {
-        var life: Int
-        var previousLife: Int?
+        var epoch: Int
+        var previousEpoch: Int?
         var reached: Int
         var claimed: Int
         var isOver = false
-        /// When its first life began, and its last.
+        /// When its first epoch began, and its last.
         var firstBegun: Int, begun: Int
 
-        func names(_ life: Int) -> Bool { life == self.life || life == previousLife }
+        func names(_ epoch: Int) -> Bool { epoch == self.epoch || epoch == previousEpoch }
 
-        /// Lives are numbered, so that an older record can be distinguished from an older file.
+        /// Epochs are numbered, so that an older record can be distinguished from an older file.
         /// - Parameter mark: of the plan.
         func isNewer(than file: File, _ mark: Mark?) -> Bool {
-            guard file.life <= life else { return false }
-            let isCounting = !isOver && previousLife == nil
-            guard !isCounting || mark?.life == life else { return true }
+            guard file.epoch <= epoch else { return false }
+            let isCounting = !isOver && previousEpoch == nil
+            guard !isCounting || mark?.epoch == epoch else { return true }
             let claimed = isCounting ? max(claimed, mark?.claimed ?? 0) : claimed
-            return !names(file.life) || file.reached < reached || file.claimCount < claimed
+            return !names(file.epoch) || file.reached < reached || file.claimCount < claimed
         }
     }
 
     /// As `ClaimCounter`: a separate file next to the run, which may be lost.
     struct Mark {
-        var life: Int
+        var epoch: Int
         var claimed: Int
     }
 
@@ -124,7 +124,7 @@ struct RunsFolderModel {
         lastPlan += 1
         plans[lastPlan] = Plan(
             recipients: recipients, time: time, needsApproval: demandsApproval, project: project ?? self.project, retryOf: retryOf,
-            parentLife: retryOf.flatMap { files[.own($0)]?.life } ?? 0, moment: next(),
+            parentEpoch: retryOf.flatMap { files[.own($0)]?.epoch } ?? 0, moment: next(),
             beside: Set(plans.keys.filter { locks[.own($0)]?.isSending ?? false }))
         var file = File(plan: lastPlan)
         file.isApproved = isApproved
@@ -148,14 +148,14 @@ struct RunsFolderModel {
         let entry = record[file.plan]
         var facts = SendGate.Facts(
             isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
-            hasBegun: file.hasBegun || entry.map { $0.previousLife != file.life } ?? false, isUnchanged: !file.isChanged,
+            hasBegun: file.hasBegun || entry.map { $0.previousEpoch != file.epoch } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
             isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
             parentWentOn: false, isTooLate: false, runsBesideAnother: step == .begin && runsBesideAnother(path),
             isSuperseded: step != .retry && isSuperseded(path), time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
-            facts.parentWentOn = record[parent].map { !$0.names(plan.parentLife) } ?? (state == .underway || state == .planned)
+            facts.parentWentOn = record[parent].map { !$0.names(plan.parentEpoch) } ?? (state == .underway || state == .planned)
             if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
         }
         if plan.retryOf == nil, let time = plan.time {
@@ -169,8 +169,8 @@ struct RunsFolderModel {
     func begunRetries(of plan: Int) -> [Int] {
         record.keys.sorted().filter { retry in
             guard plans[retry]?.retryOf == plan else { return false }
-            guard let former = record[retry]?.previousLife, let file = files[.own(retry)] else { return true }
-            return !(file.state == .cancelled && !file.hasBegun && file.life == former)
+            guard let former = record[retry]?.previousEpoch, let file = files[.own(retry)] else { return true }
+            return !(file.state == .cancelled && !file.hasBegun && file.epoch == former)
         }
     }
 
@@ -186,7 +186,7 @@ struct RunsFolderModel {
         return plans[sibling]?.recipients.isDisjoint(with: own) ?? false
     }
 
-    /// As `SendingHistory.begin`; nil if it refuses, otherwise the new life.
+    /// As `SendingHistory.begin`; nil if it refuses, otherwise the new epoch.
     mutating func note(_ path: Path, siblings seen: [Int]) -> Int? {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         if let known = record[file.plan], known.isNewer(than: file, marks[file.plan]) { return nil }
@@ -196,22 +196,22 @@ struct RunsFolderModel {
             return nil
         }
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
-        if let parent = plan.retryOf, let entry = record[parent], !entry.names(plan.parentLife) { return nil }
+        if let parent = plan.retryOf, let entry = record[parent], !entry.names(plan.parentEpoch) { return nil }
         let now = next()
         record[file.plan] = Entry(
-            life: file.life + 1, previousLife: file.life, reached: file.reached, claimed: file.claimCount,
+            epoch: file.epoch + 1, previousEpoch: file.epoch, reached: file.reached, claimed: file.claimCount,
             firstBegun: record[file.plan]?.firstBegun ?? now, begun: now)
-        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimCount)
-        return file.life + 1
+        marks[file.plan] = Mark(epoch: file.epoch + 1, claimed: file.claimCount)
+        return file.epoch + 1
     }
 
     /// As `RunFile.begin`.
-    mutating func begin(_ path: Path, as life: Int, _ step: SendGate.Step) -> Bool {
+    mutating func begin(_ path: Path, as epoch: Int, _ step: SendGate.Step) -> Bool {
         guard let state = files[path]?.state, step == .begin ? state == .planned : state == .underway || state == .cancelled else {
             return false
         }
         files[path]?.state = .underway
-        files[path]?.life = life
+        files[path]?.epoch = epoch
         files[path]?.hasStart = true
         return true
     }

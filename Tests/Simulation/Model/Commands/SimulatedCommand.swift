@@ -14,7 +14,7 @@ struct SimulatedCommand {
     let path: RunsFolderModel.Path
     let step: SendGate.Step
     private var gate: SendGate
-    private var life = 0
+    private var epoch = 0
     private var siblings: [Int] = []
     private(set) var work: Work
     private(set) var refusal: SendGate.Refusal?
@@ -80,15 +80,15 @@ struct SimulatedCommand {
             return .gate(gate.timeClaimed(isFree))
         case .record:
             let noted = folder.note(path, siblings: siblings)
-            life = noted ?? 0
+            epoch = noted ?? 0
             return .gate(gate.recorded(noted != nil))
-        case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
+        case .begin: return .gate(gate.began(folder.begin(path, as: epoch, step)))
         case .confirm:
             // The disk may be full, or a retry may have begun in the meantime.
             guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty else {
                 return .gate(gate.confirmed(false))
             }
-            folder.record[plan]?.previousLife = nil
+            folder.record[plan]?.previousEpoch = nil
             return .gate(gate.confirmed(true))
         case .returnTime:
             if let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time { folder.times[time] = nil }
@@ -154,7 +154,7 @@ struct SimulatedCommand {
         }
         let claim = Array(next.prefix(random.between(1, 3)))
         // As the first check of `RunFile.claim`.
-        guard file.life == life else {
+        guard file.epoch == epoch else {
             end([], as: nil, &folder)
             return nil
         }
@@ -174,7 +174,7 @@ struct SimulatedCommand {
     private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunsFolderModel) {
         for device in left { folder.files[path]?.outcomes[device] = .unsent }
         if let state { folder.files[path]?.state = state }
-        if let file = folder.files[path], folder.record[file.plan]?.life == life {
+        if let file = folder.files[path], folder.record[file.plan]?.epoch == epoch {
             folder.record[file.plan]?.reached = file.reached
             folder.record[file.plan]?.claimed = file.claimCount
             folder.record[file.plan]?.isOver = true

@@ -145,7 +145,7 @@ struct SimulatedFolder {
             let states: [SendGate.Facts.State] = [.planned, .underway, .cancelled, .finished]
             folder.files[path]?.state = states[random.below(states.count)]
             if random.oneIn(3) { folder.files[path]?.hasStart.toggle() }
-            if random.oneIn(6) { folder.files[path]?.life = 0 }
+            if random.oneIn(6) { folder.files[path]?.epoch = 0 }
         case 8 where random.oneIn(4): folder.times = [:]
         case 8 where random.oneIn(4): folder.marks[file.plan] = nil
         case 8: folder.project = random.oneIn(2) ? 0 : 1

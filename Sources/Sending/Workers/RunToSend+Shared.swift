@@ -1,0 +1,168 @@
+import Base
+import Campaigns
+import Delivery
+import PostgresRuns
+import PushServices
+import Runs
+import Workspace
+
+/// Sending a run through the store, from the machine that has its file.
+extension RunToSend {
+    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can reach as well.
+    static func goesThroughStore(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
+        project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
+            && !settings.services.contains { $0.environment.isSimulator }
+    }
+
+    /// The same of this run.
+    var goesThroughStore: Bool { Self.goesThroughStore(run.plan, project, settings) && !run.isWithoutStore }
+
+    /// Sets this process's clock by the store's, before the first token is dated, and tells the store of orders to
+    /// other runs that it missed.
+    /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
+    static func askStore(of project: Project, for run: RunFile, _ context: SendingContext) throws {
+        guard let settings = project.store else { return }
+        let store = try StoreAddress(variable: settings.variable).open(asked: nil)
+        context.clock.correct(bySeconds: try store.clockOffsetSeconds())
+        let others = ((try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []).filter { $0 != run.plan.id }
+        passOnOrders(ofRuns: others, store, in: run.catalog)
+    }
+
+    /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
+    /// - Parameters:
+    ///   - stage: for the run's own file.
+    ///   - time: the time of a schedule that begins with it; nil without one.
+    ///   - former: what the file said before.
+    /// - Returns: how it ended, as the file says.
+    func sendShared(_ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, after former: FormerEpoch) -> RunEnd {
+        var opened: Store?
+        let ledger: SharedLedger, end: RunEnd
+        let waiting: ([String]) -> Void = { options.observer(.waitingForMachines($0)) }
+        do {
+            guard let settings = project.store else { return stage.send() }
+            let store = try StoreAddress(variable: settings.variable).open(asked: options.cancellation, isPatient: true) {
+                [observer = options.observer] in observer($0.map(RunEvent.storeAway) ?? .storeBack)
+            }
+            opened = store
+            // A run that was begun without the store goes on without it.
+            if try run.claims().made > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
+            ledger = try store.publish(run)
+            if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
+            ledger.begins(time)
+            end = known(try sendAsWorker(stage, ledger, after: former, waiting), ledger)
+        } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
+        do {
+            try ledger.awaitLastAnswers(waiting: waiting)
+            try ledger.fetch()
+        } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        shareReached(ledger, options.observer)
+        let recorded = stage.recorded(end)
+        guard recorded == .cancelled else { return recorded }
+        do { try noteForgetting(ledger) } catch { return .stopped(.ledger(.endNotRecorded("\(error)"))) }
+        return recorded
+    }
+
+    /// Sends as a worker of the run until it has ended, for all or for this process. A process that stood still, or was cut off from the store, and was declared
+    /// dead takes part again, as another worker: the others may have gone on, or ended the run.
+    private func sendAsWorker(
+        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
+    ) throws -> RunEnd {
+        let epoch = try run.status().epoch
+        var hasBegun = false
+        while true {
+            do {
+                // What others have decided about this epoch since must not be taken back.
+                if !hasBegun {
+                    try ledger.takeUp(
+                        epoch: epoch, after: former.epoch, isAfterAll: former.isCancelled, at: stage.options.context.clock.now(),
+                        waiting: waiting)
+                    hasBegun = true
+                }
+                let end = try stage.send(through: ledger, file: run)
+                guard end == .stopped(.ledger(.takenOver)), !ledger.store.isGivenUp else { return end }
+            } catch is SendingRevoked {}
+            stage.options.observer(.rejoins)
+            stage.options.cancellation.wait(milliseconds: Self.rejoiningMilliseconds)
+            try ledger.rejoin()
+            if !hasBegun { hasBegun = try ledger.status().epoch == epoch }
+        }
+    }
+
+    /// Before a worker that was declared dead joins again: one that cannot stay must not keep the database busy.
+    private static let rejoiningMilliseconds = 500
+
+    /// How the run ended where a person has asked for the end, and the store is away or others are waited for.
+    /// - Parameter store: nil before it was reached.
+    /// - Returns: nil if something else went wrong.
+    private func ended(by error: any Error, _ stage: RunSender, _ store: Store?) -> RunEnd? {
+        let isGivenUp = store?.isGivenUp ?? true
+        guard stage.options.cancellation.isRequested, isGivenUp || error is CancellationError else { return nil }
+        let isShared = (try? run.sharedSince()) != nil
+        if isGivenUp, isShared {
+            stage.options.observer(.warnings([untold((try? run.orderToPassOn()) ?? nil)]))
+        }
+        return stage.recorded(.interrupted)
+    }
+
+    /// What the store has not got as the process ends.
+    /// - Parameter order: that was given before; nil for the interruption alone.
+    private func untold(_ order: RunOrder?) -> Diagnostic {
+        let id = run.plan.id
+        let (what, remedy, remedies): (String, String, [Remedy]) =
+            switch order {
+            case .cancel: ("cancelled", "`volley cancel \(id)`, once it does, ends the run for all.", [.cancel(run: id)])
+            case .pause:
+                (
+                    "paused", "`volley pause \(id)`, once it does, pauses the run for all; `volley cancel \(id)` ends it.",
+                    [.cancel(run: id)]
+                )
+            case .goOn, nil:
+                (
+                    "interrupted", "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
+                    [.cancel(run: id), .resume(run: id)]
+                )
+            }
+        return Diagnostic(
+            "the store could not be told that the run was \(what): machines that help continue it once the store answers", file: run.place,
+            remedy: remedy, remedies, severity: .warning)
+    }
+}
+
+extension RunToSend {
+    /// Tells other machines whom the run has sent to, for their frequency caps.
+    private func shareReached(_ ledger: SharedLedger, _ observer: RunObserver) {
+        do { try SharedReached(ledger.store).share(run, settings, project.app(named: run.plan.app)) } catch {
+            guard let place = project.store?.variable.position else { return }
+            observer(.warnings([Project.storeAway(error, at: place)]))
+        }
+    }
+}
+
+extension RunSender {
+    /// Sends as a worker until the run has ended for all, or for this process, which is a worker no longer then.
+    /// - Parameter file: the run's own, where this machine has it.
+    func send(through ledger: SharedLedger, file: RunFile?) throws -> RunEnd {
+        let paces = paces, registry = options.context.paces, id = run.plan.id
+        let divided = paces.map { DividedPace($0, ofRun: id, registry) }
+        let place = try WorkerSession(ledger, file: file, dividing: divided, setting: options.context.clock)
+        defer {
+            place.leave()
+            for pace in paces { registry.setPart(nil, of: pace, run: id) }
+        }
+        var stage = self
+        stage.run = ledger
+        stage.session = place
+        stage.clock = place.clock
+        return stage.send()
+    }
+}
+
+extension DividedPace {
+    /// A pace as a run of this process divides it with other machines.
+    fileprivate init(_ keyed: PaceRegistry.Keyed, ofRun run: String, _ registry: PaceRegistry) {
+        self.init(
+            key: keyed.key, whole: keyed.pace.pace,
+            use: { Use(used: registry.used(of: keyed, run: run), left: keyed.pace.left, least: keyed.pace.leastPart) },
+            take: { registry.setPart($0, of: keyed, run: run) })
+    }
+}
