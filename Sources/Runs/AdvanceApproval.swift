@@ -1,8 +1,8 @@
 public import Base
 import Cryptography
 
-/// The approval of a time of a schedule before the time is planned. It holds for a plan from the source that was shown, and for at most so many
-/// devices; any other plan waits for an approval of its own.
+/// The approval of a time of a schedule before the time is planned. It holds for a plan from the source that was shown, and for at most the number of
+/// devices that was shown; any other plan waits for an approval of its own.
 public struct AdvanceApproval: Hashable, Sendable {
     /// Which time of which campaign.
     public var key: ScheduledRun.Key
@@ -10,7 +10,7 @@ public struct AdvanceApproval: Hashable, Sendable {
     public var digest: String
     /// The largest audience, at least 1.
     public var mostDevices: Int
-    /// Who approved, by the name that they sign in with.
+    /// The name that the approver signs in with.
     public var name: String
     /// When.
     public var approvedAt: Timestamp

@@ -79,7 +79,7 @@ public struct ClaimSet: Hashable, Sendable {
         return found
     }
 
-    /// The first ids of a range that are not in it, as many in a row as there are, and at most so many; nil when all are in it.
+    /// The first ids of a range that are not in it, as many in a row as there are, up to the limit; nil when all are in it.
     public func next(atMost limit: Int, of ids: Range<Int>) -> Range<Int>? {
         var next = ids.lowerBound
         if let claimed = range(around: next) { next = claimed.upperBound }

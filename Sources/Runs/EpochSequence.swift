@@ -2,7 +2,7 @@ public import Base
 
 /// The order in which runs of a folder were started, resumed and ended, whatever the clock said then: `SendingHistory` numbers each of these.
 public struct EpochSequence: Sendable {
-    /// A place in the order. A plan keeps its own: it knows nothing of what came later.
+    /// A place in the order. A plan keeps the place it was made at, so nothing later is part of it.
     public struct Place: Hashable, Sendable {
         /// From 1 on; 0 before the first.
         public var number: Int

@@ -1,13 +1,13 @@
 public import Base
 
-/// What a run file is missing compared with the record beside it: an older copy, or a file that lost its newest part, reads as if less had been
+/// What a run file is missing compared with the record next to it: an older copy, or a file that lost its newest part, reads as if less had been
 /// sent.
 public struct LedgerGap {
     /// What is missing, or why that is not known, and what to do.
     public let diagnostic: Diagnostic
     /// Whether something is missing; otherwise it is not known.
     public let isKnown: Bool
-    /// Whether it is not known because the record beside the runs, or the file, cannot be read.
+    /// Whether it is not known because the record next to the runs, or the file, cannot be read.
     public let isUnreadable: Bool
 
     /// nil when the file is missing nothing.

@@ -84,7 +84,7 @@ struct OutcomeCounter {
         return histogram
     }
 
-    /// Nearest rank: the smallest latency that at least so many per cent of the answers did not exceed.
+    /// Nearest rank: the smallest latency that at least the given percentage of the answers did not exceed.
     private func latencyFigures() -> LatencyFigures? {
         let ordered = latencies.counts.sorted { $0.key < $1.key }
         guard let slowest = ordered.last?.key else { return nil }

@@ -19,7 +19,7 @@ public struct RestoredRun: Hashable, Sendable {
         (self.backupAt, isHeld) = (backupAt, state != .finished)
     }
 
-    /// Why no command goes on with it: a clause without a capital and a full stop.
+    /// Why no command continues it: a clause without a capital and a full stop.
     public var sentence: String {
         isHeld
             ? "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known"

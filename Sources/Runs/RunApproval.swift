@@ -1,6 +1,6 @@
 public import Base
 
-/// Who approved a plan.
+/// The approval of a plan, with the name of the approver.
 public struct RunApproval: Hashable, Sendable {
     /// As given, one line.
     public var name: String

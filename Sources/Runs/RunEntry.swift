@@ -60,7 +60,7 @@ public enum RunEntry {
     /// Refused if it is no segment of the run, or another process sends the run.
     case segment(RunSegment, SegmentState)
 
-    /// The run has a state. `running` takes the right to send, sets the start if there is none yet, and takes an earlier end back; `stopped`,
+    /// The run has a state. `running` takes the right to send, sets the start if it has none yet, and takes an earlier end back; `stopped`,
     /// `finished` and `cancelled` set the end.
     ///
     /// Refused if the run is in none of the `from` states, where another process may have changed it in the meantime; nil for any.
@@ -91,7 +91,7 @@ public enum RunEntry {
     /// since.
     case epochEnded
 
-    /// So many claims were made (`RunClaims.made`): noted where it outlasts the ledger's newest part. It must be committed before the last of them
+    /// The number of claims made so far (`RunClaims.made`): noted where it outlasts the ledger's newest part. It must be committed before the last of them
     /// goes onto the wire.
     case claimsNoted(Int)
 }

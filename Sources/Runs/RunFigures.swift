@@ -7,7 +7,7 @@ public struct RunFigures: Hashable, Sendable {
     public var outcomes: [Outcome: Int] = [:]
     /// Recipients by reason, for those that have one.
     public var reasons: [String: Int] = [:]
-    /// Recipients of whom nothing is recorded, so that they have no reason.
+    /// Recipients that have no reason because nothing is recorded for them.
     public var unrecorded = UnrecordedRecipients()
     /// Pushes handed to the wire.
     public var attempts = 0
@@ -50,7 +50,7 @@ public struct RunFigures: Hashable, Sendable {
     }
 }
 
-/// Recipients of whom no outcome is recorded.
+/// Recipients without a recorded outcome.
 public struct UnrecordedRecipients: Hashable, Sendable {
     /// Those that were claimed, whose push may have been sent: they count as unknown.
     public var claimed = 0
@@ -103,8 +103,8 @@ extension RunFigures {
         return .object(pairs: pairs)
     }
 
-    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those of whom nothing was recorded. They
-    /// were never claimed, as far as so many are unsent.
+    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those with nothing recorded. They
+    /// were never claimed, up to the number of unsent ones.
     private var withoutReason: UnrecordedRecipients {
         let rest = outcomes.reduce(0) { $0 + ($1.key == .accepted ? 0 : $1.value) } - reasons.reduce(0) { $0 + $1.value }
         var unrecorded = UnrecordedRecipients()
@@ -274,7 +274,7 @@ extension RunFigures {
     /// Recipients that were never sent to although they should have been. Those that `frequency` leaves out are left out on purpose.
     public var missed: Int { max(0, outcomes[.unsent, default: 0] - count(.frequencyCap)) }
 
-    /// How many of a run that has finished were missed, and why; nil when nobody was.
+    /// How many devices a finished run missed, and why; nil when it missed none.
     public func missedPushes(of audience: Int) -> MissedPushes? {
         missed == 0 ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
     }

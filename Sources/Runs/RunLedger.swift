@@ -1,7 +1,7 @@
 public import Base
 
 /// The journal of one run, as a store keeps it. Senders read the plan and append entries (`RunEntry`); everything else is read from the state
-/// that the entries add up to. How and where it is kept, only the ledger knows. `Tests/LedgerConformance` holds every kind of ledger to the
+/// that the entries add up to. How and where it is kept is private to the ledger. `Tests/LedgerConformance` holds every kind of ledger to the
 /// same behaviours.
 ///
 /// May be used from several threads. What a call has written is safe from a crash when the call returns. Calls are made for each range or group

@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about a run, beside its recipients. Secrets never enter it.
+/// What a plan freezes about a run, in addition to its recipients. Secrets never enter it.
 public struct RunPlan: Sendable, Hashable {
     /// `20261201-090000-spring-sale-7f3a`
     public var id: String
@@ -27,12 +27,12 @@ public struct RunPlan: Sendable, Hashable {
     public var audience: Int
     /// Rows by skip reason.
     public var skipped: [SkipReason: Int]
-    /// What sending needs beside recipients and campaign: where to, how fast. Secrets are named by file only. A failure when the run file holds
+    /// What sending needs in addition to recipients and campaign: where to, how fast. Secrets are named by file only. A failure when the run file holds
     /// settings that something else wrote: such a run can be listed and reported, but neither sent nor stored again.
     public var settings: Result<RunSettings, Diagnostic>
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
-    /// The preview as a person reads it, for the person who approves the plan; empty in plans of older versions.
+    /// The preview as text, for the person that approves the plan; empty in plans of older versions.
     public var previewText: String
     /// The run to some of whose recipients this one sends again; nil for a run that is not a retry.
     public var retryOf: String?

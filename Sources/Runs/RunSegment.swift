@@ -1,6 +1,6 @@
 public import Base
 
-/// Recipients in a row who go through one service at one time. Ids are sorted by wave, and within each wave by service, so the service of a recipient
+/// Consecutive recipients that get the push through one service at one time. Ids are sorted by wave, and within each wave by service, so the service of a recipient
 /// follows from its id.
 public struct RunSegment: Hashable, Sendable {
     /// The recipients in it.

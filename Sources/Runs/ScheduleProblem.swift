@@ -2,17 +2,17 @@ public import Base
 
 /// Why a time of a schedule waits, was given up, or did not reach every device. What it means in words is written where it is shown.
 public indirect enum ScheduleProblem: Hashable, Sendable {
-    /// It was noticed so many seconds after its time, which is later than `late` allows.
+    /// It was noticed this number of seconds after its time, which is later than `late` allows.
     case noticedLate(seconds: Int)
-    /// The campaign's file had mistakes until so many seconds after its time, which is later than `late` allows.
+    /// The campaign's file had mistakes until this number of seconds after its time, which is later than `late` allows.
     case brokenTooLong(seconds: Int)
     /// The campaign's file was sent or skipped at this time already, under another name.
     case sentUnderAnotherName
-    /// The next time of the campaign, which is named, had come as well.
+    /// The next time of the campaign, given here, had also come.
     case nextHadCome(String)
     /// The next time of the campaign, which is named, has come while this one waited.
     case superseded(by: String, ScheduleProblem?)
-    /// What holds of so many times before it as well.
+    /// The same problem, which this number of earlier times also had.
     case andBefore(times: Int, ScheduleProblem)
     /// A person approved it beforehand, and that does not hold for its plan.
     case approvalVoid(by: String, AdvanceApproval.Flaw)
@@ -29,7 +29,7 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case zoneChanged
     /// The campaign's file has mistakes, or cannot be read.
     case campaignBroken
-    /// A file that it is planned from was changed less than so many seconds ago, and may still be being written.
+    /// A file that it is planned from was changed less than this number of seconds ago, and may still be incomplete.
     case fileChanging(String, seconds: Int)
     /// It could not be begun in time.
     case begunTooLate
@@ -65,7 +65,7 @@ extension ScheduleProblem {
 public struct MissedPushes: Hashable, Sendable {
     /// How many; at least 1.
     public var count: Int
-    /// Of so many.
+    /// Out of this number.
     public var audience: Int
     /// Those of them whose push had expired, and for whose wave it was too late.
     public var expired: Int, tooLate: Int

@@ -17,7 +17,7 @@ public struct SavedSchedule: Sendable {
     }
 }
 
-/// What became of the times of schedules whose runs are kept in one place, and who works with it.
+/// The results of the times of schedules whose runs are kept in one place, and the processes that use it.
 public struct ScheduleRecords: Sendable {
     private let folder: String
 
@@ -31,7 +31,7 @@ public struct ScheduleRecords: Sendable {
     /// - Throws: `Diagnostic`: it is damaged, of a newer version, none, not permitted; the disk is full.
     public func open() throws -> ScheduleStore { try ScheduleStore(folder: folder) }
 
-    /// What it says, whether or not a process is writing it; nothing when there is none.
+    /// What it says, whether or not a process is writing it; empty when there is no record.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     /// - Throws: as `open`.
     public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> SavedSchedule {

@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// A folder beside the runs for files that last as long as one command. It is locked while it is in use; what a killed process left is
+/// A folder next to the runs for files that last as long as one command. It is locked while it is in use; what a killed process left is
 /// removed by the next one that makes such a folder.
 public final class ScratchFolder: Sendable {
     /// Where it is.

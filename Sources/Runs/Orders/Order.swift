@@ -1,6 +1,6 @@
 public import Base
 
-/// What a person asked of `volley schedule` in the console: a row beside the runs, which a sender takes and does. A run that is being sent gets its
+/// A request from the console to `volley schedule`: a row next to the runs, which a sender takes and carries out. A run that is being sent gets its
 /// orders in its own file (`RunOrder`).
 public struct Order: Hashable, Sendable {
     /// What is to be done, with what the page showed when it was asked for.
@@ -39,7 +39,7 @@ public struct Order: Hashable, Sendable {
     public var nonce: String
     /// What is to be done.
     public var kind: Kind
-    /// Who asked, by the name that they sign in with.
+    /// The name that the person signs in with.
     public var by: String
     /// When it was asked for, by this machine's clock.
     public var askedAt: Timestamp
@@ -68,8 +68,8 @@ public struct Order: Hashable, Sendable {
     static let clockToleranceSeconds = 5.0
 
     /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the clock says: setting the clock forward
-    /// lets nothing lapse early, and setting it back keeps nothing alive. An order from before the machine's last start has lapsed, as a clock that was set
-    /// meanwhile cannot say how long ago that was. Where the machine has no number for its start, the clock decides, and an order from the future has
+    /// lets nothing lapse early, and setting it back keeps nothing alive. An order from before the machine's last start has lapsed, as a clock that has been set
+    /// since then cannot say how long ago that was. Where the machine has no number for its start, the clock decides, and an order from the future has
     /// lapsed.
     public func hasLapsed(at moment: OrderMoment) -> Bool {
         guard !moment.uptime.start.isEmpty || !uptime.start.isEmpty else {
@@ -85,7 +85,7 @@ extension Order.Kind {
     /// holds up a run, an hour.
     public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 
-    /// Whether it is done before all others of its run: whoever holds up a run cannot wait.
+    /// Whether it is done before all others of its run: an order that stops a run cannot wait.
     public var overtakes: Bool {
         switch self {
         case .pause, .cancel: true

@@ -1,6 +1,6 @@
 public import Base
 
-/// As `orders.sqlite` keeps states, beside their names: an object with their values.
+/// The form in which `orders.sqlite` keeps states, next to their names: an object with their values.
 extension OrderState {
     /// The values of an ended order, `{"end": "stopped", "cause": {…}}`; null for a state without values.
     public var values: JSONValue {

@@ -43,7 +43,7 @@ public struct OrderResult: Hashable, Sendable {
         case finished
         case stopped(StopCause)
         case cancelled
-        /// `volley schedule` was ended (SIGTERM). The run goes on only when a person resumes it.
+        /// `volley schedule` was ended (SIGTERM). The run continues only when a person resumes it.
         case interrupted
     }
 
@@ -63,9 +63,9 @@ public struct OrderResult: Hashable, Sendable {
 public enum OrderRefusal: Hashable, Sendable {
     /// The person has no right to it, or has it no more.
     case notPermitted
-    /// Who approves wrote the campaign.
+    /// The approver wrote the campaign.
     case wroteIt
-    /// Who approves asked for the approval.
+    /// The approver asked for the approval.
     case askedForIt
     /// The plan is not the one that the page showed.
     case planDiffers
@@ -91,7 +91,7 @@ public enum OrderRemains: Hashable, Sendable {
     case nothing
     /// The run is a plan of which nothing was sent.
     case notBegun(run: String)
-    /// The run was begun and has not ended. It goes on when a person resumes it.
+    /// The run was begun and has not ended. It continues when a person resumes it.
     case unfinished(run: String)
     /// Another process sends the run, or it is paused.
     case elsewhere(run: String)

@@ -63,7 +63,7 @@ public struct DamagedOrder: Hashable, Sendable {
     }
 }
 
-/// The orders beside the runs of one place: the console places them, `volley schedule` takes them.
+/// The orders next to the runs of one place: the console places them, `volley schedule` takes them.
 public struct OrderRecords: Sendable {
     private let folder: String
 
@@ -83,7 +83,7 @@ public struct OrderRecords: Sendable {
     /// The newest orders, newest first, whether or not processes work with them; none when there is no file.
     /// - Parameters:
     ///   - number: only orders before this one; nil for the newest.
-    ///   - limit: at most so many; at least 1.
+    ///   - limit: the most orders to return; at least 1.
     /// - Throws: as `open`.
     public func read(before number: Int64? = nil, atMost limit: Int = 100) throws -> OrderListing {
         try OrderStore.read(folder: folder, before: number, atMost: limit)

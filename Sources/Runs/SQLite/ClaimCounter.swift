@@ -2,9 +2,9 @@ import Base
 import Glibc
 import Synchronization
 
-/// How many claims of a run were made (`RunClaims.made`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
-/// has lost its newest part, because SQLite's files beside it were removed or an older copy was restored. Where it is missing after a kill, no one
-/// knows how far the run was, and it cannot be resumed (`SendingHistory.Entry.claimed`).
+/// How many claims of a run were made (`RunClaims.made`), kept next to it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// has lost its newest part, because SQLite's files next to it were removed or an older copy was restored. If the counter is missing after a kill, it is
+/// unknown how far the run was, and the run cannot be resumed (`SendingHistory.Entry.claimed`).
 ///
 /// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and waits for no other run. It
 /// survives the machine's power a moment later: the run file is synchronised with every claim, and a mark that is lost only shows less.
@@ -44,7 +44,7 @@ public final class ClaimCounter: Sendable {
 
     deinit { close() }
 
-    /// Notes that so many claims were made. Must return before the last of them goes onto the wire.
+    /// Notes the number of claims made so far. Must return before the last of them goes onto the wire.
     /// - Throws: `Diagnostic`: it cannot be written.
     public func note(_ claimed: Int) throws {
         let code: Int32 = descriptor.withLock { descriptor in
@@ -83,7 +83,7 @@ public final class ClaimCounter: Sendable {
         return Int(words[1])
     }
 
-    /// Removes the file beside a run that no longer needs it.
+    /// Removes the counter of a run that no longer needs it.
     static func remove(_ run: String) { unlink(file(of: run)) }
 
     private static func failure(_ path: String, code: Int32) -> Diagnostic {

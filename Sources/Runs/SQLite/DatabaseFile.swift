@@ -17,7 +17,7 @@ enum DatabaseFile {
 
     static func path(_ id: String, in folder: String) -> String { FilePaths.join(folder, name: id + suffix) }
 
-    /// Removes a database and the files that SQLite may have created beside it.
+    /// Removes a database and the files that SQLite may have created next to it.
     static func remove(_ path: String) {
         for ending in ["", "-journal", "-wal", "-shm"] { unlink(path + ending) }
     }
@@ -94,7 +94,7 @@ enum DatabaseFile {
         }
     }
 
-    /// Checks a database and SQLite's files beside it before SQLite opens any of them.
+    /// Checks a database and SQLite's files next to it before SQLite opens any of them.
     /// - Parameter wanted: what the database should be: `a run file`.
     /// - Throws: `Diagnostic` when one of them is a link that leads nowhere, or neither a file nor a folder.
     static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
@@ -131,7 +131,7 @@ enum DatabaseFile {
         return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
     }
 
-    /// How many names a file has. The name of the unfinished plan, which a killed process may have left beside the run's own, is removed
+    /// How many names a file has. The name of the unfinished plan, which a killed process may have left next to the run's own, is removed
     /// first.
     static func names(of path: String) -> Int {
         var status = stat()

@@ -1,7 +1,7 @@
 import Base
 import GRDB
 
-/// Counts outcomes by language and variant in id order, in constant memory: every recipient is read once, beside what is recorded of it.
+/// Counts outcomes by language and variant in id order, in constant memory: every recipient is read once, with what is recorded for it.
 struct GroupOutcomeCounter {
     /// The most groups that are counted separately; groups beyond them count as `other`, so that an export cannot fill the memory.
     private static let maximumGroups = 2000

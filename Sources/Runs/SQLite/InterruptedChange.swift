@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// A change to a database whose process was killed in the middle of it: a journal is left beside the file, and SQLite rolls the change back
+/// A change to a database whose process was killed in the middle of it: a journal is left next to the file, and SQLite rolls the change back
 /// when the file is next opened for writing. Until then it cannot be read either, so a reader must trigger the rollback.
 enum InterruptedChange {
     /// Runs `body`, which only reads; a change that prevents this is rolled back first. SQLite may also mistake for interrupted, or for missing,
@@ -21,7 +21,7 @@ enum InterruptedChange {
         }
     }
 
-    /// Whether this user may read and write the file, and make others beside it: what keeps it from being read passes then.
+    /// Whether this user may read and write the file, and create files next to it: then whatever prevents reading it is temporary.
     static func isWithinReach(_ path: String) -> Bool {
         access(path, R_OK | W_OK) == 0 && access(RunDiagnostics.folder(of: path), R_OK | W_OK | X_OK) == 0
     }

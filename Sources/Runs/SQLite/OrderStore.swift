@@ -59,7 +59,7 @@ public final class OrderStore: Sendable {
         return pool
     }
 
-    /// Whether it is still the file that was opened: nobody removed it or put another in its place.
+    /// Whether it is still the file that was opened: it was neither removed nor replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
 
     /// The store cannot be used afterwards.
@@ -139,7 +139,7 @@ public final class OrderStore: Sendable {
 
     /// Ends an order that this process has, or that waits.
     /// - Parameter state: one that has ended.
-    /// - Returns: false when the order ended before, or is another process's by now. What its own process knows replaces what another found of it.
+    /// - Returns: false when the order ended before, or is another process's by now. A state that its own process reports replaces one that another process found.
     public func end(_ nonce: String, as state: OrderState, epoch: String, at now: Timestamp) throws -> Bool {
         precondition(state.hasEnded, "an order ends in a state that has ended")
         let values = state.values

@@ -35,7 +35,7 @@ struct PreparedStatement {
         var text = text
         try text.withUTF8 { bytes in
             try bytes.withMemoryRebound(to: CChar.self) { bytes in
-                // The destructor "−1", SQLITE_TRANSIENT, asks for the copy.
+                // The destructor "−1", SQLITE_TRANSIENT, requests the copy.
                 let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
                 try check(sqlite3_bind_text(raw, index, bytes.baseAddress, CInt(bytes.count), transient))
             }

@@ -33,7 +33,7 @@ extension RunFile {
         return EntryYield()
     }
 
-    /// Whether anything says that sending was begun, as far as this file knows.
+    /// Whether anything in this file says that sending was begun.
     public func hasBegun() throws -> Bool {
         let status = try status()
         return try status.startedAt != nil || !status.epoch.isEmpty || !claims().claimed.isEmpty
@@ -57,7 +57,7 @@ extension RunFile {
     /// an end.
     public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
 
-    /// - Parameter lock: what the caller knows of it: it may hold the lock itself without sending.
+    /// - Parameter lock: the state of the lock, if the caller has it: it may hold the lock itself without sending.
     func status(_ lock: @autoclosure () -> SendingLock.Observation) throws -> RunStatus {
         try read { db in
             guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
@@ -77,7 +77,7 @@ extension RunFile {
 /// States of the run and of its segments, and what other processes want: they record the state that is wanted, and the process that sends the
 /// run looks at it.
 extension RunFile {
-    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
+    /// Records a state. `running` takes the right to send, sets the start when the run has none yet and takes an earlier end back;
     /// `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
@@ -209,7 +209,7 @@ extension RunFile {
             [.watch(run: plan.id)])
     }
 
-    /// Makes sure that the epoch that this store began still goes on; a store that began none is not checked.
+    /// Makes sure that the epoch that this store began has not ended; a store that began none is not checked.
     /// - Throws: `SendingRevoked`.
     func checkSending(_ db: Database) throws {
         guard let own = ownEpoch.withLock({ $0 }) else { return }
@@ -242,7 +242,7 @@ extension RunFile {
         return true
     }
 
-    /// Notes in the claim counter how many claims were made; where no epoch was noted, there is none.
+    /// Notes in the claim counter how many claims were made; a run without an epoch has no counter.
     func note(claimed: Int) throws {
         try noted.withLock { $0?.counter }?.note(claimed)
     }

@@ -62,7 +62,7 @@ extension RunFile {
             remedy: "Plan the campaign again. Nothing is sent from this file.")
     }
 
-    /// The last approval of exactly this plan; nil if there is none.
+    /// The last approval of exactly this plan; nil if it was not approved.
     public func approval() throws -> RunApproval? {
         guard hasDigest else { return nil }
         return try read { db in
@@ -104,7 +104,7 @@ extension RunFile {
         }
     }
 
-    /// Whether the file has another name than its run. A file whose plan was changed as well is not opened at all: its id may be damaged.
+    /// Whether the file has another name than its run. If its plan was also changed, the file is not opened at all: its id may be damaged.
     var isMisnamed: Bool { DatabaseFile.name(path) != plan.id + DatabaseFile.suffix }
 
     /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.

@@ -263,7 +263,7 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
+    /// Sets how many threads will read at the same time while the run is sent. It has no effect after the first write.
     public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
 
     /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the file's mode just then.

@@ -4,10 +4,10 @@ import Glibc
 
 /// Removes recipients from run files and leaves the figures.
 ///
-/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written beside it and replaces it
+/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written next to it and replaces it
 /// at once. So neither it nor its journal ever held a token, and an interruption leaves either the old file or the new one.
 enum RunPruning {
-    /// Beside the run, while the new file is being written: no command takes such a file for a run.
+    /// The name of the new file, next to the run, while it is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
     /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
@@ -133,7 +133,7 @@ extension RunFile {
             }
             defer { free(resolved) }
             let real = String(cString: resolved)
-            // The log that a killed process left belongs to the old file, and must not stay beside the new one.
+            // The log that a killed process left belongs to the old file, and must not stay next to the new one.
             try Self.leaveWAL(real)
             guard DatabaseFile.kind(real + "-wal") == .missing else {
                 throw Diagnostic("another process has the run file open", file: path, remedy: "Prune it when that is done.")

@@ -120,7 +120,7 @@ enum RunSchema {
     /// Columns of `upsertRecipients`.
     static let recipientColumns = 7
 
-    /// Stores so many recipients; existing ones are replaced.
+    /// Stores this number of recipients; existing ones are replaced.
     static func upsertRecipients(_ count: Int, into table: String = "recipient") -> String {
         "INSERT OR REPLACE INTO \(table) (id, device_token, registration_id, alias, language, variant, fields) VALUES "
             + repeatElement("(?, ?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
@@ -168,7 +168,7 @@ enum RunSchema {
     /// A cause as it is kept.
     static func text(_ cause: StopCause) -> String { cause.json.text }
 
-    /// The cause that was stored this way; nil when there is none. A cause of a newer kind keeps its text.
+    /// The cause that was stored this way; nil when the run has none. A cause of a newer kind keeps its text.
     static func stopCause(_ text: String) -> StopCause? {
         if text.isEmpty { return nil }
         return JSONValue(stored: text).flatMap(StopCause.init) ?? .described(text)
@@ -192,7 +192,7 @@ enum RunSchema {
     }
 }
 
-/// What sending may need of a recipient besides token and cells.
+/// What sending may need from a recipient in addition to token and cells.
 enum PushTraits {
     /// Nothing: all get the same text.
     case none

@@ -1,6 +1,6 @@
 import PushServices
 
-/// What the targets of a run's recipients must be: of each, the form that its service knows.
+/// What the targets of a run's recipients must be: each in the form that its service accepts.
 package struct RunTargets {
     private var services: ServiceCursor
     /// By the numbers of services.

@@ -2,7 +2,7 @@ import Base
 import GRDB
 import Glibc
 
-/// Converts an older run file to this format, in place and in one transaction, so that all other code knows only one format.
+/// Converts an older run file to this format, in place and in one transaction, so that all other code handles only one format.
 ///
 /// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
 enum RunUpgrade {
@@ -13,14 +13,14 @@ enum RunUpgrade {
                 "an older Volley wrote this run, and this one must convert the file before it can read it", file: path,
                 remedy: "Copy it to a folder that you may write to.")
         }
-        // An older Volley that is sending it knows nothing of the new format.
+        // An older Volley that is sending it cannot read the new format.
         let lock = try lock(path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try upgrade($0, path: path, observer) }
         try database.close()
-        // A killed process left SQLite's other files beside it.
+        // A killed process left SQLite's other files next to it.
         try RunFile.leaveWAL(path)
         _ = consume lock
     }

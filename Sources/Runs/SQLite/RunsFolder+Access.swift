@@ -80,7 +80,7 @@ extension RunsFolder {
         return nil
     }
 
-    /// What is wrong with a run, which `volley runs` says as well: it may be one that has not ended.
+    /// What is wrong with a run, which `volley runs` also says: it may be one that has not ended.
     private func damage(ofRun name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name)
         if FileKind.isLink(path), FileKind(path: path) == nil { return RunFile.damage(path) }

@@ -3,7 +3,7 @@ public import PushServices
 import Glibc
 
 /// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the schedule, orders, and the lists
-/// of suppressed devices. Above this module a run is known by its id, or by the argument that a command was given for it; only the folder knows the
+/// of suppressed devices. Above this module a run is named by its id, or by the argument that a command was given for it; only the folder uses the
 /// file.
 public struct RunsFolder: Sendable {
     /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
@@ -21,7 +21,7 @@ public struct RunsFolder: Sendable {
         (place, self.observer, self.marks) = (path, observer, marks)
     }
 
-    /// Whether there is such a folder, or anything else under its name; where there is none, there are no runs.
+    /// Whether there is such a folder, or anything else under its name; without it, there are no runs.
     public var isThere: Bool { access(place, F_OK) == 0 || FileKind.deadLink(place) != nil }
 
     /// The path that a run's file has, or would have, for messages.
@@ -35,7 +35,7 @@ public struct RunsFolder: Sendable {
         access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) && FileKind.deadLink(place(of: run)) == nil
     }
 
-    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is there as well: then it is a copy, which the
+    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is also there: then it is a copy, which the
     /// caller recognises by its id.
     /// - Parameter timeoutSeconds: how long to wait, each time it is read, for another program that holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
@@ -47,7 +47,7 @@ public struct RunsFolder: Sendable {
     }
 
     /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or the file's name in the folder.
-    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; otherwise as `open` does.
+    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt; otherwise as `open` does.
     public func open(named argument: String, readOnly: Bool) throws -> RunFile {
         try RunFile(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
@@ -119,7 +119,7 @@ public struct RunsFolder: Sendable {
     }
 
     /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.
-    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt.
+    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt.
     func file(named argument: String) throws -> String {
         if argument == "last" { return try last() }
         let byID = place(of: argument)
@@ -331,7 +331,7 @@ extension RunFile {
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }
 
-    /// What `body` finds out about a run that was listed; nil if the run was removed meanwhile: a plan that was refused, and has reached no device.
+    /// What `body` finds out about a run that was listed; nil if the run has been removed since: a plan that was refused, and has reached no device.
     /// - Throws: what `body` throws about a run that is still there.
     public func unlessRemoved<Value>(_ body: (_ run: RunFile) throws -> Value) throws -> Value? {
         do { return try body(self) } catch {

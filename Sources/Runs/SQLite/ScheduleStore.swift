@@ -57,7 +57,7 @@ public final class ScheduleStore: Sendable {
         identity = DatabaseFile.identity(path)
     }
 
-    /// Whether the file is still where it was opened. Whatever is written to another is written for nobody: commands, and the next process, read the one that
+    /// Whether the file is still where it was opened. What is written to a file elsewhere is lost: commands, and the next process, read the one that
     /// is in its place, or none.
     /// - Returns: nil, or what is wrong while no file is there, as when the folder was moved.
     /// - Throws: `Diagnostic`: another was put in its place, as when a backup was put back.
@@ -82,7 +82,7 @@ public final class ScheduleStore: Sendable {
         if DatabaseFile.identity(path) == identity { try? RunFile.leaveWAL(path) }
     }
 
-    /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
+    /// What a folder's schedule says, whether or not a process is writing it; nothing when it has none.
     /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
     public static func read(folder: String, since: Timestamp) throws -> SavedSchedule {
         let path = FilePaths.join(folder, name: fileName)

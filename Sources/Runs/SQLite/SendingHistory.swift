@@ -3,13 +3,13 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// Every run that was ever begun from a folder of runs: `sent.db`, beside them. A run file records its progress; this shows that it is not
+/// Every run that was ever begun from a folder of runs: `sent.db`, next to them. A run file records its progress; this shows that it is not
 /// an older copy of itself, restored from a backup or put back to be sent again.
 ///
 /// Each time a run is started or resumed, it gets a new *epoch*, a number and a random name that are kept here and in the run file. A file
 /// that holds an earlier one is not the file that was sent from last. The scheduled time of a run is kept here too, so that it is known
 /// without `schedule.sqlite`. A missing file is an empty record. Every change is on the disk when its call returns, and in the file itself:
-/// it is never in WAL mode, so that nothing is lost with the files that SQLite creates beside it.
+/// it is never in WAL mode, so that nothing is lost with the files that SQLite creates next to it.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a record, not permitted; the disk is full.
 public struct SendingHistory: Sendable {
@@ -25,7 +25,7 @@ public struct SendingHistory: Sendable {
         /// The epoch before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in
         /// the last epoch.
         public var previousEpoch: String?
-        /// Recipients that the run had reached, or may have, when its last epoch ended, or the one before as long as that goes on.
+        /// Recipients that the run had reached, or may have, when its last epoch ended, or the one before while the last epoch has not ended.
         public var reached: Int
         /// Claims that were made (`RunClaims.made`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
         public var claimed: Int?
@@ -39,7 +39,7 @@ public struct SendingHistory: Sendable {
         /// Whether this is the run's last epoch.
         public func names(_ epoch: String) -> Bool { epoch == self.epoch || epoch == previousEpoch }
 
-        /// Whether a file that holds `epoch`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
+        /// Whether a file with this `epoch` and these numbers of reached recipients and claims is older than what is known here. It may also
         /// be this record that is the older one, restored from a backup: then the file records more.
         public func isNewer(thanEpoch epoch: String, reached: Int, claimed: Int) -> Bool {
             if SendingHistory.number(of: epoch) > SendingHistory.number(of: self.epoch) { return false }
@@ -146,7 +146,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// Records that a plan was cancelled before it began: older copies of it are then not sent.
-    /// - Parameter time: its scheduled time; nil when there is none, or others may have it.
+    /// - Parameter time: its scheduled time; nil when it has none, or other runs may have it.
     public func noteCancelled(_ run: String, having time: Time?) throws {
         try checkNames([run], epochs: [])
         try write { db in
@@ -203,7 +203,7 @@ public struct SendingHistory: Sendable {
         try db.all("SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", [run]) { try $0.run(0) }
     }
 
-    /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when there is none.
+    /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when no such run exists.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
@@ -265,7 +265,7 @@ public struct SendingHistory: Sendable {
     /// Records that the run's file has its last epoch: the one before no longer counts. Must return before anything is pushed in that epoch:
     /// a file that does not know of it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
-    /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
+    /// - Returns: false, and nothing is noted, when a retry of it has begun since.
     public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {
         try write { db in
             guard try !isTakenOver(run, givenUp: givenUp, db) else { return false }
@@ -279,7 +279,7 @@ public struct SendingHistory: Sendable {
         try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousEpoch == nil }
     }
 
-    /// Notes how many claims of a run were made so far in an epoch of it: what lies beside the run, the claim counter included, may be put back to what it was.
+    /// Notes how many claims of a run were made so far in an epoch of it: what lies next to the run, the claim counter included, may be put back to what it was.
     /// Does not wait for others that hold the record, and ignores errors: the next call records more.
     func note(claimed: Int, of run: String, in epoch: String) {
         guard (try? isThere()) ?? false else { return }

@@ -68,7 +68,7 @@ struct SendingLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
+    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell which process came first.
     private static func stamp(_ descriptor: Int32, isSending: Bool) {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }

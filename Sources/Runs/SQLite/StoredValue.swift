@@ -115,7 +115,7 @@ extension PreparedStatement.Row {
 }
 
 extension JSONValue {
-    /// JSON of a file, or of a row of the store; nil if it is none, or has a number beyond 2⁴⁸ (as milliseconds since 1970 the year 10889): Volley stores none, and sums and products
+    /// JSON of a file, or of a row of the store; nil if it is not JSON, or has a number beyond 2⁴⁸ (as milliseconds since 1970 the year 10889): Volley stores none, and sums and products
     /// of smaller ones fit into an `Int`.
     package init?(stored text: String) {
         guard let value = try? JSONValue(parsing: text), value.isOfNumbersWithin(-(1 << 48)...(1 << 48)) else { return nil }

@@ -57,8 +57,8 @@ enum SuppressionFile {
         }
     }
 
-    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever other processes do
-    /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
+    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever other processes do in
+    /// between, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         if try !isThere(path) { try DatabaseFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {

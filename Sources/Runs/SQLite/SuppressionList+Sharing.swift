@@ -71,7 +71,7 @@ extension SuppressionList {
         } ?? []
     }
 
-    /// Notes that the store has changes. A mark that was renewed meanwhile stays.
+    /// Notes that the store has changes. A mark that has been renewed since then stays.
     package func noteSent(_ entries: [SharedEntry]) throws {
         try SuppressionFile.write(path) { db in
             try transaction(db) {
@@ -150,7 +150,7 @@ extension SuppressionSchema {
         WHERE environment = ? AND added_at = ? AND device_token IN (SELECT device_token FROM temp.incoming)
         """
 
-    /// Whoever removes an entry has seen it: the removal is later than the entry, whatever the clocks say.
+    /// A process removes only an entry that it has seen: the removal is later than the entry, whatever the clocks say.
     static let markRemoved = """
         INSERT OR REPLACE INTO unsent (environment, device_token, changed_at) SELECT environment, device_token, max(?, added_at + 1)
         FROM suppressed WHERE environment = ?

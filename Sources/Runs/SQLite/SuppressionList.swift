@@ -2,7 +2,7 @@ public import Base
 import GRDB
 public import PushServices
 
-/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
+/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file for each app, next to its
 /// runs, named `suppressed-APP.sqlite`.
 ///
 /// The file holds a list for each service and environment, separately: a token that the sandbox does not know, or that the simulator played

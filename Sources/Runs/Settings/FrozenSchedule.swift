@@ -1,6 +1,6 @@
 public import Base
 
-/// What a plan freezes of its campaign's schedule, besides the waves.
+/// What a plan freezes of its campaign's schedule, other than the waves.
 public struct FrozenSchedule: Hashable, Sendable {
     /// The occurrence that it was planned for; nil when it is sent by hand.
     public var occurrence: LocalTime?

@@ -105,7 +105,7 @@ extension RunSettings {
 }
 
 extension ServiceSettings {
-    /// Between a service's name and the switches that are on. A version of Volley that knows none of them must not send such a run.
+    /// Between a service's name and the switches that are on. A version of Volley without these switches must not send such a run.
     private static let separator = "+"
 
     /// The members of its JSON. Each credential that the service takes has one, as in files of every version.

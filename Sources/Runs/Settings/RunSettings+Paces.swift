@@ -3,8 +3,8 @@ public import PushServices
 
 /// The paces of a run to its first service: settings of one service, or as one service sees them (`ofService`).
 extension RunSettings {
-    /// The service's own pace, if none that was chosen takes its place. A limit holds beside all others but one that stands with the service's
-    /// keys, as only that says what the app bought.
+    /// The service's own pace, if none that was chosen takes its place. A limit holds together with all others, except one given with the service's
+    /// keys, as only that one says what the app bought.
     public var usualPace: ServicePace? {
         guard let usual = firstService.service.usualPace, firstService.appPace == nil else { return nil }
         let isChosen = firstService.pace != nil || devicePace != nil || appDevicePace != nil

@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about sending a campaign: everything that sending needs besides the recipients. Credentials are named
+/// What a plan freezes about sending a campaign: everything that sending needs other than the recipients. Credentials are named
 /// by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
     /// The services that take its pushes, at least one. Segments know a service by its place among them (`RunSegment.service`).

@@ -4,8 +4,8 @@ import Glibc
 
 /// Copies a database of Volley while other processes work with it, as it is at one moment.
 ///
-/// The moment is that of one read transaction: a database in WAL mode is written to meanwhile, others wait for as long as the copy takes, which is
-/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with nothing beside it, and all of it was read: SQLite
+/// The moment is that of one read transaction: writers of a database in WAL mode do not wait, others wait for as long as the copy takes, which is
+/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with no other files next to it, and all of it was read: SQLite
 /// copies damaged pages as they are.
 public enum DatabaseCopy {
     /// 4 MB with pages of the usual size: so often a copy looks whether it should end.

@@ -4,7 +4,7 @@ import Glibc
 
 /// A folder of runs that was just put back from a backup, before anything works with it.
 ///
-/// Nobody can say what was sent after the backup. So every run that had not ended is held: no process begins it, resumes it or sends it, as with a
+/// What was sent after the backup is unknown. So every run that had not ended is held: no process begins it, resumes it or sends it, as with a
 /// run file that may have lost its newest part. Times of schedules up to now do not fire, and what was ordered in the console is not done.
 public struct RestoredRuns: Sendable {
     /// Runs that are held, by their ids.
@@ -114,15 +114,15 @@ public struct RestoredRuns: Sendable {
 /// A run that was put back, and what the record keeps of it.
 struct HeldRun {
     let id: String, retryOf: String?, epoch: String
-    /// Whether it had finished. Then it is not held, but a retry of it may have been sent that nobody knows of.
+    /// Whether it had finished. Then it is not held, but a retry of it may have been sent that is not on record.
     let isOver: Bool
 }
 
 extension SendingHistory {
     private static let table = "restored"
 
-    /// Records of runs that how far they are is not known: the epoch that their files have goes on, as it were, and has no claim counter. Programs
-    /// that know nothing of backups hold such a run, too.
+    /// Records of runs whose progress is not known: the epoch in their files is recorded as not ended, without a claim counter. Programs
+    /// that have no support for backups also hold such a run.
     func hold(_ runs: [HeldRun], backupAt: Timestamp) throws {
         try write { db in
             try db.execute(
@@ -140,7 +140,7 @@ extension SendingHistory {
         }
     }
 
-    /// A record that knows of a later epoch than the file stays as it is: it tells that something is missing, and nothing may make it forget that.
+    /// A record with a later epoch than the file stays as it is: it shows that something is missing, and that must not be lost.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
         let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.epoch(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }

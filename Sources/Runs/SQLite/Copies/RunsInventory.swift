@@ -6,7 +6,7 @@ public struct RunsInventory: Sendable {
     /// One file.
     public struct Entry: Hashable, Sendable {
         /// What it is, in the order in which a backup copies them. What names a run is copied before the runs: then no copy names a run for a time
-        /// that another copy does not know. The record of what was sent is copied after them: then it knows no less than they do.
+        /// that another copy does not have. The record of what was sent is copied after them: then it holds no less than they do.
         public enum Kind: Int, CaseIterable, Hashable, Sendable {
             /// Which time became which run.
             case schedule
@@ -68,10 +68,10 @@ public struct RunsInventory: Sendable {
     /// Where it is.
     public func path(of entry: Entry) -> String { FilePaths.join(folder, name: entry.name) }
 
-    /// Bytes, with what SQLite has beside it; 0 if it is gone.
+    /// Bytes, including SQLite's files next to it; 0 if it is gone.
     public func bytes(of entry: Entry) -> Int { DatabaseFile.size(path(of: entry)) + DatabaseFile.size(path(of: entry) + "-wal") }
 
-    /// Equal stamps mean that nobody wrote to it in between.
+    /// Equal stamps mean that it was not written to in between.
     public func stamp(of entry: Entry) -> [FileStamp?] { ["", "-wal"].map { FileStamp(path: path(of: entry) + $0) } }
 
     /// Whether a process sends the run, or has it paused.
@@ -82,7 +82,7 @@ public struct RunsInventory: Sendable {
 
     /// Copies a file as it is at one moment into another folder, for its owner only.
     /// - Parameter step: as with `DatabaseCopy`.
-    /// - Returns: false if it is gone: a mark goes with the end of its run's sending, a plan that nobody wants with the answer "no".
+    /// - Returns: false if it is gone: a mark is removed when its run's sending ends, an unwanted plan when a person answers "no".
     /// - Throws: `Diagnostic`: as with `DatabaseCopy`.
     public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
         let path = path(of: entry), copy = FilePaths.join(folder, name: entry.name)

@@ -67,7 +67,7 @@ package final class RebuiltRun {
     }
 
     /// Ends the recipients, which must be those that were planned.
-    /// - Returns: the run, where what became of it can be recorded before it is put in its place.
+    /// - Returns: the run. Its outcomes can be recorded in it before it is put in its place.
     /// - Throws: `Diagnostic`: they are others.
     package func complete() throws -> RunFile {
         let planned = try RunDiagnostics.translating(path, .planning) {

@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// A run that other machines send, too: a store knows more of it than this file, until what they recorded has been fetched.
+/// A run that other machines send, too: a store has more of it than this file, until what they recorded has been fetched.
 extension RunFile {
     private static let table = """
         CREATE TABLE IF NOT EXISTS shared_out (   -- a row while a store may know of pushes that this file does not know
@@ -9,7 +9,7 @@ extension RunFile {
         )
         """
 
-    /// Since when a store may know of pushes that this file does not know; nil if this file knows all. Notes are in the table `shared_out`.
+    /// Since when a store may have pushes that this file does not have; nil if this file has all. Notes are in the table `shared_out`.
     public func sharedSince() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("shared_out") else { return nil }
@@ -213,7 +213,7 @@ extension RunFile {
 
     private static let withoutStoreTable = "CREATE TABLE IF NOT EXISTS without_store (since INTEGER NOT NULL)"
 
-    /// Whether the run goes on from this file alone, although other machines have helped with it: the store had forgotten something.
+    /// Whether the run continues from this file alone, although other machines have helped with it: the store had forgotten something.
     package func goesOnWithoutStore() throws -> Bool {
         try read { db in
             guard try db.tableExists("without_store") else { return false }
@@ -274,7 +274,7 @@ extension RunFile {
         }
     }
 
-    /// Whether the run goes on from its file alone, because the store had forgotten something: nothing is asked of the store any more.
+    /// Whether the run continues from its file alone, because the store had forgotten something: the store is no longer queried.
     package var isWithoutStore: Bool { (try? goesOnWithoutStore()) ?? false }
 }
 
