@@ -21,7 +21,7 @@ extension Store {
     /// Gives an order to the workers that send a run, from a machine that need not have its file.
     /// - Parameter now: of the store's clock.
     /// - Returns: false if the store has no such run.
-    /// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
+    /// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be reached.
     package func give(_ order: RunOrder, toRun id: String, in catalog: RunsFolder, at now: Timestamp) throws -> Bool {
         let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
         guard isThere else { return false }

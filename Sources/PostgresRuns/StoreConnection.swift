@@ -34,7 +34,7 @@ final class StoreConnection: @unchecked Sendable {
 
     /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was carried out before without an answer.
     /// - Parameter isOver: whether to try no more.
-    /// - Throws: `PostgresError`, for what the database refuses, and when nobody waits any more; what `body` throws.
+    /// - Throws: `PostgresError`, for what the database refuses, and when `isOver` ends the wait; what `body` throws.
     func retrying<Value>(until isOver: () -> Bool = { false }, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         try locked {
             defer { if !retryDeadline.isOver() { retryDeadline.answered(ObjectIdentifier(self)) } }
@@ -83,8 +83,8 @@ final class StoreConnection: @unchecked Sendable {
             [retryDeadline, storeConnection = ObjectIdentifier(self)] silentSeconds in
             try retryDeadline.waits(storeConnection, silentSeconds: silentSeconds)
         }
-        // What was answered must be on the disk, whatever the database is set to. A worker that stands still in the middle of a transaction would hold its
-        // row against those who declare it dead. Warnings tell of commits that no standby confirmed.
+        // What was answered must be on the disk, whatever the database is set to. A worker that stops in the middle of a transaction would hold its
+        // row against the workers that declare it dead. Warnings report commits that no standby confirmed.
         try connection.execute(
             """
             SET idle_in_transaction_session_timeout = '5s'; SET default_transaction_isolation = 'read committed'; SET lock_timeout = '10s';

@@ -22,7 +22,7 @@ enum StoreError {
 
     private static let usualRemedy = "Look at the database's log; `volley store check` says what Volley finds there."
 
-    /// SQLSTATEs: appendix A of PostgreSQL's manual. The server's own hints are for those who run it.
+    /// SQLSTATEs: appendix A of PostgreSQL's manual. The server's own hints are for its administrators.
     private static func remedy(_ state: String?) -> String? {
         switch state {
         case "42501": "Give the role its rights: `volley store check` says which are missing."

@@ -4,7 +4,7 @@ package import Base
 package enum StoreRefusal: ExplainedError, Hashable {
     /// Some of these recipients are claimed already: the database holds claims apart.
     case claimedAlready(Range<Int>)
-    /// It has just come up, and may have forgotten who has a time (`FiringBarrier`).
+    /// It has just come up, and may have forgotten which run has a time (`FiringBarrier`).
     case quiet
 
     package var diagnostics: [Diagnostic] {

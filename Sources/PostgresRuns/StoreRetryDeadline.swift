@@ -2,8 +2,8 @@ import Base
 import Postgres
 import Synchronization
 
-/// How long the store is waited for while it is away, and who is told (`StoreOutage`). As what was sent must be recorded, it is waited for as long as it takes,
-/// if that is shown; but once a person has asked for the end, only some seconds more.
+/// How long to wait for a store that is away, and the observer of the wait (`StoreOutage`). What was sent must be recorded, so the wait has no limit
+/// if it is shown; but once a person has requested the end, it lasts only some seconds more.
 final class StoreRetryDeadline: Sendable {
     private let asked: Cancellation?
     private let tell: (@Sendable (Diagnostic?) -> Void)?
@@ -29,7 +29,7 @@ final class StoreRetryDeadline: Sendable {
     /// Whether a person asked for the end.
     var isAsked: Bool { asked?.isRequested ?? false }
 
-    /// Waits until a person asks for the end.
+    /// Waits until a person requests the end.
     func rest(atMost seconds: Double) { (asked ?? none).waitForRequest(atMost: seconds) }
 
     /// Waits before the next try.
@@ -57,7 +57,7 @@ final class StoreRetryDeadline: Sendable {
 
     private static let silence = PostgresError(.late, "the server did not answer in time")
 
-    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a person asks for the end.
+    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a person requests the end.
     /// - Throws: `PostgresError` once it is waited for no longer.
     func waits(_ storeConnection: ObjectIdentifier, silentSeconds: Double) throws {
         guard silentSeconds >= silenceSeconds, tell != nil || isAsked else { return }

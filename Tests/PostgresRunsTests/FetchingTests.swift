@@ -12,7 +12,7 @@ import Testing
 struct FetchingTests {
     private static let audience = 5000
 
-    /// A run that one worker has sent in part, and another one besides.
+    /// A run that two workers have sent in part.
     private struct Place {
         let bench: StoreBench
         let host: TemporaryFolder
@@ -90,7 +90,7 @@ struct FetchingTests {
         #expect(try run.figures(withGroups: true) == host.figures(withGroups: true))
         #expect(try run.status().end == host.status().end && run.status().end == fetched.status.end)
         #expect(try run.status().segments == host.status().segments && !run.status().segments.isEmpty)
-        // One file, and nothing beside it.
+        // One file, and nothing next to it.
         #expect(try Folder.names(in: place.elsewhere.path) == ["run.sqlite"])
     }
 

@@ -90,7 +90,7 @@ struct PublishingTests {
         let server = try PostgresServer.shared.get(), bench = try StoreBench(server), host = try TemporaryFolder()
         let plan = SharedRun.plan(150_000), file = try StoreBench.file(plan, SharedRun.recipients(150_000), in: host.path)
         let isOver = Atomic(false), schema = bench.schema
-        // Ends whoever copies into this store, again and again.
+        // Repeatedly ends the connection that copies into this store.
         let breaker = try WorkerThread("breaker") {
             var ended = 0
             while !isOver.load(ordering: .relaxed), ended < 6 {

@@ -19,7 +19,7 @@ struct RestoringTests {
         let folder: TemporaryFolder
         let file: RunFile
         var host: SharedLedger
-        /// Everybody who may take part.
+        /// Every process that may take part.
         private var ledgers: [SharedLedger] = []
         let segment: Range<Int>
 
@@ -35,7 +35,7 @@ struct RestoringTests {
             #expect(try host.beat(answers: [:])?.isCalm == true)
         }
 
-        /// Whoever is a worker waits for the server to leave.
+        /// A worker waits for the server before it leaves.
         deinit { for ledger in ledgers { ledger.unlock() } }
 
         private func kept(_ ledger: SharedLedger) -> SharedLedger {
@@ -45,7 +45,7 @@ struct RestoringTests {
 
         /// The host claims some, and settles them.
         func send(_ ids: Range<Int>) throws {
-            // A leased range has those of a second, of which fewer may be left; whoever is claimed is leased to nobody.
+            // A leased range has a second's recipients, of which fewer may be left; claimed recipients are not leased.
             let leased = try #require(try host.lease(atMost: ids.count, of: segment))
             #expect(leased.lowerBound == ids.lowerBound)
             try host.append(.claimed(ids, at: SharedRun.noon))
@@ -77,7 +77,7 @@ struct RestoringTests {
         @discardableResult
         func sql(_ text: String) throws -> String { try server.get().sql("SET search_path = \(bench.schema); \(text)") }
 
-        /// Makes the epoch of the database older than those who were not heard of can be.
+        /// Makes the epoch of the database older than a beat that may still arrive.
         func letQuietTimePass() throws {
             try sql("UPDATE volley_life SET began_at = began_at - interval '11 s', written_by = pg_current_xact_id()::xid")
         }
@@ -148,7 +148,7 @@ struct RestoringTests {
         #expect(try place.cause == .cancelled)
         #expect(try place.beat(place.host)?.state == .cancelled)
         #expect(try place.cause == .ledger(.forgotten(entries: 2)))
-        // Whoever cancels it, too, takes nothing of that back, and what the host knows can be recorded.
+        // Another cancellation changes none of that, and what the host has can be recorded.
         try place.host.append(.state(.cancelled, cause: .cancelled, at: SharedRun.noon))
         #expect(try other.status().state == .cancelled && place.cause == .ledger(.forgotten(entries: 2)))
         #expect(try other.forgetting() == .forgotten(entries: 2))
@@ -195,7 +195,7 @@ struct RestoringTests {
         for _ in 0..<2 { _ = try place.beat(place.host) }
         #expect(try place.beat(newcomer)?.isCalm == true)
         #expect(try newcomer.lease(atMost: 100, of: place.segment)?.lowerBound == 100)
-        // From now on the newcomer is a survivor as well.
+        // From now on the newcomer is also a survivor.
         _ = try place.beat(newcomer)
         server.stop(isOrderly: isOrderly)
         try server.start()
@@ -243,11 +243,11 @@ struct RestoringTests {
         try place.bringBack(.online)
         _ = try place.beat(place.host)
         #expect(try place.cause == .ledger(.forgotten(entries: 4)))
-        // It keeps what it has claimed itself, whatever the store knows.
+        // It keeps what it has claimed itself, whatever the store has.
         try place.host.fetch()
         #expect(try place.file.claims().claimed.ranges == [0..<400])
         try place.host.leave()
-        // Somebody has taken on, in what was forgotten, who was sent to already, and others.
+        // A worker has claimed recipients that were already sent to, which was forgotten, and others.
         let other = try place.helper()
         try other.join()
         try place.sql("UPDATE volley_run SET state = 'running', cause = '', witnessed_in = (SELECT number FROM volley_life)")
@@ -268,7 +268,7 @@ struct RestoringTests {
         #expect(try place.file.goesOnWithoutStore())
         #expect(try place.file.claims().claimed.ranges == [0..<500])
         let outcomes = try place.file.settlements(of: 0..<500)
-        // The first outcome counts. Those whom both may have sent to are unknown, as long as they have none.
+        // The first outcome counts. Recipients that both may have sent to are unknown while they have none.
         #expect((0..<300).allSatisfy { outcomes[$0]?.outcome == .accepted })
         #expect((300..<400).allSatisfy { outcomes[$0]?.outcome == .unknown })
         #expect((400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted } && (450..<500).allSatisfy { outcomes[$0] == nil })

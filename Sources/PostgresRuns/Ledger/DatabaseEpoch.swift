@@ -12,10 +12,10 @@ enum DatabaseEpoch {
     private static let isOfThisEpoch =
         "server_started_at = pg_postmaster_start_time() AND database = \(database) AND volley_life.xmin = written_by"
 
-    /// SQL: the epoch, in parentheses; no row before anybody has looked.
+    /// SQL: the epoch, in parentheses; no row before the first look.
     static let present = "(SELECT number, began_at FROM volley_life WHERE \(isOfThisEpoch))"
 
-    /// The database's epoch; begins one if there is none.
+    /// The database's epoch; begins one if it has none.
     static func current(_ connection: PostgresConnection) throws -> Int {
         if let epoch = try known(connection) { return epoch }
         try connection.run("DELETE FROM volley_life WHERE NOT (\(isOfThisEpoch))", within: seconds)
@@ -51,10 +51,10 @@ enum DatabaseEpoch {
             [.int(run), .int(epoch)], within: seconds)
     }
 
-    /// SQL: from the first look on, everybody who was not heard of is silent.
+    /// SQL: whether enough time has passed since the first look that every worker without a beat in this epoch is silent.
     private static let isQuiet = "clock_timestamp() >= l.began_at + interval '\(Int(RecoveryBarrier.quietSeconds)) s'"
 
-    /// SQL: whether work may go on in the run `r`: a survivor and all of its workers have confirmed the database's epoch, and whoever was not heard of is silent.
+    /// SQL: whether work may continue in the run `r`: a survivor and all of its workers have confirmed the database's epoch, and workers without a beat in it are silent.
     static let isCalm = """
         EXISTS (SELECT 1 FROM \(present) l
             WHERE l.number = r.witnessed_in AND (l.number = r.published_in OR \(isQuiet))
@@ -62,7 +62,7 @@ enum DatabaseEpoch {
                     WHERE m.run = r.number AND m.dead_at IS NULL AND p.sender IS NULL))
         """
 
-    /// SQL: whether nobody is left who could say that nothing is missing in the run `r`.
+    /// SQL: whether no worker is left that could say that nothing is missing in the run `r`.
     static let lacksSurvivors = """
         EXISTS (SELECT 1 FROM \(present) l
             WHERE l.number <> r.witnessed_in AND \(isQuiet)

@@ -1,6 +1,6 @@
 package import Base
 
-/// A pace that the workers of runs divide, as this process knows it.
+/// A pace that the workers of runs divide, as this process last read it.
 package struct DividedPace: Sendable {
     /// How a process uses it, in each of its intervals.
     package struct Use: Sendable {

@@ -8,7 +8,7 @@ final class JournalWriter: Sendable {
     let place: Int
     let storeConnection: StoreConnection
     private let numbers = Mutex(JournalNumbers())
-    /// `JournalNumbers.confirmed`, for those who must not wait for an entry that is under way.
+    /// `JournalNumbers.confirmed`, for callers that must not wait for an entry that is under way.
     private let lastConfirmed = Atomic(0)
 
     /// Writers of a worker: one claims, the other records.
@@ -30,7 +30,7 @@ final class JournalWriter: Sendable {
     /// Entries that the database has confirmed. Waits for none that is under way: beats go on.
     var confirmed: Int { lastConfirmed.load(ordering: .acquiring) }
 
-    /// What became of an entry that was to be written.
+    /// The result of writing an entry.
     enum WriteResult {
         /// It is in the journal, by this try or an earlier one.
         case isThere

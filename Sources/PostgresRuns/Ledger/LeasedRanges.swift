@@ -1,21 +1,21 @@
 import Runs
 
-/// What a worker has leased and not claimed yet, and who of it is to be sent to again. A value.
+/// What a worker has leased and not claimed yet, and which of these recipients get the push again. A value.
 struct LeasedRanges {
     /// Recipients in a row that were leased together.
     struct LeasedRange: Hashable {
         var ids: Range<Int>
-        /// Those to whom it is sent again; nil where nobody was claimed before.
+        /// The recipients that get the push again; nil where no recipient was claimed before.
         var again: [RepeatedRecipient]?
     }
 
     /// The leases of the database by their first ids: what is left of each.
     private(set) var leases: [Int: (ids: Range<Int>, left: ClaimSet)] = [:]
-    /// Recipients to whom it is sent again, by their ids, until they are reopened.
+    /// Recipients that get the push again, by their ids, until they are reopened.
     private(set) var again: [Int: RepeatedRecipient] = [:]
 
     /// Takes a lease.
-    /// - Parameter claimed: who of it is claimed already.
+    /// - Parameter claimed: the recipients that are claimed already.
     mutating func take(_ leasedRange: LeasedRange, besides claimed: ClaimSet = ClaimSet()) {
         if let again = leasedRange.again {
             for push in again { self.again[push.id] = push }
@@ -54,7 +54,7 @@ struct LeasedRanges {
     mutating func forget(_ firsts: [Int]) { for first in firsts { leases[first] = nil } }
 }
 
-/// A recipient to whom it is sent again.
+/// A recipient that gets the push again.
 struct RepeatedRecipient: Hashable {
     var id: Int
     /// What is recorded of it.

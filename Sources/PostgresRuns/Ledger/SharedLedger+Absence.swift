@@ -75,7 +75,7 @@ extension SharedLedger {
         if hasEnded, hasRunFile { try replica.noteFetched() }
     }
 
-    /// Cancels the run for all, if it goes on, and fetches: for a process that takes no part in it. Nothing is claimed after this.
+    /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part in it. Nothing is claimed after this.
     package func cancelAndFetch() throws {
         if [.running, .paused].contains(try ask({ try row($0) }).state) {
             try change(to: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
@@ -93,9 +93,9 @@ extension SharedLedger {
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
-    /// The same where a person asks for the end while the store refuses something: the others may be unable to record anything there although they beat.
+    /// The same where a person requests the end while the store refuses something: the others may be unable to record anything although they beat.
     private static let leavingInTroubleSeconds = 3.0
-    /// A look that takes longer says that the database was away, for workers as well; seconds.
+    /// A look that takes longer means that the database was away, also for workers; seconds.
     private static let longestLookSeconds = 1.0
 
     /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has finished all are there.
@@ -118,7 +118,7 @@ extension SharedLedger {
     }
 }
 
-/// A run whose store has forgotten something, or may have: it goes on from its file alone.
+/// A run whose store has forgotten something, or may have: it continues from its file alone.
 extension SharedLedger {
     /// Why no machine may continue the run through the store; nil while workers may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
@@ -126,7 +126,7 @@ extension SharedLedger {
     /// Takes the run out of the store's hands: waits for workers that are still there, takes over into its file all that the store has, and notes on both
     /// sides that from now on the file alone counts. A recipient that the file or the journal show as claimed is claimed.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
-    /// - Throws: `Diagnostic`; `CancellationError`. Some of it may have been taken over then, and the next call goes on.
+    /// - Throws: `Diagnostic`; `CancellationError`. Part of it may have been taken over then, and the next call continues.
     package func takeBack(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
         try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in

@@ -111,7 +111,7 @@ extension SharedLedger {
 
     /// - Parameter offers: how many were made before this worker looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
     ///   have been sent to by then.
-    /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one knows may be outdated.
+    /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one has may be outdated.
     private func offer(_ open: [RepeatedRecipient], after offers: Int) throws {
         guard !open.isEmpty else { return }
         guard let me = state.withLock({ $0.sender }) else { throw SendingRevoked(isCancelled: false) }
@@ -154,8 +154,8 @@ extension SharedLedger {
         return ranges.sorted { $0.lowerBound < $1.lowerBound }
     }
 
-    /// Leases recipients of a segment that are sent to again.
-    /// - Returns: ranges that they are in, ascending; none when there are none.
+    /// Leases recipients of a segment that get the push again.
+    /// - Returns: ranges that they are in, ascending; empty without such recipients.
     private func leasePartAgain(of segment: Range<Int>) throws -> [Range<Int>] {
         guard let me = state.withLock({ $0.sender }) else { return [] }
         let rows = try leasing { connection in

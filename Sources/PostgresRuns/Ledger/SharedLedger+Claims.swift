@@ -10,7 +10,7 @@ extension SharedLedger {
         return try replica.claims()
     }
 
-    /// As the replica knows it.
+    /// As the replica has it.
     func reached() throws -> Int {
         try refresh()
         return try replica.reached()
@@ -113,7 +113,7 @@ extension SharedLedger {
     /// A leased range that this worker would like to have.
     private struct LeaseRequest {
         var segment: Range<Int>
-        /// How many recipients, if there are as many; and towards the end, when all workers should end at the same time, at least so many.
+        /// `length`: how many recipients to lease, if that many are left. `least`: the fewest towards the end, when all workers should end together.
         var length: Int, least: Int
         var workers: Int
     }
@@ -145,7 +145,7 @@ extension SharedLedger {
     }
 
     /// Leases whose answer was lost.
-    /// - Parameter segment: that of the thread that asks: others of this process may just be taking theirs.
+    /// - Parameter segment: that of the calling thread: other threads of this process may just be taking theirs.
     func unknownLeases(of me: Int, in segment: Range<Int>, _ connection: PostgresConnection) throws -> [LeasedRow] {
         let known = state.withLock { Array($0.leasedRanges.leases.keys) }
         var rows: [LeasedRow] = []

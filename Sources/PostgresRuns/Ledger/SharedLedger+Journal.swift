@@ -7,11 +7,11 @@ import Synchronization
 extension SharedLedger {
     /// What must hold for a worker to write.
     enum Fence {
-        /// It is not declared dead, and has forgotten nothing that the database knows, nor the other way round.
+        /// It is not declared dead, and neither it nor the database lacks anything that the other has.
         case isAlive
-        /// Besides, the run goes on in its epoch, and the recovery barrier is open.
+        /// Also, the run is being sent in its epoch, and the recovery barrier is open.
         case isSending
-        /// Besides, the recipients are in a leased range that is still its own.
+        /// Also, the recipients are in a leased range that is still its own.
         case hasLease
 
         /// As the statements have it, with `r` the run, `s` the worker, `$8` its epoch of the run, and `$4` and `$5` the bounds of the recipients.

@@ -7,7 +7,7 @@ import Synchronization
 extension SharedLedger {
     /// Says what this worker uses of a pace, and learns its part of it.
     /// - Parameter wants: whether it has something to send.
-    /// - Returns: its part from now on; nil if there is none to be taken.
+    /// - Returns: its part from now on; nil if no part is free.
     func part(of pace: DividedPace, wants: Bool, _ connection: PostgresConnection) throws -> Int? {
         let seconds = beating.answerSeconds
         let (sender, beat) = state.withLock { ($0.sender, $0.beat) }

@@ -228,13 +228,13 @@ extension SharedLedger {
     }
 }
 
-/// Frequency caps of a run that several machines send. Only the machine that has the run's file knows what its other runs have sent: it says which devices get nothing
-/// (as of each round, as for a run that it sends alone), and the others leave exactly those out. Until they know, they send nothing.
+/// Frequency caps of a run that several machines send. Only the machine that has the run's file has the record of its other runs: it says which devices get nothing
+/// (as of each round, as for a run that it sends alone), and the others leave exactly those out. Until they are told, they send nothing.
 ///
 /// What was said is forgotten with each new epoch, each pause and each end of a pause (`change(to:…)`): other runs may have sent in between.
 extension SharedLedger {
     /// Finds recipients that may get no more pushes, and says so to all workers. For the machine that has the run's file.
-    /// - Parameter isCapped: whether a device may get no more, by its target; nil if there is none of them.
+    /// - Parameter isCapped: whether a device may get no more, by its target; nil without caps.
     /// - Returns: their ids.
     /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch. `Diagnostic`: the store or the file cannot be used.
     package func shareCapped(_ isCapped: ((_ target: UnsafeBufferPointer<UInt8>) -> Bool)?) throws -> BitSet {

@@ -66,8 +66,8 @@ extension SharedLedger {
     /// Begins an epoch of the run, unless workers send it already, it has finished, or the store has forgotten something: then this process only takes part, or
     /// fetches.
     /// - Parameters:
-    ///   - former: the epoch before, as the run's file has it; blank if there was none.
-    ///   - isAfterAll: whether a person goes on with a run of which the file says that it was cancelled.
+    ///   - former: the epoch before, as the run's file has it; blank if it has none.
+    ///   - isAfterAll: whether a person continues a run that is cancelled according to its file.
     ///   - waiting: called with the machines that are waited for then, at each look.
     package func takeUp(
         epoch: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
@@ -94,7 +94,7 @@ extension SharedLedger {
         try enter()
     }
 
-    /// Joins. From then on the run's file knows a worker that a store which was restored may not know.
+    /// Joins. From then on the run's file has a worker that a restored store may lack.
     private func enter(after former: String? = nil) throws {
         let me = try join(after: former)
         if hasRunFile { try replica.apply([], marks: [FetchMark(sender: me, writer: 0, number: 0)]) }
@@ -164,7 +164,7 @@ extension SharedLedger {
         let (me, epoch) = self.state.withLock { ($0.sender, $0.epoch) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // What a worker knows that was declared dead is outdated. A process that is no worker may give orders.
+                // A worker that was declared dead has outdated information. A process that is no worker may give orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.epoch == next { return }

@@ -94,7 +94,7 @@ extension SharedLedger {
         guard let me = state.withLock({ $0.sender }) else { return }
         let isReturned = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // While the recovery barrier is closed they stay with this worker, which knows what it has done with them.
+                // While the recovery barrier is closed they stay with this worker, which has the record of what it did with them.
                 guard try holdFence(me, connection), try hasConfirmed(me, connection) else { return false }
                 try giveBackLeases(of: me, connection)
                 return true
@@ -133,7 +133,7 @@ extension SharedLedger {
         // A worker that has not confirmed this epoch of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
         guard try hasConfirmed(worker, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
-        // The coordinator finds again what was to be sent to again: it knows what this worker reopened.
+        // The coordinator finds again what was to be sent to again: it has what this worker reopened.
         try connection.run("DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(worker)], within: seconds)
     }
 
@@ -312,7 +312,7 @@ extension SharedLedger {
         return news
     }
 
-    /// Compares what the database has with what this worker knows that it had.
+    /// Compares what the database has with what it had when this worker last read it.
     private func compare(_ news: inout WorkerNews, _ connection: PostgresConnection) throws {
         news.databaseEpoch = try DatabaseEpoch.current(connection)
         news.isCalm = try isCalm(connection)

@@ -7,7 +7,7 @@ import Synchronization
 /// recipients at once comes from a run file that follows the journal (`replica`).
 ///
 /// A worker's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
-/// the row, and so waits for what is being written, and stops everything after. Its own row also ends what a process does that stood still and goes on.
+/// the row, and so waits for what is being written, and stops everything after. The row also stops a process that was suspended and continues.
 ///
 /// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
 /// when the transaction began, and KEY SHARE does not conflict with the update that declares the
@@ -41,7 +41,7 @@ package final class SharedLedger: RunLedger {
     /// All that this process has claimed, where it has the run's file: the store may forget it.
     let ownClaims = Mutex(ClaimSet())
 
-    /// What this process knows of itself as a worker.
+    /// The state of this process as a worker.
     struct State {
         /// Its row; nil before it joined, and after it left.
         var sender: Int?
@@ -59,7 +59,7 @@ package final class SharedLedger: RunLedger {
         var beat = 0
         /// Whether a `WorkerRegistration` beats for this process.
         var isBeating = false
-        /// What the database had of all workers, as far as this one knows.
+        /// What the database had of all workers when this one last read it.
         var memory = CommitMemory()
         /// The epoch of the database in which nothing is missing; nil before the first look.
         var comparedEpoch: Int?
@@ -92,7 +92,7 @@ package final class SharedLedger: RunLedger {
         var epoch: String
         var noted: JSONValue?
         var startedAt: Timestamp?, endedAt: Timestamp?
-        /// The coordinator; nil when there is none, or it left or died.
+        /// The coordinator; nil when the run has none, or it left or died.
         var coordinator: Int?
         var coordinatesSending: Bool
         var coordinatorSince: Int64?
@@ -100,7 +100,7 @@ package final class SharedLedger: RunLedger {
         var workers: Int
         /// Whether it is known which recipients get nothing because of frequency caps.
         var knowsCapped: Bool
-        /// The machine that goes on alone, from the run's file; blank while there is none.
+        /// The machine that continues alone, from the run's file; blank while no machine does.
         var takenBackBy: String
 
         /// What the store has forgotten, or may have, so that no machine may continue through it; nil if nothing.
@@ -140,7 +140,7 @@ package final class SharedLedger: RunLedger {
             remedy: "It was removed there; `volley report \(plan.id)` shows what became of it.", [.readReport(run: plan.id)])
     }
 
-    /// Asks the store once; when it is away, for as long as it takes.
+    /// Runs a statement in the store once; while the store is away, retries for as long as it takes.
     @discardableResult
     func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try StoreError.explaining { try asking.retrying(body) }

@@ -36,7 +36,7 @@ struct UnsettledPushes {
         }
     }
 
-    /// Notes what is about to be recorded, if all of it may be. Otherwise some of it may be noted all the same: whoever asks then looks at the journal.
+    /// Notes what is about to be recorded, if all of it may be. Otherwise part of it may still be noted: callers then look at the journal.
     mutating func settleAll(_ settlements: some Sequence<Settlement>) -> Bool {
         // Neighbours mostly are in one block, which is taken out for as long.
         var number = -1, block = Block()

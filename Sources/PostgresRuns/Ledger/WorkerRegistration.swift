@@ -2,8 +2,8 @@ package import Base
 import Glibc
 import Synchronization
 
-/// Takes part in a run for this process: beats once a second, learns how the run is, declares dead whoever is silent, and takes over what is done once for all
-/// when nobody does it. What it decides by are values (`WorkerWatch`, `SubmissionGate`); this does what they say.
+/// Takes part in a run for this process: beats once a second, reads the run's state, declares silent workers dead, and takes over what one worker does for all
+/// when no other does it. Values decide (`WorkerWatch`, `SubmissionGate`); this does what they say.
 package final class WorkerRegistration: Sendable {
     private static let beatMilliseconds = 1000
 

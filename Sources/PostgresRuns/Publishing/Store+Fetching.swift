@@ -18,16 +18,16 @@ public struct FetchedRun: Hashable, Sendable {
 public enum FetchProgress: Hashable, Sendable {
     /// Workers on these machines do not beat: whether they are gone shows within half a minute.
     case waiting(machines: [String])
-    /// So many recipients were copied.
+    /// The number of recipients copied so far.
     case recipients(Int)
-    /// So many outcomes were taken over.
+    /// The number of outcomes taken over so far.
     case outcomes(Int)
 }
 
 /// Runs out of the store.
 extension Store {
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there: then its claims, outcomes and state are those of the
-    /// store. The run must not be sent meanwhile.
+    /// store. The run must not be sent during this.
     /// - Parameters:
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
@@ -59,14 +59,14 @@ extension Store {
         return result
     }
 
-    /// What the store has of a run besides recipients and journal.
+    /// What the store has of a run other than recipients and journal.
     struct StoredPlan {
         var id: String
         var number: Int
         var digest: String
         var audience: Int
         var bare: [UInt8]
-        /// The machine that goes on alone; blank while there is none.
+        /// The machine that continues alone; blank while no machine does.
         var takenBackBy: String
     }
 

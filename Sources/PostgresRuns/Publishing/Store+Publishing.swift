@@ -6,7 +6,7 @@ package import Runs
 extension Store {
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
     ///
-    /// Blocks are committed in parts, and nobody uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process
+    /// Blocks are committed in parts, and no worker uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process
     /// that publishes a plan that another one left in the middle, or publishes at the same moment, copies what is missing.
     /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from several threads, one at a time.
     /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is in the store is not used.
@@ -67,11 +67,11 @@ extension Store {
             remedy: "Two projects share the store, or this file was changed. Plan again: the next plan gets a new id.")
     }
 
-    /// The run's row; it and those of its segments are made if there is none.
+    /// The run's row. If it does not exist, it is made, together with the rows of its segments.
     private func enter(_ file: RunFile, _ connection: PostgresConnection) throws -> Known {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
-        // The store would hand out again who was claimed before.
+        // The store would hand out recipients again that were claimed before.
         if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
         guard try file.claims().made == 0, try file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
         let bare = try file.bareFile()
@@ -120,7 +120,7 @@ extension Store {
     /// Lets workers use the run, if all of its blocks are there.
     private func confirm(_ file: RunFile, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
-            // Counted by a statement that begins once nobody removes blocks. Of a run that was not begun nothing can be forgotten.
+            // Counted by a statement that begins once no process removes blocks. Of a run that was not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
             let epoch = try DatabaseEpoch.current(connection)
             return try connection.run(
@@ -146,7 +146,7 @@ extension Store {
 
     /// Opens a run that another machine published.
     /// - Parameter catalog: where its plan is kept while this process takes part.
-    /// - Throws: `Diagnostic`: there is none.
+    /// - Throws: `Diagnostic`: the store has no such run.
     package func open(_ id: String, in catalog: RunsFolder) throws -> SharedLedger {
         let storeConnection = storeConnection(answerSeconds: 60)
         var found: (number: Int, bare: [UInt8])?

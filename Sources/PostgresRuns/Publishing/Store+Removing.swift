@@ -7,13 +7,13 @@ extension Store {
     /// Blocks that are removed at a time: no transaction lasts long.
     private static let blocksRemovedTogether = 500
 
-    /// Removes a run. What workers recorded of it goes last, at once, so that a run of which the removal was cut off, and that is published again, goes on
+    /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal was interrupted, and that is published again, continues
     /// where it was.
     /// - Parameters:
-    ///   - evenIfUnfetched: whether it is removed also if nobody can say any more what became of it.
+    ///   - evenIfUnfetched: whether it is removed even if its outcomes are lost with it.
     ///   - catalog: where its file is.
     ///   - silent: called each second with the machines of workers that do not beat, and may be gone.
-    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store knows; `CancellationError`.
+    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store has; `CancellationError`.
     public func remove(
         _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, silent: ([String]) -> Void = { _ in }
     ) throws {
@@ -61,7 +61,7 @@ extension Store {
     /// - Returns: false if there are some.
     private func close(_ number: Int, _ connection: PostgresConnection) throws -> Bool {
         try connection.transaction(within: Self.answerSeconds) {
-            // Whoever joins holds the row under FOR KEY SHARE.
+            // A worker that joins holds the row under FOR KEY SHARE.
             try connection.run("SELECT 1 FROM volley_run WHERE number = $1 FOR UPDATE", [.int(number)], within: Self.answerSeconds)
             var workers = 0
             try connection.run(
@@ -73,7 +73,7 @@ extension Store {
         }
     }
 
-    /// - Returns: how many were removed; 0 also if the run was published again meanwhile.
+    /// - Returns: how many were removed; 0 also if the run has been published again since.
     private func removeBlocks(of number: Int, _ connection: PostgresConnection) throws -> Int {
         try connection.transaction(within: Self.answerSeconds) {
             guard try Self.hold(number, connection) == false else { return 0 }
@@ -85,7 +85,7 @@ extension Store {
         }
     }
 
-    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its blocks may be copied meanwhile.
+    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its blocks may be copied until then.
     /// - Returns: whether it is published; nil if it is gone.
     static func hold(_ number: Int, _ connection: PostgresConnection) throws -> Bool? {
         var isPublished: Bool?
@@ -103,7 +103,7 @@ extension Store {
 
     // MARK: - What would be lost
 
-    /// Makes sure that the run's file holds all that the store knows of it.
+    /// Makes sure that the run's file holds all that the store has of it.
     private func requireFetched(_ known: Known, _ id: String, in catalog: RunsFolder, _ storeConnection: StoreConnection) throws {
         let remedy =
             "Fetch it before, with `volley store fetch \(id)`. With --force it is removed all the same, and what is only there is lost."

@@ -19,7 +19,7 @@ public struct StoredRun: Hashable, Sendable {
 
     /// Its id, its campaign's name and its app's.
     public var id: String, campaign: String, app: String
-    /// Whether all of its recipients are there. If not, nobody can send it.
+    /// Whether all of its recipients are there. If not, it cannot be sent.
     public var isComplete: Bool
     /// Its state, why it stopped, when it began and ended. One that says it is running while it has no workers was cut off: it is stopped, without an end.
     public var status: RunStatus
@@ -34,7 +34,7 @@ public struct StoredRun: Hashable, Sendable {
 }
 
 extension Store {
-    /// How long workers are watched to see who beats; seconds. They beat once a second.
+    /// How long workers are watched to see which of them beat; seconds. They beat once a second.
     public static let watchedSeconds = 2.5
 
     /// All runs, in the order in which they were published. Where there are workers it takes `watchedSeconds`.
@@ -46,7 +46,7 @@ extension Store {
             retryDeadline.rest(atMost: Self.watchedSeconds)
             if retryDeadline.isAsked { throw CancellationError() }
             let later = try StoreError.explaining { try storeConnection.retrying { try Self.workers($0) } }
-            // Who has left meanwhile is no longer there.
+            // Workers that have left since then are no longer there.
             workers = later.mapValues { list in
                 list.map { worker in
                     var worker = worker

@@ -5,7 +5,7 @@ import Postgres
 public struct StoreCheck: Hashable, Sendable {
     /// The server and the role.
     public var facts = StoreFacts()
-    /// The version of the tables, 0 if there are none; nil if the role may not read it.
+    /// The version of the tables, 0 without tables; nil if the role may not read it.
     public var version: Int? = 0
     /// The version that this Volley works with.
     public static let neededVersion = StoreSchema.version
@@ -58,7 +58,7 @@ public struct StoreCheck: Hashable, Sendable {
         }
     }
 
-    /// Asks for the time, again and again: the quickest answer dates the server's clock best.
+    /// Queries the time repeatedly: the quickest answer dates the server's clock best.
     private mutating func measure(_ connection: PostgresConnection) throws {
         var seconds: [Double] = []
         for _ in 0..<Self.roundTrips {

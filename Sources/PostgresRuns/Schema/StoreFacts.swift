@@ -7,7 +7,7 @@ public struct StoreFacts: Hashable, Sendable {
     public var serverVersion = 0
     /// The role that statements run as, as SQL writes it.
     public var role = ""
-    /// The schema that tables are made in, as SQL writes it; nil if there is none.
+    /// The schema that tables are made in, as SQL writes it; nil if the role can use none.
     public var schema: String?
     /// Whether the role may do anything.
     public var isSuperuser = false
@@ -30,7 +30,7 @@ public struct StoreFacts: Hashable, Sendable {
     /// Facts to be filled in.
     public init() {}
 
-    /// Asks the server.
+    /// Queries the server.
     /// - Throws: `PostgresError`; `CancellationError`.
     init(_ connection: PostgresConnection) throws {
         let rows = try connection.execute(

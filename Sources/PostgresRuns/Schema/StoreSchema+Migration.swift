@@ -27,7 +27,7 @@ extension StoreSchema {
     /// How long a statement of a migration may take; seconds. Making an index of a large table takes a while.
     private static let statementSeconds = 3600
 
-    /// Makes the tables, or upgrades them, in one transaction. Whoever does the same at the same moment waits for a lock of this database, which ends
+    /// Makes the tables, or upgrades them, in one transaction. A process that does the same at the same moment waits for a lock of this database, which ends
     /// with the transaction, and then finds nothing to do.
     /// - Parameter steps: what leads from each version to the next.
     /// - Throws: `PostgresError`; a `Diagnostic` if the server will not do or the tables belong to a newer Volley; `CancellationError`. Then nothing

@@ -4,7 +4,7 @@ import Postgres
 extension StoreSchema {
     private static let seconds = 30.0
 
-    /// The version of a store's tables; 0 where there are none.
+    /// The version of a store's tables; 0 where they do not exist.
     static func version(of connection: PostgresConnection) throws -> Int {
         var isThere = false
         try connection.run("SELECT to_regclass('volley_store') IS NOT NULL", within: seconds) { isThere = $0.int(0) == 1 }

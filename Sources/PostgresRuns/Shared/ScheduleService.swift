@@ -1,7 +1,7 @@
 package import Base
 import Synchronization
 
-/// This `volley schedule` among those of other machines: beats once a second, declares dead whoever is silent for long (`WorkerWatch`), and claims times, so that
+/// This `volley schedule` among those of other machines: beats once a second, declares services dead that are silent for long (`WorkerWatch`), and claims times, so that
 /// each is planned and sent by one of them.
 ///
 /// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of silence others take over what it had not
@@ -74,8 +74,8 @@ package final class ScheduleService: Sendable {
 
     /// Claims a time; waits for the store if it has just gone away.
     /// - Parameter isOver: whether to wait no longer.
-    /// - Returns: nil if the time is this run's; otherwise who has it.
-    /// - Throws: `Diagnostic`: the store refuses it, or nobody waits any more.
+    /// - Returns: nil if the time is this run's; otherwise the firing that has it.
+    /// - Throws: `Diagnostic`: the store refuses it, or `isOver` ended the wait.
     package func claim(_ firing: SharedFiring, until isOver: () -> Bool) throws -> SharedFiring? {
         while true {
             do {

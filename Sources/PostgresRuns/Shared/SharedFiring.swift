@@ -6,7 +6,7 @@ package struct SharedFiring: Hashable, Sendable {
     package enum State: String, Sendable {
         /// A service is to plan it, or has, and nothing of its run was sent. Once that service is dead, another may have it.
         case claimed
-        /// Its run is being sent, or was: nobody else gets it any more.
+        /// Its run is being sent, or was: no other run gets the time any more.
         case begun
         /// Nothing is sent for it unless a person does so by hand: it was left out, or is too late.
         case skipped

@@ -1,17 +1,17 @@
 import Base
 import Postgres
 
-/// Times of schedules. Which run may be sent for a time is decided by its row alone: whoever changes it does so under conditions that the row itself fulfils, in
-/// one statement. A service that stood still, was declared dead and goes on finds another run there; one that is not followed by another goes on as if
-/// nothing had been.
+/// Times of schedules. Which run may be sent for a time is decided by its row alone: a process changes it only under conditions that the row itself fulfils, in
+/// one statement. A service that was suspended, declared dead and continues finds another run there; if no other has followed it, it continues as if
+/// nothing had happened.
 extension Store {
     private static let firingSeconds = 10.0
 
     /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes nothing. A time that a dead service had claimed and not begun
     /// may be claimed for another run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
-    /// - Returns: nil if the time is this run's now; otherwise who has it.
-    /// - Throws: `Diagnostic`: the store cannot be asked; `StoreRefusal.quiet`: it may have forgotten who has the time.
+    /// - Returns: nil if the time is this run's now; otherwise the firing that has it.
+    /// - Throws: `Diagnostic`: the store cannot be reached; `StoreRefusal.quiet`: it may have forgotten which run has the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
     }
@@ -48,7 +48,7 @@ extension Store {
         return holder
     }
 
-    /// Who has a time; nil if it is free, or has gone to nobody else than the run.
+    /// The firing that has a time; nil if the time is free, or only this run has had it.
     /// - Throws: as `claim`.
     package func holder(of firing: SharedFiring) throws -> SharedFiring? {
         try StoreError.explaining {
@@ -95,8 +95,8 @@ extension Store {
 
     private static let firingsOfStatement = 1000
 
-    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringBarrier`). Until anybody has
-    /// looked, that is so.
+    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringBarrier`). This also holds until the
+    /// first look.
     private static let isQuiet = """
         NOT EXISTS (SELECT 1 FROM \(DatabaseEpoch.present) l
             WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringBarrier.quietSeconds)) s')
@@ -160,7 +160,7 @@ extension Store {
 
     // MARK: - Services
 
-    /// How long it is known of a time who had it; days. Far longer than schedules look back.
+    /// How long the store keeps which run had a time; days. Far longer than schedules look back.
     private static let daysOfFirings = 400
 
     /// Makes a service known.
@@ -192,7 +192,7 @@ extension Store {
         var isQuiet = true
     }
 
-    /// The epoch of the database; begins one if there is none.
+    /// The epoch of the database; begins one if it has none.
     func databaseEpoch() throws -> Int {
         try StoreError.explaining { try looking.once(isRepeated: true) { try DatabaseEpoch.current($0) } }
     }

@@ -1,7 +1,7 @@
 package import Base
 import Postgres
 
-/// Whom runs have sent to, for the frequency caps of other machines: eight bytes of a keyed hash for each push. The key is the store's own, and the same for all.
+/// The devices that runs have sent to, for the frequency caps of other machines: eight bytes of a keyed hash for each push. The key is the store's own, and the same for all.
 /// With ten million pushes on record, a plan of ten million devices counts one of them for another device in about one of 200,000 plans.
 extension Store {
     private static let reachedSeconds = 60.0
@@ -38,7 +38,7 @@ extension Store {
     }
 
     /// Puts what a run has sent in place of what was there of it, and removes what no cap of the app looks at any more.
-    /// - Parameter seconds: how far back the longest cap looks that the machine knows.
+    /// - Parameter seconds: how far back the machine's longest cap looks.
     package func setReached(_ minutes: [ReachedMinute], by run: String, of app: String, keptFor seconds: Int) throws {
         try StoreError.explaining {
             try looking.once { connection in

@@ -23,7 +23,7 @@ extension Store {
             try looking.once { connection in
                 let known = try list.sharing()
                 var shared = try find(list, connection)
-                // A list that nobody has ever written to stays so.
+                // A list that was never written to stays without a row.
                 if shared == nil, known == nil, try list.count() == 0 { return (0, 0) }
                 if shared == nil { shared = try make(list, connection) }
                 guard let shared else { throw Diagnostic("the list of \(list.app) cannot be made in the store") }
@@ -69,7 +69,7 @@ extension Store {
         }
     }
 
-    /// Writers of a list take turns by its row, so that its changes are committed in the order of their numbers: whoever has taken up to one misses none before
+    /// Writers of a list take turns by its row, so that its changes are committed in the order of their numbers: a machine that has taken changes up to one misses none before
     /// it. What loses against what is there also gets the new number, so that it is taken by the machine that sent the loser.
     private func write(_ entries: [SuppressionList.SharedEntry], of list: SuppressionList, _ connection: PostgresConnection) throws {
         var number = 0

@@ -1,8 +1,8 @@
 /// Whether the database has forgotten what it had acknowledged: a standby that took over and lagged, a backup that was brought back, a crash without
 /// `synchronous_commit`.
 ///
-/// A worker knows which entries of its own were acknowledged, and has seen with each beat which the others had: whoever saw more than there is now is a survivor.
-/// So what is forgotten stays unnoticed only if nobody is left who wrote it, and nobody's beat saw it, which is what was written within the last second by
+/// A worker remembers which of its own entries were acknowledged, and sees with each beat which entries the others have. A worker that saw more than there is now is a survivor.
+/// So a forgotten entry stays unnoticed only if its writer is gone and no beat of another worker saw it: entries written within the last second by
 /// workers that never come back. A value.
 ///
 /// Two hazards. Numbers are compared with what was known when the beat *began*: what was acknowledged while it was under way need not be in its answer. And
@@ -32,7 +32,7 @@ struct CommitMemory {
     /// - Parameter known: by workers.
     init(known: [String: Row]) { self.known = known }
 
-    /// A beat begins. It tells the database the same, which compares as well and stops the run in the same transaction: the answer may never arrive.
+    /// A beat begins. It sends the same numbers to the database, which also compares and stops the run in the same transaction: the answer may never arrive.
     /// - Parameter row: of this worker, as acknowledged until now.
     mutating func beatBegins(of worker: String, acknowledged row: Row) {
         let seen = known[worker] ?? row

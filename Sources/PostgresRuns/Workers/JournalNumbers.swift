@@ -1,6 +1,6 @@
 /// The numbers of what a worker writes into the journal: each entry has one, and is written under it as often as it takes until the database has confirmed it.
 ///
-/// When a connection is lost before the answer, nobody knows whether the entry is there, and it may still get there later. Under the same number it is there
+/// When a connection is lost before the answer, it is unknown whether the entry is there, and it may still arrive later. Under the same number it is there
 /// once, whichever attempt arrives. A value.
 struct JournalNumbers {
     /// What is known of the entry in hand.

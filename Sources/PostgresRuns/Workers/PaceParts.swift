@@ -2,7 +2,7 @@
 ///
 /// The database keeps of each worker what it was *granted*, and what it says that it *uses*: the larger of the part that is in force with it and of what
 /// has left within the last interval (`SharedPace.used`). A worker takes a smaller part at once, and says so with its next beat; a larger one is granted only
-/// from what the others neither have nor use. So who shrinks does so first. A worker takes a grant only from the answer to its latest beat: an older one may
+/// from what the others neither have nor use. So workers shrink before others grow. A worker takes a grant only from the answer to its latest beat: an older one may
 /// have been taken back. This is the rows of one pace as a value: the database runs the same arithmetic within one transaction.
 ///
 /// Where not everybody can have a part (a push a second on three machines, or requests that are a third of a second's devices), workers take turns: those
@@ -28,7 +28,7 @@ struct PaceParts {
         var mostUsed: Int { max(granted, used) }
     }
 
-    /// After so many beats with a part, a worker gives way to those that have none. Each change of turns costs about two beats in which nobody has the part.
+    /// The number of beats with a part after which a worker gives way to those without one. Each change of turns costs about two beats in which no worker has the part.
     static let beatsInTurn = 10
 
     /// Together never faster than this in each of its intervals.

@@ -1,7 +1,7 @@
-/// Whether a worker may still hand pushes to the wire: only while it is certain that nobody has declared it dead.
+/// Whether a worker may still hand pushes to the wire: only while it is certain that it has not been declared dead.
 ///
 /// Its last beat is as old as the moment at which it was sent, not that of its answer: the database wrote it somewhere in between. So a worker falls silent
-/// before anybody may take over what it has. A value without a clock.
+/// before another may take over what it has. A value without a clock.
 struct SubmissionGate {
     /// Nothing is handed over later than this after the start of the last beat that succeeded; seconds. What is handed over then is answered or given
     /// up within `settlingSeconds`.

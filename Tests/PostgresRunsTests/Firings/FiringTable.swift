@@ -2,7 +2,7 @@
 
 /// The times of schedules as the database has them and changes them: each call is one statement. `FiringTableTests` compares it with a real database.
 struct FiringTable: Hashable {
-    /// Who has a time.
+    /// The run that has a time.
     struct Row: Hashable {
         var run: String
         var state: SharedFiring.State
@@ -13,7 +13,7 @@ struct FiringTable: Hashable {
     enum Claim: Hashable {
         case ours
         case another(Row)
-        /// The database has just come up, and may have forgotten who has the time.
+        /// The database has just come up, and may have forgotten which run has the time.
         case refused
     }
 

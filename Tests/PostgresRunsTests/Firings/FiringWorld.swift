@@ -7,7 +7,7 @@ import TestSupport
 struct FiringWorld {
     /// A rule that is left out.
     enum Breakage {
-        /// Nobody writes the own record again.
+        /// Services do not write their own records again.
         case writesNothing
         /// Times are found due as soon as the own record is written.
         case isNeverQuiet
@@ -35,7 +35,7 @@ struct FiringWorld {
 
     private struct Database {
         var table = FiringTable()
-        /// nil until anybody has looked.
+        /// nil until the first look.
         var epoch: Int?
         var beganAt = 0
         var upAt = 0
@@ -45,7 +45,7 @@ struct FiringWorld {
 
     private static let period = 40, late = 160, end = 900
     private let breakage: Breakage?
-    /// Whether the database forgets. Then nobody is away for longer than the quiet time: what is lost for good cannot be known.
+    /// Whether the database forgets. Then no service is away for longer than the quiet time: what is lost for good cannot be known.
     private let forgets: Bool
     private var random: SeededRandom
     private var now = 0
@@ -64,7 +64,7 @@ struct FiringWorld {
     /// Times that were sent by more than one run.
     var failures: [String] { sent.filter { $0.value.count > 1 }.keys.sorted() }
 
-    /// Times that nobody has sent although they were due long ago.
+    /// Times that were not sent although they were due long ago.
     var missed: Int { (1...(Self.end - Self.late) / Self.period).count { sent["\($0)"] == nil } }
 
     private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
@@ -82,7 +82,7 @@ struct FiringWorld {
                     services[number].barrier.isLost()
                     continue
                 }
-                // Who comes back from standing still may go on before it beats.
+                // A service that was suspended may continue before it beats.
                 let isJustBack = services[number].absentUntil == now
                 if chance(0.8) || !isJustBack && services[number].calmUntil > now { beat(number) }
                 work(number)
@@ -113,7 +113,7 @@ struct FiringWorld {
         (service.record, service.absentUntil, service.calmUntil) = (
             services[number].record, services[number].absentUntil, services[number].calmUntil
         )
-        // A machine that takes its place, and knows nothing of times that others have.
+        // A machine that takes its place, and has no record of times that others have.
         if chance(0.5) { service.record = service.record.filter { $0.value != .elsewhere } }
         services[number] = service
     }

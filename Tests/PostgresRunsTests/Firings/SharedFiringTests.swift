@@ -187,7 +187,7 @@ struct SharedFiringTests {
         try store.write([firing("a", .begun), firing("c", .begun, at: "2026-12-02T09:00")], by: bench.first)
         #expect(try store.claim(firing("b", .begun), by: bench.second)?.run == "a")
         #expect(try store.holder(of: firing("c", at: "2026-12-02T09:00"))?.run == "d")
-        // What was not begun takes nothing from anybody.
+        // A time that was not begun takes nothing from other runs.
         try store.write([firing("e", .claimed), firing("e", .skipped, at: "2026-12-02T09:00")], by: bench.first)
         #expect(try store.holder(of: firing("z"))?.run == "a")
         #expect(try store.holder(of: firing("z", at: "2026-12-02T09:00"))?.run == "d")

@@ -5,7 +5,7 @@ struct LeasedRange: Hashable {
     var range: Range<Int>
     var redo = 0
 
-    /// Takes up to so many from the front.
+    /// Takes up to this number from the front.
     mutating func take(_ most: Int) -> LeasedRange {
         let part = range.prefix(most)
         range = part.upperBound..<range.upperBound
@@ -47,7 +47,7 @@ struct SharedTables {
     var version: Int64 = 1
     /// Entries that are missing, as a worker has said.
     var missing: Int64 = 0
-    /// The run was stopped as nobody could say whether entries are missing.
+    /// The run was stopped because no worker could say whether entries are missing.
     var isUnwitnessed = false
     /// Claimed by workers of a former epoch of the run, until they are settled.
     var former: Range<Int>

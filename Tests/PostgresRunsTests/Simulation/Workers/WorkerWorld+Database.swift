@@ -39,7 +39,7 @@ extension WorkerWorld {
         return false
     }
 
-    /// Goes on once nobody holds a lock that it must wait for.
+    /// Continues once no other statement holds a lock that it must wait for.
     mutating func proceed(_ id: Int) {
         guard isConnected(id) else { return }
         if let row = statements[id].lockedRow {
@@ -47,7 +47,7 @@ extension WorkerWorld {
             let ignoresSharers = isShared || breakage == .keyShare
             if owners[row] != nil && !(isShared && breakage == .keyShare) || !(ignoresSharers || sharers[row].isEmpty) {
                 blocked.append((row, id))
-                // Nobody waits for long.
+                // No statement waits for long.
                 if statements[id].isAnswered { at(now + 5, .lost(id)) }
                 return
             }
@@ -69,7 +69,7 @@ extension WorkerWorld {
     mutating func commit(_ id: Int) {
         guard isConnected(id) else { return }
         let statement = statements[id]
-        // The row was locked when the statement began: nobody can have changed it since.
+        // The row was locked when the statement began: it cannot have changed since.
         let isFenced = breakage == .keyShare ? !statement.sawAlive : !tables.isAlive(statement.worker)
         statements[id].answer = statement.needsShare && isFenced ? .dead : perform(statement)
         tell("\(workers[statement.worker].name) \(statement.request): \(statements[id].answer)")
@@ -113,7 +113,7 @@ extension WorkerWorld {
         truth.stoppedAt = truth.stoppedAt ?? now
     }
 
-    /// Nobody is left who could say whether entries are missing.
+    /// No worker is left that could say whether entries are missing.
     mutating func stopUnwitnessed() {
         guard tables.state == .sending || tables.state == .paused else { return }
         noteUnwitnessed()
@@ -128,7 +128,7 @@ extension WorkerWorld {
         breakage == .claimsBeforeComparing || recoveryBarrier.present.contains(workers[worker].name)
     }
 
-    /// Whether the recovery barrier is open, for one who would lease or claim.
+    /// Whether the recovery barrier is open, for a worker that wants to lease or claim.
     func isCalm(for worker: Int) -> Bool {
         guard hasConfirmed(worker), breakage != .claimsBeforeComparing, breakage != .awaitsNobody else { return hasConfirmed(worker) }
         return recoveryBarrier.isOver(living: workers.indices.lazy.filter { tables.isAlive($0) }.map { workers[$0].name }, at: now)

@@ -4,9 +4,9 @@
 struct Truth {
     var submitted: [Int8]
     var accepted: [Bool]
-    /// The worker whose claim was forgotten, the server that forgot it, and whether that one knows the lease.
+    /// The worker whose claim was forgotten, the server that forgot it, and whether that server has the lease.
     var forgotten: [(worker: Int, incarnation: Int, wasLeased: Bool)?]
-    /// Pushed to again because nobody was left who knew.
+    /// Pushed to again because no worker was left that knew.
     var isUnprevented: [Bool]
     /// The last worker that claimed a recipient, and the server on which it did.
     var claimant: [Int?], claimedOn: [Int]
@@ -14,7 +14,7 @@ struct Truth {
     var followsDead: [Bool]
     /// Workers that were there while nothing can have been forgotten, and the servers that one of them has looked at and found complete.
     var survivors: Set<Int> = [], witnessed: Set<Int> = [0]
-    /// Workers that joined before anything can have been forgotten: nobody doubts that they are survivors.
+    /// Workers that joined before anything can have been forgotten: they are certainly survivors.
     var founders: Set<Int> = []
     var beatAt: [Int: Double] = [:]
     var window: [(at: Double, count: Int)] = []
@@ -109,7 +109,7 @@ extension WorkerWorld {
 
     /// A second push is only for what was leased and claimed in what was forgotten, by a worker that has not told since, and is on record as dead or
     /// not known at all (a standby that takes over after the claim may have forgotten that, too); only until others could notice; and only where
-    /// somebody was left who could have.
+    /// a worker was left that could have.
     private mutating func noteSecond(_ id: Int, by worker: Int) {
         guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, truth.followsDead[id] || !tables.isAlive(forgotten.worker),
             hasNotTold(forgotten.worker, forgotten.incarnation),
@@ -148,7 +148,7 @@ extension WorkerWorld {
         if forgotten > 0 { counts[.lagging] += 1 }
         truth.forgottenEntries += forgotten
         if standby.state != .cancelled { truth.cancelledAt = nil }
-        // That nobody could say whether something is missing, too, may be forgotten.
+        // The note that no worker could say whether something is missing may also be forgotten.
         if standby.state != .stopped { truth.stoppedAt = nil }
     }
 

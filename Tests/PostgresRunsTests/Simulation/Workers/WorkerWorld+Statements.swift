@@ -161,7 +161,7 @@ extension WorkerWorld {
         }
     }
 
-    /// Whether the end can be recorded: everybody is settled, or, after a cancel, nobody has anything in hand. A claim that was under way has
+    /// Whether the end can be recorded: all recipients are settled, or, after a cancel, no worker has anything in hand. A claim that was under way has
     /// ended before the beat that says so, as both hold the worker's row.
     private func canEnd() -> Bool {
         switch tables.state {
@@ -217,7 +217,7 @@ extension WorkerWorld {
         return .done
     }
 
-    /// Whether a run is cancelled of which nobody can say any more whether something was forgotten. The order is final in itself, so nothing waits for a
+    /// Whether a run is cancelled although no worker can say any more whether something was forgotten. The order is final in itself, so nothing waits for a
     /// survivor.
     var isUnwitnessedCancellation: Bool { tables.state == .cancelled && recoveryBarrier.lacksSurvivors(tables.livingSurvivors, at: now) }
 

@@ -36,7 +36,7 @@ extension WorkerWorld {
         }
     }
 
-    /// Somebody looks after a run that nobody sends.
+    /// A process looks after a run that no worker sends.
     mutating func watchman() {
         guard truth.overAt == nil else { return }
         if workers.allSatisfy({ $0.isGone || $0.isFenced || $0.isLeaving }) {

@@ -147,6 +147,6 @@ extension WorkerWorld {
 extension SimulatedWorker {
     /// It submits nothing more, and gives back what it has claimed.
     var isEnding: Bool { mayLeave || seen.state == .cancelled }
-    /// After a cancel it stays until the end is recorded: others may have died, and somebody has to notice.
+    /// After a cancel it stays until the end is recorded: others may have died, and a worker has to notice.
     var mayLeave: Bool { isLeaving || missing > 0 || seen.state == .stopped }
 }

@@ -6,14 +6,14 @@ import TestSupport
 /// join, leave, freeze and are killed, people pause and cancel, and a standby takes over that has everything or lags. The database is a few tables, and what
 /// it does for others is seen in the order in which transactions commit. A seed decides all.
 ///
-/// What is judged (`WorkerWorld+Judging`): nobody is pushed to twice, but for what `RecoveryBarrier` says that nothing can prevent; a worker that is on record as
-/// dead submits nothing; the pace holds in every second; only one worker sends until the canary is over; nothing is claimed after a cancel; everybody is
+/// What is judged (`WorkerWorld+Judging`): no device gets two pushes, except in the case that `RecoveryBarrier` says cannot be prevented; a worker that is on record as
+/// dead submits nothing; the pace holds in every second; only one worker sends until the canary is over; nothing is claimed after a cancel; every recipient is
 /// settled in the end, and soon after the last trouble; the end is recorded once; a run stops if entries are missing or no survivor is left, and only then.
-/// A run that stopped so is resumed from its file, and sends to nobody of whom the file or the store knows (`WorkerWorld+Resuming`).
+/// A run that stopped so is resumed from its file, and sends to no recipient that the file or the store has on record (`WorkerWorld+Resuming`).
 struct WorkerWorld {
     /// A rule that is broken on purpose.
     enum Breakage: String, CaseIterable {
-        /// `FOR KEY SHARE`: who is declared dead is not waited for.
+        /// `FOR KEY SHARE`: a worker that is declared dead is not waited for.
         case keyShare
         /// The transaction that declares a worker dead reads what was there when it began.
         case repeatableRead
@@ -23,7 +23,7 @@ struct WorkerWorld {
         case partRaisedEarly
         /// What may have been written is written again under another number.
         case retryWithoutNumber
-        /// The observer's time goes on while it is not connected.
+        /// The observer's time continues while it is not connected.
         case watchesWhileAway
         /// Silences go on when another server has taken over.
         case countsAcrossEpochs = "countsAcrossLives"
@@ -31,15 +31,15 @@ struct WorkerWorld {
         case comparesNothing
         /// Workers compare with what was acknowledged when the answer came.
         case comparesLate
-        /// Workers claim and record before they have compared, on a new connection, and nobody waits for the others.
+        /// Workers claim and record before they have compared, on a new connection, and do not wait for each other.
         case claimsBeforeComparing
-        /// Each worker confirms for itself, and goes on.
+        /// Each worker confirms for itself, and continues.
         case awaitsNobody
         /// What a worker had leased that died without having confirmed is leased again.
         case trustsTheUnconfirmed
-        /// Who joins when the database has come up again counts as a survivor of what was before.
+        /// A worker that joins after the database has come up again counts as a survivor of the epoch before.
         case newcomersSurvivor = "newcomersWitness"
-        /// A run whose store has forgotten something is resumed from the store, without what the run's file knows.
+        /// A run whose store has forgotten something is resumed from the store, without what the run's file has.
         case resumesThroughStore
         /// A worker does not ask for what it already has.
         case leasesAnew
@@ -74,7 +74,7 @@ struct WorkerWorld {
         var start: Double
     }
 
-    /// What a worker asks of the database.
+    /// What a worker requests from the database.
     enum Request {
         case lease(most: Int)
         case claim(number: Int64, LeasedRange)
@@ -113,7 +113,7 @@ struct WorkerWorld {
         case done
         /// The recovery barrier is closed, or the order does not allow it.
         case notNow
-        /// The leased range is leased to another, or to nobody.
+        /// The leased range is leased to another worker, or to none.
         case notYours
         case beat(BeatAnswer)
         /// The fence: the worker is on record as dead.
@@ -228,7 +228,7 @@ struct WorkerWorld {
         at(now + between(0, 0.5), .tick(workers.count - 1))
     }
 
-    /// Whether the process that has the run's file knows that the run has ended, or is gone.
+    /// Whether the process with the run's file has read that the run has ended, or is gone.
     private var isHostAtTheEnd: Bool { host.map { workers[$0].isGone } ?? true }
 
     /// The process that has the run's file was declared dead: it takes part again, as another worker.
@@ -267,7 +267,7 @@ struct WorkerWorld {
         }
     }
 
-    /// What reaches a process that is frozen reaches it when it goes on.
+    /// Events for a frozen process reach it when it continues.
     mutating func reaches(_ worker: Int, _ event: Event) -> Bool {
         guard !workers[worker].isGone else { return false }
         guard workers[worker].frozenUntil >= now else { return true }
@@ -299,7 +299,7 @@ struct WorkerWorld {
             } else if chance(0.4) {
                 counts[.lateCommits] += 1
                 arrival += between(1, 40)
-                // Locks and disks take their time as well.
+                // Locks and disks also take their time.
                 if chance(0.5) { statement.execution += between(0.1, 5) }
             }
         } else if chance(0.02) {
