@@ -65,7 +65,7 @@ public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -
     return (approval, nil)
 }
 
-/// Cancels a plan that a person looked at and does not approve. Its report says who, and why.
+/// Cancels a plan that a person looked at and does not approve. Its report names the person and the reason.
 /// - Parameter reason: may be blank.
 /// - Returns: warnings, in sentences; the plan is cancelled anyway.
 /// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.

@@ -24,7 +24,7 @@ public func cancel(
 }
 
 extension RunFile {
-    /// Whether the run is cancelled here, and other machines may still send it, as far as this file knows.
+    /// Whether the run is cancelled here, and according to this file, other machines may still send it.
     fileprivate func mayOutliveCancellation(_ state: RunState) throws -> Bool {
         guard state == .cancelled, !isWithoutStore else { return false }
         return try orderToPassOn() == .cancel || sharedSince() != nil && sendingSince == nil

@@ -48,7 +48,7 @@ package struct CurrentProject {
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || choice.file == nil || $0.app != nil }
     }
 
-    /// The file that counts for stopping a run, which needs little of it; nil if there is none.
+    /// The file that counts for stopping a run, which needs little of it; nil if none exists.
     static func file(of run: RunFile, in choice: ProjectChoice) -> String? { choice.file ?? own(run).first }
 
     /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds from this folder and
@@ -113,7 +113,7 @@ package struct CurrentProject {
         for form in service.account.credentials {
             let both = [then.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
             let texts = both.map { $0?.inFull(form) ?? "none" }
-            // What stands beside the secret is named itself, if the secret is where it was.
+            // If the secret is where it was, the fields next to it are named.
             let beside = texts[0] == texts[1] ? form.fieldsBeside.filter { both[0]?[$0] != both[1]?[$0] } : []
             for field in beside {
                 compare("the \(field.key)", isSame: false, then: both[0]?[field] ?? "none", now: both[1]?[field] ?? "none")
@@ -124,7 +124,7 @@ package struct CurrentProject {
         return changes
     }
 
-    /// Checks that volley.yaml names the account that took the pushes of a plan: another one knows nothing of them, or tells of other pushes.
+    /// Checks that volley.yaml names the account that took the pushes of a plan: another one has no record of them, or reports other pushes.
     /// Where its secret is does not matter.
     /// - Throws: `Diagnostic` with every difference.
     func checkAccount(_ then: ServiceSettings, pushType: PushType) throws {

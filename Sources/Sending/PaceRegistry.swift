@@ -34,13 +34,13 @@ final class PaceRegistry: Sendable {
     /// By key.
     private let campaigns = Mutex<[String: Campaign]>([:])
 
-    /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if there is none.
+    /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if neither exists.
     /// - Parameter settings: of the service.
     func ofService(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         app(named: name, settings).map { shared($0, counting: settings.unit, spare: settings.spare, rampSeconds: settings.rampSeconds) }
     }
 
-    /// The pace of devices that the runs of an app share, through whichever services; nil if there is none.
+    /// The pace of devices that the runs of an app share, through whichever services; nil if the app has none.
     /// - Parameter settings: of all services.
     func ofDevices(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         devices(ofApp: name, settings).map { shared($0, counting: .targets) }

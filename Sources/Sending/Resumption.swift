@@ -7,11 +7,11 @@ public struct Resumption: Sendable {
     public struct Part: Sendable {
         /// The service, and what the campaign says of pushes without an answer.
         public var settings: RunSettings
-        /// Recipients to whom nothing went out.
+        /// Recipients that nothing was sent to.
         public var unsent: Int
         /// Recipients whose pushes went out, or were about to, and have no answer: they are sent again, or left, as `settings` says.
         public var unknown: Int
-        /// Recipients who are sent to again because the service recognizes a push that it has already.
+        /// Recipients that get the push again because the service recognizes a push that it already has.
         public var recognized: Int
     }
 
@@ -20,7 +20,7 @@ public struct Resumption: Sendable {
     /// By the numbers of the services.
     public let parts: [Part]
 
-    /// - Parameter run: nobody sends it.
+    /// - Parameter run: no process may be sending it.
     /// - Throws: `Diagnostic`: it cannot be read, or is damaged.
     public init(of run: any RunLedger, _ settings: RunSettings) throws {
         plan = run.plan
@@ -35,6 +35,6 @@ public struct Resumption: Sendable {
         }
     }
 
-    /// Recipients to whom nothing went out, through all services.
+    /// Recipients that nothing was sent to, through all services.
     public var unsent: Int { parts.reduce(0) { $0 + $1.unsent } }
 }

@@ -8,7 +8,7 @@ public enum RunEvent: Sendable {
     // What Volley is doing now.
     /// Volley is checking whether the run may be sent.
     case checking
-    /// The run was sent in part, and goes on without having been shown to anybody.
+    /// The run was sent in part, and continues without having been shown to a person.
     case resumes(Resumption)
     /// The run is on record as running, and is about to be sent.
     case started(RunFile)

@@ -162,7 +162,7 @@ struct RunToSend {
         // A test suppresses no device: its answers do not count for the audience.
         guard !run.plan.isTest else { return }
         SuppressionList.suppressGone(of: run, observer)
-        // A person who asks for the end does not wait for the store; what is not exchanged now is exchanged before the next plan.
+        // A person that requests the end does not wait for the store; what is not exchanged now is exchanged before the next plan.
         if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) {
             observer(.warnings([warning]))
         }

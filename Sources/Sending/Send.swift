@@ -40,10 +40,10 @@ public struct SendProposal {
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     public func send(_ options: RunOptions) throws -> RunResult { try dispatch.send(step, through: gate, options) }
 
-    /// What is left of a run that goes on; nil for one that several machines send, of which the store knows more than the file.
+    /// What is left of a run that continues; nil for one that several machines send, as the store has more of it than the file.
     public func resumption() throws -> Resumption? { dispatch.goesThroughStore ? nil : try Resumption(of: run, settings) }
 
-    /// Sends until the run has ended, without making a report. Nobody is asked, so the observer hears what a run that goes on leaves in doubt.
+    /// Sends until the run has ended, without making a report. It asks no questions, so the observer is told what a run that continues leaves in doubt.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ options: RunOptions) throws -> (end: RunEnd, failure: (any Error)?) {
@@ -61,7 +61,7 @@ public enum Discarded: Equatable, Sendable {
     /// The plan was not removed.
     case kept(Kept)
 
-    /// Why a plan stays: it is still a plan (approved, for example), was cancelled, or has begun meanwhile.
+    /// Why a plan stays: it is still a plan (approved, for example), was cancelled, or has begun since then.
     public enum Kept: Equatable, Sendable { case planned, cancelled, begun }
 }
 

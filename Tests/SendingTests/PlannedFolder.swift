@@ -25,7 +25,7 @@ final class PlannedFolder {
     /// What FCM calls a device.
     static func fcmToken(_ device: Int) -> String { String(repeating: "Q", count: 140) + "\(device)" }
 
-    /// A plan that knows what was begun so far.
+    /// A plan made after everything that was begun so far.
     /// - Parameter fcm: how many devices, the last ones, go through FCM's simulator instead.
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",

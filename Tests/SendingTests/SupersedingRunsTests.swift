@@ -103,7 +103,7 @@ struct SupersedingRunsTests {
         settings.place = try plan.catalog.history.order().last
         try folder.send(later, to: 10)
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
-        // It was set back after the end of a run that a new plan knows.
+        // It was set back after the end of a run that a new plan takes into account.
         let ahead = try folder.plan("20261101-090000-c-c000")
         try folder.send(ahead, to: 10, from: .now().adding(seconds: 1800), to: .now().adding(seconds: 1900))
         let next = try folder.plan("20261101-090000-c-d000")

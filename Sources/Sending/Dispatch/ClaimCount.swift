@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many claims of a run were made, counted by all who claim.
+/// How many claims of a run were made, counted by all threads that claim.
 final class ClaimCount: Sendable {
     private let count = Mutex(0)
 

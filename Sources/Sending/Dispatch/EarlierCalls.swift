@@ -13,7 +13,7 @@ struct EarlierCalls {
     /// Nothing.
     init() {}
 
-    /// Settles those of whom more is known: who was never sent to is unsent, and who can no longer be recognized is unknown. The others stay
+    /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent, one that can no longer be recognized is unknown. The others stay
     /// without an outcome until they are sent to again.
     /// - Parameter services: services that recognize repeats, with their numbers.
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
@@ -76,7 +76,7 @@ public struct LostDevices: Hashable, Sendable {
     public var recognized = 0
 
     /// - Parameters:
-    ///   - run: nobody sends it.
+    ///   - run: no process may be sending it.
     ///   - number: of one of its services.
     public init(of run: any RunLedger, at service: any PushService, number: Int, now: Timestamp = .now()) throws {
         if case .none = service.repeatProtection { return }

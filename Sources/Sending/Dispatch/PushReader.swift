@@ -30,7 +30,7 @@ struct PushReader: Sendable {
     let allowance: ClaimBudget?
     /// The clock that dates the claims.
     package let now: @Sendable () -> Timestamp
-    /// Who may get no more pushes.
+    /// The recipients that may get no more pushes.
     let capped: CappedRecipients
     /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those recipients is on the wire; returns
     /// false if that could not be noted.
@@ -45,7 +45,7 @@ struct PushReader: Sendable {
     /// reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// The most recipients of a claim, for each thread that renders, unless the ledger asks for more. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
+    /// The most recipients of a claim, for each thread that renders, unless the ledger requests more. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
     /// slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
@@ -88,7 +88,7 @@ struct PushReader: Sendable {
         if let shared = self.claims {
             claims = shared
         } else {
-            // Count from here: no other process claims meanwhile.
+            // Count from here: no other process claims from now on.
             claims = ClaimCount()
             claims.start(at: try run.claims().made)
         }
@@ -193,8 +193,8 @@ struct PushReader: Sendable {
     }
 
     /// - Parameters:
-    ///   - renderer: the number of the thread, 0 for the one that claims.
-    ///   - workers: the recipients of a call, in one batch; nil for all who are in none that is sent again.
+    ///   - renderer: the number of the thread, 0 for the thread that claims.
+    ///   - workers: the recipients of a call, in one batch; nil for all that are in no repeated call.
     private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> RenderedPushes {
         let repeated = isClaimed && members == nil ? Set(repeats.lazy.flatMap(\.recipients)) : []
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]

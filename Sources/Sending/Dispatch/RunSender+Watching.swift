@@ -86,7 +86,7 @@ extension RunSender {
     }
 
     /// Waits while the run is paused.
-    /// - Returns: how the run ended; nil if it goes on.
+    /// - Returns: how the run ended; nil if it continues.
     func waitWhilePaused() -> RunEnd? {
         options.observer(.paused(run: run.plan.id))
         while true {

@@ -38,7 +38,7 @@ final class SegmentSending: Sendable {
 }
 
 extension [SegmentSending] {
-    /// Asks all senders to end. Only the first request counts.
+    /// Tells all senders to end. Only the first request counts.
     func interrupt(_ request: SendControl.StopRequest = .interrupted) { for segment in self { segment.control.interrupt(request) } }
 
     var isInterrupted: Bool { contains { $0.control.isInterrupted } }

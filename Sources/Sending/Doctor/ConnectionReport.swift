@@ -155,7 +155,7 @@ struct ConnectionReport {
         return usesKey ? "\(names.signingKey)'s signature" : names.certificate
     }
 
-    /// To whom the credentials must belong.
+    /// The account that the credentials must belong to.
     private var owner: String {
         if let account { return "the \(account.key) is this app's" }
         return usesKey ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"

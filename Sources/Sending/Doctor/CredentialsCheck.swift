@@ -8,7 +8,7 @@ import Runs
 /// A check of whether the key or certificate can be used, as far as this machine can tell.
 public struct CredentialsCheck: Sendable {
     let settings: RunSettings
-    /// Who takes them.
+    /// The service that takes them.
     let service: any PushService
     package let now: Timestamp
 

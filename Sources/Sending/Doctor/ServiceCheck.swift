@@ -8,7 +8,7 @@ import Reports
 import Runs
 import Simulators
 
-/// Checks an app's connection to one of its services, step by step, without sending to a device: it asks with a token that no device has.
+/// Checks an app's connection to one of its services, step by step, without sending to a device: its request has a token that no device has.
 public struct ServiceCheck: Sendable {
     let app: App
     let project: Project

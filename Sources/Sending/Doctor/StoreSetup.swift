@@ -7,7 +7,7 @@ public struct StoreSetup: Sendable {
     private let address: StoreAddress
     private let cancellation: Cancellation
 
-    /// What became of the tables.
+    /// What was done with the tables.
     public enum Migration: Hashable, Sendable {
         /// There were none.
         case made(version: Int)

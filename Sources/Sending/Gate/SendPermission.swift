@@ -5,13 +5,13 @@ import Delivery
 import Glibc
 import Runs
 
-/// Drives `SendGate` for a run: checks, claims and records as the gate asks. Every way to send goes through `pass`, every retry through
+/// Drives `SendGate` for a run: checks, claims and records as the gate requires. Every way to send goes through `pass`, every retry through
 /// `retrying`.
 struct SendPermission {
     let run: RunFile
     let settings: RunSettings
     let choice: ProjectChoice
-    /// Whether `volley schedule` asks, rather than a person.
+    /// Whether `volley schedule` sends, rather than a person.
     var isScheduler = false
     /// Whether the plan stays if it is refused; if not, no message suggests a command for it.
     var isKept = true
@@ -145,7 +145,7 @@ struct SendPermission {
         let isRetriedUnseen = step == .retry && LedgerGap.restored(run) != nil
         look.facts.isOutdated = try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) {
-            // Whom the run has reached is known as well from a copy that was fetched, and its retry is a run of this machine.
+            // A copy that was fetched also shows which devices the run has reached, and its retry is a run of this machine.
             if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
             try run.checkPlace(home: settings.runsFolder)
             try checkKnowsAll(step)
@@ -192,7 +192,7 @@ struct SendPermission {
         return look
     }
 
-    /// Of a run that other machines have sent as well, its file may not know all: then only the store can go on with it, or complete the file.
+    /// Of a run that other machines have sent as well, its file may be incomplete: then only the store can continue it, or complete the file.
     private func checkKnowsAll(_ step: SendGate.Step) throws {
         guard let since = try run.sharedSince() else { return }
         let present = try CurrentProject(of: run, in: choice).project
@@ -225,7 +225,7 @@ struct SendPermission {
     /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            // No change can be undone in a damaged file, and it has no report of whom it reached.
+            // No change can be undone in a damaged file, and it has no report of the devices that it reached.
             if mistake.remedies.contains(.ask(.restoreRun(run.plan.id))) { throw mistake }
             (mistake.remedy, mistake.remedies) = try RefusalText.remedyForChanges(run, settings)
             throw mistake

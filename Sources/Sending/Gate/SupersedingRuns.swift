@@ -17,7 +17,7 @@ struct SupersedingRuns {
     private(set) var unknown: [UnknownRecipients] = []
 
     /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a retry, since the first
-    /// run of its chain began. Earlier runs do not count: the person who plans a campaign again knows about them, and means to push once
+    /// run of its chain began. Earlier runs do not count: the person that plans a campaign again knows about them, and intends to push once
     /// more. The order of beginnings (`EpochSequence`) decides what came later; where it is not on record, the clock does.
     ///
     /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that a process is only

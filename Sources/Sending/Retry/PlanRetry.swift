@@ -6,7 +6,7 @@ public import Runs
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
     public let run: RunFile
-    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent as far as the store of several machines knows.
+    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent according to the store of several machines.
     public let mayRepeat: [Outcome: Int]
     /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices of other machines are not known.
     public let warnings: [Diagnostic]

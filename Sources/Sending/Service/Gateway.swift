@@ -49,7 +49,7 @@ package final class Gateway {
         let endpoint = endpoint
         let isOwn = if case .named = settings.firstService.environment { true } else { false }
         func source(_ asking: TokenIdentity, _ exchange: TokenExchange) throws(Diagnostic) -> FetchedTokenSource {
-            // A service may have a server for tokens beside its own environments; any other server gives them out itself.
+            // A service may have a token server in addition to its own environments; any other server gives them out itself.
             let server: Endpoint? = isOwn && exchange.host != nil ? nil : endpoint
             let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
             return try FetchedTokenSource(
@@ -87,7 +87,7 @@ package final class Gateway {
         return simulator?.stop()
     }
 
-    /// Who Volley is to the service. A run to the simulator that has no credential gets one of its own.
+    /// Volley's identity to the service. A run to the simulator that has no credential gets one of its own.
     fileprivate static func identity(_ read: AppCredentials, _ settings: RunSettings) throws(Diagnostic) -> Identity {
         switch read.kind {
         case .certificate(let certificate): return .certificate(certificate)
@@ -117,7 +117,7 @@ package final class Gateway {
     }
 }
 
-/// Who Volley is to a service.
+/// Volley's identity to a service.
 private enum Identity {
     case certificate(ClientCertificate)
     case key(SigningKey, id: String, issuer: String)
@@ -194,6 +194,6 @@ private final class AuthorityFile {
 }
 
 extension ServiceSettings {
-    /// The service whose simulator stands in for it. A name that nobody knows stays as it is: it has none.
+    /// The service whose simulator stands in for it. An unknown name stays as it is: it has no service.
     fileprivate var accountName: String { PushServices.named(serviceName)?.accountName ?? serviceName }
 }

@@ -5,10 +5,10 @@ import PushServices
 public import Runs
 public import Workspace
 
-/// Asks the services of a run what became of its pushes, and keeps what they say in the run. A service that does not answer leaves what the
+/// Queries the services of a run for the results of its pushes, and keeps what they say in the run. A service that does not answer leaves what the
 /// others say.
 /// - Returns: why services were not asked, or did not answer.
-/// - Throws: `Diagnostic`: nobody can be asked.
+/// - Throws: `Diagnostic`: no service can be queried.
 public func askStatistics(
     of run: RunFile, in choice: ProjectChoice, _ context: SendingContext, at now: Timestamp
 ) throws -> [Diagnostic] {

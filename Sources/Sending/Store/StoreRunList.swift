@@ -29,7 +29,7 @@ public struct StoreRunList: Sendable {
         ])
     }
 
-    /// A table with one line a run, and below each why it stopped and who sends it.
+    /// A table with one line for each run, and below it why it stopped and which machines send it.
     public var text: String {
         if runs.isEmpty { return "There are no runs in the store." }
         let head = ["RUN", "STATE", "AUDIENCE", "CLAIMED", "SIZE", "STARTED"]

@@ -23,9 +23,9 @@ public struct StoreRuns: Sendable {
     public enum Event: Hashable, Sendable {
         /// Processes on these machines do not beat: whether they are gone shows within half a minute.
         case waiting(machines: [String])
-        /// So many recipients were copied.
+        /// The number of recipients copied so far.
         case recipients(Int)
-        /// So many outcomes were taken over.
+        /// The number of outcomes taken over so far.
         case outcomes(Int)
     }
 
@@ -45,7 +45,7 @@ public struct StoreRuns: Sendable {
     }
 
     /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
-    /// - Throws: a `Diagnostic`: there is none; `CancellationError`.
+    /// - Throws: a `Diagnostic`: no run matches; `CancellationError`.
     public func id(named argument: String, in catalog: RunsFolder) throws -> String { try store.id(named: argument, in: catalog) }
 
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there.
@@ -64,7 +64,7 @@ public struct StoreRuns: Sendable {
 
     /// Removes a run from the store.
     /// - Parameters:
-    ///   - evenIfUnfetched: whether it is removed also if its file does not hold all that the store knows.
+    ///   - evenIfUnfetched: whether it is removed even if its file does not hold all that the store has.
     ///   - catalog: where its file is.
     /// - Throws: a `Diagnostic`: it is not there, workers send it, or it would be lost; `CancellationError`.
     public func remove(_ run: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, _ observer: Observer<Event>) throws {

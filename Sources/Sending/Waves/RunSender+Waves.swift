@@ -5,7 +5,7 @@ import Runs
 
 /// The sending of a run in waves: one sender for each wave, and waits between them.
 extension RunSender {
-    /// Sends wave after wave, waits between them, and carries out orders from other processes meanwhile.
+    /// Sends wave after wave, waits between them, and carries out orders from other processes while it waits.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
         var rounds = try begunRounds()
@@ -52,7 +52,7 @@ extension RunSender {
                 case (.interrupted, .paused):
                     try run.append(.rested)
                     if let end = waitWhilePaused() { return end }
-                    // The person who pauses decides when to continue; a pause makes no device late.
+                    // The person that pauses decides when to continue; a pause makes no device late.
                     agenda.noteActivity(at: clock.now())
                 case (.interrupted, _):
                     // A service that another worker stopped ends its segment only.
@@ -94,12 +94,12 @@ extension RunSender {
 
     // MARK: - Waiting
 
-    /// The longest time between two checks of the run file and of the clock, which may be set meanwhile; in milliseconds.
+    /// The longest time between two checks of the run file and of the clock, which may be set in between; in milliseconds.
     private static let longestRest = 500
 
     /// Waits until a moment, or until the run must end.
-    /// - Parameter hasWork: asked now and then; ends the wait.
-    /// - Returns: how the run ended, nil if it goes on; whether it was paused meanwhile.
+    /// - Parameter hasWork: called now and then; true ends the wait.
+    /// - Returns: how the run ended, nil if it continues; whether it was paused during the wait.
     private func wait(
         until moment: Timestamp, for wave: RunWave, left: Int, unless hasWork: () throws -> Bool
     ) rethrows -> (end: RunEnd?, wasPaused: Bool) {

@@ -8,7 +8,7 @@ struct FormerEpoch: Hashable, Sendable {
     var epoch: String
     /// Why the run had stopped.
     var cause: StopCause?
-    /// Whether the file said that it was cancelled: who resumes it knows.
+    /// Whether the file said that it was cancelled: then the person that resumes it knows.
     var isCancelled: Bool
 
     /// To be made before the gate is passed.
@@ -17,13 +17,13 @@ struct FormerEpoch: Hashable, Sendable {
         (epoch, cause, isCancelled) = (status.epoch, status.cause, status.state == .cancelled)
     }
 
-    /// Whether the file said that the store has forgotten something: who resumes the run knows.
+    /// Whether the file said that the store has forgotten something: then the person that resumes the run knows.
     var isForgetting: Bool { cause?.isForgetting ?? false }
 }
 
-/// A run that goes on from its file alone, because its store has forgotten something.
+/// A run that continues from its file alone, because its store has forgotten something.
 extension RunToSend {
-    /// How the run ended, where the store knows better than a worker that it knows no longer.
+    /// How the run ended. The store has the cause when it no longer has this worker.
     func known(_ end: RunEnd, _ ledger: SharedLedger) -> RunEnd {
         guard case .stopped(.ledger(.takenOver)) = end, let stop = try? ledger.forgetting() else { return end }
         return .stopped(.ledger(stop))
@@ -36,9 +36,9 @@ extension RunToSend {
         try run.append(.state(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled]))
     }
 
-    /// Ends a run, or goes on with it alone, whose store has forgotten something. Without being asked nobody goes on: the file has to have said so before.
+    /// Ends a run whose store has forgotten something, or continues it alone. It continues only if the file said so before: a person must have decided.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
-    /// - Returns: how it ended; nil if the store has forgotten nothing, as far as it knows.
+    /// - Returns: how it ended; nil if the store has no sign that it has forgotten something.
     func sendWithoutStore(
         _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
     ) throws -> RunEnd? {

@@ -24,13 +24,13 @@ final class OrderMirror: Sendable {
     /// - Parameter known: what both said when they last agreed.
     static func step(file: RunOrder, store: RunOrder, known: RunOrder) -> Step? {
         if file == store { return nil }
-        // A cancelled run stays so, whatever else was asked meanwhile.
+        // A cancelled run stays cancelled, whatever else was ordered in between.
         if file == .cancel { return .intoStore(.cancel) }
         if store == .cancel { return .intoFile(.cancel) }
         return file == known ? .intoFile(store) : .intoStore(file)
     }
 
-    /// What the file asks for and the store does not say yet. This machine stops at once, whether or not the store can be told; it continues once all may.
+    /// What the file orders and the store does not say yet. This machine stops at once, whether or not the store can be told; it continues once all may.
     var pending: RunOrder? { state.withLock { $0.pending } }
 
     static func pending(_ step: Step?) -> RunOrder? {

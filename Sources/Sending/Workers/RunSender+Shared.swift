@@ -28,7 +28,7 @@ extension RunSender {
             if endsRun(end) {
                 let recorded = recorded(end)
                 let inStore = session.endInStore
-                // Who was interrupted here knows it; to the others the run was stopped.
+                // This machine was interrupted, and says so; for the others the run was stopped.
                 if recorded == .interrupted, case .stopped(.interrupted)? = inStore { return recorded }
                 return inStore ?? recorded
             }
@@ -76,7 +76,7 @@ extension RunSender {
         }
     }
 
-    /// Whether nothing is left to send, for anybody. Waits for news if there is.
+    /// Whether no worker has anything left to send. Waits for news otherwise.
     func isOver() throws -> Bool {
         guard let session else { return true }
         if isCoordinating, try hasNothingLeft(session.ledger) { return true }
@@ -118,7 +118,7 @@ extension RunSender {
         return again
     }
 
-    /// Records as unknown whom workers that are gone left behind.
+    /// Records recipients as unknown that were left behind by workers that are gone.
     private func recordLost(_ ledger: SharedLedger) throws {
         try ledger.claimDoubtful(at: clock.now())
         let skipping = services.indices.filter { !services[$0].resendsUnknown }

@@ -8,7 +8,7 @@ import Workspace
 
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
-    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can reach as well.
+    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can also reach.
     static func goesThroughStore(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
         project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
             && !settings.services.contains { $0.environment.isSimulator }
@@ -28,7 +28,7 @@ extension RunToSend {
         passOnOrders(ofRuns: others, store, in: run.catalog)
     }
 
-    /// Publishes the run, sends it until it has ended for all, and brings back what became of it.
+    /// Publishes the run, sends it until it has ended for all, and brings back its outcomes.
     /// - Parameters:
     ///   - stage: for the run's own file.
     ///   - time: the time of a schedule that begins with it; nil without one.
@@ -44,7 +44,7 @@ extension RunToSend {
                 [observer = options.observer] in observer($0.map(RunEvent.storeAway) ?? .storeBack)
             }
             opened = store
-            // A run that was begun without the store goes on without it.
+            // A run that was begun without the store continues without it.
             if try run.claims().made > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
             ledger = try store.publish(run)
             if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
@@ -129,7 +129,7 @@ extension RunToSend {
 }
 
 extension RunToSend {
-    /// Tells other machines whom the run has sent to, for their frequency caps.
+    /// Tells other machines which devices the run has sent to, for their frequency caps.
     private func shareReached(_ ledger: SharedLedger, _ observer: RunObserver) {
         do { try SharedReached(ledger.store).share(run, settings, project.app(named: run.plan.app)) } catch {
             guard let place = project.store?.variable.position else { return }

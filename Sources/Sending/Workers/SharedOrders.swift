@@ -9,7 +9,7 @@ public import Workspace
 /// Gives an order to the machines that send a run through the store. This machine need not have its file.
 /// - Parameter id: the run's.
 /// - Returns: false if volley.yaml names no store, or the store has no such run.
-/// - Throws: `Diagnostic`: nobody sends it, or it is in a state in which the order makes no sense; the store cannot be asked.
+/// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be reached.
 public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
     guard let (project, store) = try projectWithStore(in: choice) else { return false }
     let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
@@ -32,7 +32,7 @@ private func projectWithStore(in choice: ProjectChoice) throws -> (project: Proj
 public enum OrderReach: Sendable {
     /// It holds for all machines that send the run.
     case all
-    /// It had been given before, while the store was away: now the store has it, and the other machines stop as well.
+    /// It had been given before, while the store was away: now the store has it, and the other machines also stop.
     case passedOn
     /// It holds on this machine. Other machines may still send: why the store could not be told.
     case hereOnly(Diagnostic)
@@ -68,7 +68,7 @@ func isUntold(_ order: RunOrder, _ run: RunFile, _ why: Diagnostic, isGiven: Boo
         file: run.place, remedy: why.remedy, why.remedies)
 }
 
-/// The volley.yaml of a run, as far as stopping it needs one; nil if there is none.
+/// The volley.yaml of a run, as far as stopping it needs one; nil if none exists.
 private func projectToStop(_ run: RunFile, in choice: ProjectChoice) throws -> Project? {
     try CurrentProject.file(of: run, in: choice).map { try Project.readToStop(file: $0) }
 }
@@ -114,7 +114,7 @@ struct StoreCancellation {
     var obstacle: Diagnostic?
 }
 
-/// Cancels a run in the store that no process of this machine sends, and brings what became of it into its file: others may be sending it. The caller holds
+/// Cancels a run in the store that no process of this machine sends, and brings its outcomes into its file: others may be sending it. The caller holds
 /// the file.
 /// - Throws: `Diagnostic`: other machines may send it, and the store cannot be told.
 func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> StoreCancellation {

@@ -88,7 +88,7 @@ final class WorkerSession: Sendable {
         clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
-    /// What the run's file asks for and the store does not say yet; nil for nothing, or if this machine does not have the file.
+    /// What the run's file orders and the store does not say yet; nil for nothing, or if this machine does not have the file.
     var pendingOrder: RunOrder? { mirror?.pending }
 
     /// Whether the store is waited for no longer, as a person has asked for the end while it was away.
@@ -97,7 +97,7 @@ final class WorkerSession: Sendable {
     /// Counts what this worker has recorded.
     func count(_ settlements: [Settlement]) { answers.add(settlements) }
 
-    /// Why this worker sends no more; nil if it goes on.
+    /// Why this worker sends no more; nil if it continues.
     var end: RunEnd? {
         if worker.isDead {
             // A store that has forgotten a worker does not tell it from one that was declared dead.
@@ -111,7 +111,7 @@ final class WorkerSession: Sendable {
         return worker.news.flatMap { Self.end($0.state, $0.cause) }
     }
 
-    /// How the run ended, as the store says now; nil if it goes on, or the store cannot be asked.
+    /// How the run ended, as the store says now; nil if it has not ended, or the store cannot be reached.
     var endInStore: RunEnd? { (try? ledger.status()).flatMap { Self.end($0.state, $0.cause) } }
 
     private static func end(_ state: RunState, _ cause: StopCause?) -> RunEnd? {
