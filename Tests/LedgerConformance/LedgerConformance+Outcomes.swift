@@ -51,7 +51,7 @@ extension LedgerConformance {
             try expect(ledger.counts(), [.unknown: 12, .unsent: 8], "outcomes")
             try ledger.append(.settled([[settled(3), settled(4, .rejected, status: 400, reason: "BadTopic"), unsent(5)]]))
             try expect(ledger.counts(), [.accepted: 1, .rejected: 1, .unknown: 9, .unsent: 9], "outcomes")
-            // Who was claimed and has no outcome may turn out to be unsent.
+            // A recipient that was claimed and has no outcome may turn out to be unsent.
             try expect(ledger.reached(), 2, "who was reached")
         },
         Behaviour("who is deferred is unsent, and can be claimed for another time") { bench in

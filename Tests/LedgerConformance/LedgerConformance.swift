@@ -2,7 +2,7 @@ public import Base
 import PushServices
 public import Runs
 
-/// What every ledger must do, whatever it stores runs in: who claims, what is recorded, what a crash leaves, who may send, what others
+/// What every ledger must do, whatever it stores runs in: which process claims, what is recorded, what a crash leaves, which process may send, what others
 /// request. A new kind of ledger is correct when it passes all of them.
 public struct LedgerConformance: Sendable {
     /// Opens a run as a separate process would: each call returns another holder of the same run.
@@ -110,7 +110,7 @@ extension RunLedger {
     /// The process is gone: everything that it had written is there, and any process may get its right to send.
     func crash() { unlock() }
 
-    /// Recipients of whom it is on record that the run has reached them, or may have.
+    /// Recipients that the run has reached, or may have, according to the record.
     func reached() throws -> Int {
         let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }
         return try plan.audience - figures(withGroups: false).outcomes[.unsent, default: 0] - open

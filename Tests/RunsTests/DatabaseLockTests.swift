@@ -15,7 +15,7 @@ final class DatabaseLockTests {
     /// How many locks of fcntl(2) this process has on a file, from proc(5).
     private func locks(_ path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").reduce(0) { count, descriptor in
-            // Other threads close theirs meanwhile.
+            // Other threads close theirs at the same time.
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"), target == path,
                 let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
             else { return count }

@@ -67,7 +67,7 @@ struct RestoredRunsTests {
             #expect(!gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"), "\(gap.diagnostic)")
             #expect(try !mayBegin(run))
         }
-        // Its figures are right; but nobody knows of a retry.
+        // Its figures are right, but a retry of it may be unknown.
         let finished = try RunFile(path: copy.path + "/\(Self.id("finished")).sqlite")
         #expect(LedgerGap(of: finished) == nil)
         #expect(LedgerGap.restored(finished)?.message.contains("whether it has been retried since then") ?? false)
@@ -173,7 +173,7 @@ struct RestoredRunsTests {
         let folder = try makeFolder()
         #expect(query(folder.path + "/\(Self.id("finished")).sqlite", "DROP TABLE claim; DELETE FROM run").isEmpty)
         let (copy, state) = try putBack(folder)
-        // It may be readable another time, and is held as well.
+        // It may be readable another time, and is also held.
         #expect(
             state.held.sorted() == ["cancelled", "finished", "planned", "stopped"].map(Self.id)
                 && copy.names.contains("\(Self.id("finished")).sqlite"))

@@ -50,7 +50,7 @@ import Testing
         let path = try #require(first?.path)
         try FilePaths.create("\(path)/warehouse.csv", bytes: [])
         #expect(shell("stat -c %a '\(path)'") == "700\n")
-        // As a killed process leaves one: nobody holds its lock.
+        // As a killed process leaves one: its lock is free.
         _ = shell("mkdir '\(above)/1-dead' && touch '\(above)/1-dead/x.csv'")
         var second: ScratchFolder? = try catalog.scratchFolder()
         #expect(second?.path != path)

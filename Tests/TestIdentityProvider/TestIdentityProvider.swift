@@ -16,7 +16,7 @@ public final class TestIdentityProvider: Sendable {
         case none
         /// HS256 with the PEM of the public key as the secret.
         case hs256 = "HS256"
-        /// The header says RS256, and the signature is of a key that nobody knows.
+        /// The header says RS256, and the signature is of an unknown key.
         case foreignRS256
     }
 
@@ -45,7 +45,7 @@ public final class TestIdentityProvider: Sendable {
         public var description: [String: JSONValue?] = [:]
         /// Of the answer of the token endpoint.
         public var tokens: [String: JSONValue?] = [:]
-        /// What the userinfo endpoint says besides `sub`.
+        /// What the userinfo endpoint says other than `sub`.
         public var userinfo: [String: JSONValue] = [:]
         /// By path.
         public var answers: [String: Answer] = [:]
@@ -55,7 +55,7 @@ public final class TestIdentityProvider: Sendable {
         public var publishedKeyIDs: [String]?
         /// nil for a public client.
         public var clientSecret: String? = "s3cret & +%"
-        /// What comes back to the browser besides `code` and `state`.
+        /// What comes back to the browser other than `code` and `state`.
         public var way: [String: String] = [:]
         /// A provider that does everything as it should.
         public init() {}
@@ -96,11 +96,11 @@ public final class TestIdentityProvider: Sendable {
         }
     }
 
-    /// The client that it knows.
+    /// The registered client.
     public static let clientID = "volley"
-    /// Who signs in, by the provider's own name.
+    /// The user that signs in, by the provider's own name.
     public static let subject = "24400320"
-    /// Who signs in, if a test says nothing else.
+    /// The user that signs in, unless a test sets another.
     public static let claims: [String: JSONValue] = [
         "sub": .string(subject), "preferred_username": .string("jane"), "name": .string("Jane Doe"),
         "groups": .array([.string("marketing")]),

@@ -43,7 +43,7 @@ struct Section {
             }
             if isBelowStrange { continue }
             var unknown = file.mistake(about: key, in: group)
-            // A second one of the same name would be refused as well.
+            // A second one of the same name would also be refused.
             if let meant = unknown.meant, values[meant] != nil {
                 unknown.mistake.remedy = "It most likely means \(quoted(meant)), which is there already: remove this line."
             }

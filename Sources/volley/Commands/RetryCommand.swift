@@ -70,7 +70,7 @@ public enum RetryCommand {
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
 
-    /// Asks for a confirmation if a person can answer. Otherwise the author of the command has decided: a person agreed
+    /// Requests a confirmation if a person can answer. Otherwise the author of the command has decided: a person agreed
     /// to these devices once.
     private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
