@@ -3,7 +3,8 @@ import Postgres
 package import Runs
 
 extension Store {
-    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and again, also while the store is away.
+    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and
+    /// again, also while the store is away.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func runsToSend(ofApps apps: [String]) throws -> [String] {
         var runs: [String] = []

@@ -1,7 +1,8 @@
 public import Base
 public import Postgres
 
-/// The database through which several machines send runs. Any thread may use it; each purpose has a connection of its own (`StoreConnection`).
+/// The database through which several machines send runs. Any thread may use it; each purpose has a connection of its
+/// own (`StoreConnection`).
 public final class Store: Sendable {
     let address: PostgresAddress
     let retryDeadline: StoreRetryDeadline
@@ -10,10 +11,11 @@ public final class Store: Sendable {
 
     /// The store at an address, whose tables are there.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person
+    ///     can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
-    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it that is not shown, and the store is waited for
-    ///     ten seconds only.
+    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it that is not shown,
+    ///     and the store is waited for ten seconds only.
     /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version.
     public static func open(
         _ address: PostgresAddress, asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil
@@ -35,8 +37,8 @@ public final class Store: Sendable {
         looking = StoreConnection(address, retryDeadline)
     }
 
-    /// Whether the store was away for so long, after a person had asked for the end, that it was waited for no longer: what it does not know then is not known
-    /// there.
+    /// Whether the store was away for so long, after a person had asked for the end, that it was waited for no longer:
+    /// what it does not know then is not known there.
     package var isGivenUp: Bool { retryDeadline.isOver() }
 
     /// A connection that is opened when it is first needed.

@@ -32,7 +32,8 @@ final class StoreConnection: @unchecked Sendable {
         try locked { try attempt(isRepeated: isRepeated, body) }
     }
 
-    /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was carried out before without an answer.
+    /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was
+    /// carried out before without an answer.
     /// - Parameter isOver: whether to try no more.
     /// - Throws: `PostgresError`, for what the database refuses, and when `isOver` ends the wait; what `body` throws.
     func retrying<Value>(until isOver: () -> Bool = { false }, _ body: (PostgresConnection) throws -> Value) throws -> Value {
@@ -83,8 +84,9 @@ final class StoreConnection: @unchecked Sendable {
             [retryDeadline, storeConnection = ObjectIdentifier(self)] silentSeconds in
             try retryDeadline.waits(storeConnection, silentSeconds: silentSeconds)
         }
-        // What was answered must be on the disk, whatever the database is set to. A worker that stops in the middle of a transaction would hold its
-        // row against the workers that declare it dead. Warnings report commits that no standby confirmed.
+        // What was answered must be on the disk, whatever the database is set to. A worker that stops in the middle of
+        // a transaction would hold its row against the workers that declare it dead. Warnings report commits that no
+        // standby confirmed.
         try connection.execute(
             """
             SET idle_in_transaction_session_timeout = '5s'; SET default_transaction_isolation = 'read committed'; SET lock_timeout = '10s';
@@ -104,7 +106,8 @@ extension PostgresConnection {
             try execute("COMMIT", within: seconds)
             return value
         } catch {
-            // A server that gave no answer is not waited for once more: its connection is closed, which also ends the transaction.
+            // A server that gave no answer is not waited for once more: its connection is closed, which also ends the
+            // transaction.
             if (error as? PostgresError)?.hasAnswer ?? true { _ = try? execute("ROLLBACK", within: seconds) }
             throw error
         }
@@ -112,9 +115,10 @@ extension PostgresConnection {
 }
 
 extension PostgresError {
-    /// Whether the same statement may succeed later, once the database is back or an operator has changed something there: it is away, restarts, has no room
-    /// or no connection left, takes no login, has withdrawn rights, is a standby for now, or two transactions got in one another's way. What is wrong with the
-    /// statement or with the data itself does not pass. SQLSTATEs and their classes: appendix A of PostgreSQL's manual.
+    /// Whether the same statement may succeed later, once the database is back or an operator has changed something
+    /// there: it is away, restarts, has no room or no connection left, takes no login, has withdrawn rights, is a
+    /// standby for now, or two transactions got in one another's way. What is wrong with the statement or with the data
+    /// itself does not pass. SQLSTATEs and their classes: appendix A of PostgreSQL's manual.
     var isPassing: Bool {
         switch cause {
         case .address: false
@@ -127,7 +131,8 @@ extension PostgresError {
     /// Whether the server said no, and is there to be asked something else.
     fileprivate var hasAnswer: Bool { if case .refused = cause { !isConnectionLost } else { false } }
 
-    /// Connections, logins, transactions that were rolled back, resources, objects in use, operators, errors of the system.
+    /// Connections, logins, transactions that were rolled back, resources, objects in use, operators, errors of the
+    /// system.
     private static let passingClasses: Set<String> = ["08", "28", "40", "53", "55", "57", "58"]
     /// Rights, a standby, transactions that stood still, a database or schema that is being restored.
     private static let passing: Set<String> = ["42501", "25006", "25P03", "3D000", "3F000"]

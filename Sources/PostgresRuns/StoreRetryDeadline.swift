@@ -2,8 +2,9 @@ import Base
 import Postgres
 import Synchronization
 
-/// How long to wait for a store that is away, and the observer of the wait (`StoreOutage`). What was sent must be recorded, so the wait has no limit
-/// if it is shown; but once a person has requested the end, it lasts only some seconds more.
+/// How long to wait for a store that is away, and the observer of the wait (`StoreOutage`). What was sent must be
+/// recorded, so the wait has no limit if it is shown; but once a person has requested the end, it lasts only some
+/// seconds more.
 final class StoreRetryDeadline: Sendable {
     private let asked: Cancellation?
     private let tell: (@Sendable (Diagnostic?) -> Void)?
@@ -57,7 +58,8 @@ final class StoreRetryDeadline: Sendable {
 
     private static let silence = PostgresError(.late, "the server did not answer in time")
 
-    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a person requests the end.
+    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a
+    /// person requests the end.
     /// - Throws: `PostgresError` once it is waited for no longer.
     func waits(_ storeConnection: ObjectIdentifier, silentSeconds: Double) throws {
         guard silentSeconds >= silenceSeconds, tell != nil || isAsked else { return }

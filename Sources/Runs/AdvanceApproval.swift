@@ -1,8 +1,8 @@
 public import Base
 import Cryptography
 
-/// The approval of a time of a schedule before the time is planned. It holds for a plan from the source that was shown, and for at most the number of
-/// devices that was shown; any other plan waits for an approval of its own.
+/// The approval of a time of a schedule before the time is planned. It holds for a plan from the source that was shown,
+/// and for at most the number of devices that was shown; any other plan waits for an approval of its own.
 public struct AdvanceApproval: Hashable, Sendable {
     /// Which time of which campaign.
     public var key: ScheduledRun.Key
@@ -44,8 +44,9 @@ public struct AdvanceApproval: Hashable, Sendable {
 }
 
 extension RunSettings {
-    /// What a campaign is planned from, apart from its devices: SHA-256 of its text and of these settings, 64 lower-case hex digits. It is the same for the
-    /// settings of a campaign that is about to be planned and for those that its plan froze. A signing key that was renewed does not change it.
+    /// What a campaign is planned from, apart from its devices: SHA-256 of its text and of these settings, 64
+    /// lower-case hex digits. It is the same for the settings of a campaign that is about to be planned and for those
+    /// that its plan froze. A signing key that was renewed does not change it.
     /// - Parameter campaign: the text of the campaign's file.
     public func sourceDigest(with campaign: String) -> String {
         var source = self

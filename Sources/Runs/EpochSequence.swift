@@ -1,6 +1,7 @@
 public import Base
 
-/// The order in which runs of a folder were started, resumed and ended, whatever the clock said then: `SendingHistory` numbers each of these.
+/// The order in which runs of a folder were started, resumed and ended, whatever the clock said then: `SendingHistory`
+/// numbers each of these.
 public struct EpochSequence: Sendable {
     /// A place in the order. A plan keeps the place it was made at, so nothing later is part of it.
     public struct Place: Hashable, Sendable {
@@ -36,7 +37,8 @@ public struct EpochSequence: Sendable {
     /// - Parameters:
     ///   - epoch: the last one that the run's file records; blank when it records none.
     ///   - place: nil when it is not known.
-    ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
+    ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut
+    ///     off, at the place.
     /// - Returns: nil when it did nothing after it.
     public func start(of run: String, epoch: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
         guard let place, isOnRecord(place), let own = byRun[run] else { return moment }
@@ -47,11 +49,13 @@ public struct EpochSequence: Sendable {
         guard let earliest = before?.isEnd ?? true ? [next, unknown].compactMap(\.self).min() : min(next ?? moment, moment) else {
             return nil
         }
-        // If it began after the place, everything came later, whatever the clock said. Where the clock was set back, the order is not known.
+        // If it began after the place, everything came later, whatever the clock said. Where the clock was set back,
+        // the order is not known.
         return before == nil || isClockSetBack(after: place, at: moment) ? Timestamp(epochMilliseconds: 0) : earliest
     }
 
-    /// Whether the clock said less, at some beginning or end after a place, than before. Clocks of one machine are corrected by less than a second.
+    /// Whether the clock said less, at some beginning or end after a place, than before. Clocks of one machine are
+    /// corrected by less than a second.
     private func isClockSetBack(after place: Place, at moment: Timestamp) -> Bool {
         var last = moment
         return events.contains { event in

@@ -1,7 +1,7 @@
 public import Base
 
-/// What the record next to the runs says about several of them, at one moment. It is read once: if another program holds the record, Volley waits only
-/// once.
+/// What the record next to the runs says about several of them, at one moment. It is read once: if another program
+/// holds the record, Volley waits only once.
 public struct HistorySnapshot: Sendable {
     private let known: Result<SendingHistory.Entries, Diagnostic>
 

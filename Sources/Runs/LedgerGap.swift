@@ -1,7 +1,7 @@
 public import Base
 
-/// What a run file is missing compared with the record next to it: an older copy, or a file that lost its newest part, reads as if less had been
-/// sent.
+/// What a run file is missing compared with the record next to it: an older copy, or a file that lost its newest part,
+/// reads as if less had been sent.
 public struct LedgerGap {
     /// What is missing, or why that is not known, and what to do.
     public let diagnostic: Diagnostic
@@ -58,7 +58,8 @@ public struct LedgerGap {
             file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
-    /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any other.
+    /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any
+    /// other.
     public static func restored(_ run: RunFile) -> Diagnostic? {
         RestoredRun(run).map { diagnostic(about: run, $0) }
     }

@@ -1,7 +1,7 @@
 import Base
 
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary, not on the number of recipients. Tallies of disjoint
-/// ranges of ids add up to that of all.
+/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary, not on the number of
+/// recipients. Tallies of disjoint ranges of ids add up to that of all.
 struct OutcomeCounter {
     private var claims: ArraySlice<Range<Int>>
     private let claimed: Int
@@ -36,7 +36,8 @@ struct OutcomeCounter {
             attempts += slot.attempts
             attempted += 1
             attemptCounts.add(slot.attempts)
-            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
+            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was
+            // exceeded.
             perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
         }
         if slot.status > 0 { latencies.add(latency) }

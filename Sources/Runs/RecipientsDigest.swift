@@ -2,8 +2,9 @@ import Base
 
 /// Identifies the recipients of a run: 128 bits, the sum of a hash of each row, its id included.
 ///
-/// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty nanoseconds a row. It notices every change
-/// except one made to deceive it: a program that may write the file could also write another digest into it.
+/// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty nanoseconds a row.
+/// It notices every change except one made to deceive it: a program that may write the file could also write another
+/// digest into it.
 struct RecipientsDigest: Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0

@@ -4,8 +4,8 @@ public import Base
 public struct RestoredRun: Hashable, Sendable {
     /// When the backup was made.
     public let backupAt: Timestamp
-    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command begins, resumes or retries it. Any other had
-    /// finished, and is not retried, as that may have been done.
+    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command begins, resumes or
+    /// retries it. Any other had finished, and is not retried, as that may have been done.
     public let isHeld: Bool
 
     /// nil for a run that was not put back, whose newest file came back after that, or that was pruned.
@@ -28,8 +28,9 @@ public struct RestoredRun: Hashable, Sendable {
 }
 
 extension RunFile {
-    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was put back or moved there. The
-    /// planned path may still lead to the project that a backup was made of, and a command that names it would work there.
+    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was
+    /// put back or moved there. The planned path may still lead to the project that a backup was made of, and a command
+    /// that names it would work there.
     /// - Parameter isRestored: whether it was put back from a backup; nil finds out.
     public func presentCampaignFile(isRestored: Bool? = nil) -> String {
         let (planned, former) = (plan.campaignFile, FilePaths.folder(of: plan.projectFile) + "/")

@@ -1,12 +1,14 @@
 import Base
 
 extension RunChain {
-    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of them was sent.
+    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of
+    /// them was sent.
     package func standingRetries(of id: String) throws -> [RunFile] {
         try retries(of: id).filter { try $0.countsAsRetry() }
     }
 
-    /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did: nothing of them was or will be sent.
+    /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did: nothing of them was
+    /// or will be sent.
     package func abandonedRetries(of id: String, _ record: SendingHistory) throws -> Set<String> {
         let givenUp = try retries(of: id).filter { retry in
             guard let former = try record.entry(of: retry.plan.id)?.previousEpoch else { return false }

@@ -1,10 +1,12 @@
-/// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier one again.
+/// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier
+/// one again.
 public struct RunChain: Sendable {
     /// At least the run that was asked for. Each is opened for reading.
     public let runs: [RunFile]
     private let asked: RunFile
 
-    /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are skipped.
+    /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are
+    /// skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public init(of run: RunFile) throws {
         var all = try run.catalog.runs(of: nil) { $0.retryOf != nil }
@@ -24,7 +26,8 @@ public struct RunChain: Sendable {
         while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) { first = earlier }
         ids = [first.plan.id]
         var chain = [first], before = 0
-        // In the order of planning, until no more are found: a clock that was set back may have a retry planned before the run that it retries.
+        // In the order of planning, until no more are found: a clock that was set back may have a retry planned before
+        // the run that it retries.
         while before < chain.count {
             before = chain.count
             for candidate in all where candidate.plan.retryOf.map(ids.contains) ?? false && ids.insert(candidate.plan.id).inserted {

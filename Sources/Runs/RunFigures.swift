@@ -1,7 +1,8 @@
 public import Base
 public import PushServices
 
-/// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as unknown, unclaimed ones as unsent.
+/// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as
+/// unknown, unclaimed ones as unsent.
 public struct RunFigures: Hashable, Sendable {
     /// Recipients by outcome; every outcome is present.
     public var outcomes: [Outcome: Int] = [:]
@@ -17,7 +18,8 @@ public struct RunFigures: Hashable, Sendable {
     public var peakPerSecond = 0
     /// Answers' latency in milliseconds; nil without answers.
     public var latency: LatencyFigures?
-    /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than there are steps, for what took longer.
+    /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than there are steps,
+    /// for what took longer.
     public var latencyHistogram: [Int] = []
     /// Recipients by how often they were handed to the wire, without those that never were.
     public var attemptCounts: [Int: Int] = [:]
@@ -103,8 +105,8 @@ extension RunFigures {
         return .object(pairs: pairs)
     }
 
-    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those with nothing recorded. They
-    /// were never claimed, up to the number of unsent ones.
+    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those with nothing
+    /// recorded. They were never claimed, up to the number of unsent ones.
     private var withoutReason: UnrecordedRecipients {
         let rest = outcomes.reduce(0) { $0 + ($1.key == .accepted ? 0 : $1.value) } - reasons.reduce(0) { $0 + $1.value }
         var unrecorded = UnrecordedRecipients()
@@ -179,7 +181,8 @@ extension JSONValue {
     }
 }
 
-/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Recipients that were never sent to are left out.
+/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Recipients that were never
+/// sent to are left out.
 public struct RunTimeline: Hashable, Sendable {
     /// The most steps, so that a page can draw them.
     static let maximumSteps = 120
@@ -271,7 +274,8 @@ public struct RunGroup: Hashable, Sendable {
 }
 
 extension RunFigures {
-    /// Recipients that were never sent to although they should have been. Those that `frequency` leaves out are left out on purpose.
+    /// Recipients that were never sent to although they should have been. Those that `frequency` leaves out are left
+    /// out on purpose.
     public var missed: Int { max(0, outcomes[.unsent, default: 0] - count(.frequencyCap)) }
 
     /// How many devices a finished run missed, and why; nil when it missed none.
@@ -279,7 +283,8 @@ extension RunFigures {
         missed == 0 ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
     }
 
-    /// What a person should know of a run that has finished; nil for one that went well. A few pushes fail in every campaign.
+    /// What a person should know of a run that has finished; nil for one that went well. A few pushes fail in every
+    /// campaign.
     public func problem(of audience: Int) -> ScheduleProblem? {
         if let missed = missedPushes(of: audience) { return .missed(missed) }
         let unanswered = outcomes[.unknown, default: 0]

@@ -2,8 +2,8 @@ public import Base
 
 /// How runs are named.
 public enum RunID {
-    /// `20261201-090000-spring-sale-7f3a`: the moment of planning in UTC, the campaign, and four random hex digits, so two plans
-    /// of the same second differ.
+    /// `20261201-090000-spring-sale-7f3a`: the moment of planning in UTC, the campaign, and four random hex digits, so
+    /// two plans of the same second differ.
     public static func make(campaign: String, now: Timestamp, seed: RunSeed) -> String {
         "\(now.compact)-\(campaign)-\(TextFormat.hex(seed.high >> 48, digits: 4))"
     }

@@ -27,8 +27,9 @@ public struct RunPlan: Sendable, Hashable {
     public var audience: Int
     /// Rows by skip reason.
     public var skipped: [SkipReason: Int]
-    /// What sending needs in addition to recipients and campaign: where to, how fast. Secrets are named by file only. A failure when the run file holds
-    /// settings that something else wrote: such a run can be listed and reported, but neither sent nor stored again.
+    /// What sending needs in addition to recipients and campaign: where to, how fast. Secrets are named by file only. A
+    /// failure when the run file holds settings that something else wrote: such a run can be listed and reported, but
+    /// neither sent nor stored again.
     public var settings: Result<RunSettings, Diagnostic>
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
@@ -39,10 +40,12 @@ public struct RunPlan: Sendable, Hashable {
     /// Whether it goes to the app's test devices instead of the audience: such a run is not one to compare others with.
     public var isTest: Bool
 
-    /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
+    /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is
+    /// sent.
     public var waves: [RunWave]
 
-    /// The segments of a run of several services, in the order of ids and without a gap; empty when one service takes all.
+    /// The segments of a run of several services, in the order of ids and without a gap; empty when one service takes
+    /// all.
     public var serviceSegments: [RunSegment]
 
     /// A plan.
@@ -76,13 +79,14 @@ public struct RunPlan: Sendable, Hashable {
 }
 
 extension RunPlan {
-    /// Whether its campaign has times. Each goes out once, so `volley send` sends a new plan only with `--now`, or at another time. That is also
-    /// known of a run that was sent with `--now` itself.
+    /// Whether its campaign has times. Each goes out once, so `volley send` sends a new plan only with `--now`, or at
+    /// another time. That is also known of a run that was sent with `--now` itself.
     public var hasTimes: Bool {
         (try? settings.get().schedule?.occurrence) != nil || preview["schedule"]?["ignored"] == .bool(true)
     }
 
-    /// Which devices a retry leaves out because they are suppressed, in words; nil if it leaves out none, and for other plans.
+    /// Which devices a retry leaves out because they are suppressed, in words; nil if it leaves out none, and for other
+    /// plans.
     public var leftOutOfRetry: String? { retryOf == nil ? nil : Self.leftOut(ofRetry: skipped[.suppressed, default: 0]) }
 
     /// The same, for a plan that is being made.
@@ -93,7 +97,8 @@ extension RunPlan {
     /// Whether those times repeat, so that a new plan gets the next one.
     public var repeats: Bool { preview["schedule"]?["repeat"]?.stringValue != nil }
 
-    /// The segments of the run, in the order of ids and without a gap. With one service a segment is a wave, or the whole run.
+    /// The segments of the run, in the order of ids and without a gap. With one service a segment is a wave, or the
+    /// whole run.
     public var segments: [RunSegment] {
         guard serviceSegments.isEmpty else { return serviceSegments }
         return waves.isEmpty ? [RunSegment(ids: 0..<audience, service: 0)] : waves.map { RunSegment(ids: $0.ids, service: 0) }
@@ -122,7 +127,8 @@ extension RunPlan {
         (try? settings.get().services.map(\.service)) ?? (0..<serviceCount).map { _ in PushServices.standard }
     }
 
-    /// The number in this plan of a service of another one, such as that of a retry; nil when this one does not have it.
+    /// The number in this plan of a service of another one, such as that of a retry; nil when this one does not have
+    /// it.
     func number(ofService service: Int, of other: RunPlan) -> Int? {
         guard let own = try? settings.get().services, let others = try? other.settings.get().services else {
             return service < serviceCount ? service : nil

@@ -57,15 +57,16 @@ public struct RunRemainder: Sendable {
 }
 
 extension RunRemainder {
-    /// How to send again to devices for which a run that is over failed; nil when no device failed, or when that is not known.
+    /// How to send again to devices for which a run that is over failed; nil when no device failed, or when that is not
+    /// known.
     public static func remedyForFailed(_ run: RunFile) -> String? {
         guard let failed = try? run.figures().outcomes[.failed, default: 0], failed > 0 else { return nil }
         let devices = failed == 1 ? "the device for which it failed" : "the \(TextFormat.count(failed)) devices for which it failed"
         return "`volley retry \(run.plan.id) --outcome failed` sends to \(devices)."
     }
 
-    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when no device is left, or when that is not known because the
-    /// store of several machines has forgotten something.
+    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when no device is left, or
+    /// when that is not known because the store of several machines has forgotten something.
     public static func remedyForUnsent(_ run: RunFile) -> String? {
         guard let status = try? run.status(), status.state == .cancelled, status.cause?.isForgetting != true else { return nil }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }

@@ -1,7 +1,7 @@
 public import Base
 
-/// Consecutive recipients that get the push through one service at one time. Ids are sorted by wave, and within each wave by service, so the service of a recipient
-/// follows from its id.
+/// Consecutive recipients that get the push through one service at one time. Ids are sorted by wave, and within each
+/// wave by service, so the service of a recipient follows from its id.
 public struct RunSegment: Hashable, Sendable {
     /// The recipients in it.
     public var ids: Range<Int>

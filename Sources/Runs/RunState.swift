@@ -14,7 +14,8 @@ public struct RunStatus: Hashable, Sendable {
     public var state: RunState
     /// Why it stopped; nil otherwise.
     public var cause: StopCause?
-    /// The file says that it is running, but it is not known whether a process still sends it: its lock file may not be read.
+    /// The file says that it is running, but it is not known whether a process still sends it: its lock file may not be
+    /// read.
     public var isSenderHidden = false
     /// When sending began.
     public var startedAt: Timestamp?
@@ -24,7 +25,8 @@ public struct RunStatus: Hashable, Sendable {
     public var epoch = ""
     /// What holds segments, or stopped them, by their first ids; nothing of those that go on.
     public var segments: [Int: SegmentState] = [:]
-    /// Whether some process has the right to send the run, or may have, as that cannot be seen; also while it is paused.
+    /// Whether some process has the right to send the run, or may have, as that cannot be seen; also while it is
+    /// paused.
     public var isBeingSent = false
     /// Since when a process has been sending it, in nanoseconds since 1970; nil if none is, or none can be seen.
     public var sendingSince: Int64?
@@ -37,6 +39,7 @@ public struct RunStatus: Hashable, Sendable {
         self.finishedAt = finishedAt
     }
 
-    /// What other processes want of the one that sends the run, which looks several times a second; nil if it is neither running nor held up.
+    /// What other processes want of the one that sends the run, which looks several times a second; nil if it is
+    /// neither running nor held up.
     public var order: RunOrder? { RunOrder(state) }
 }

@@ -1,6 +1,7 @@
 public import Base
 
-/// Why a time of a schedule waits, was given up, or did not reach every device. What it means in words is written where it is shown.
+/// Why a time of a schedule waits, was given up, or did not reach every device. What it means in words is written where
+/// it is shown.
 public indirect enum ScheduleProblem: Hashable, Sendable {
     /// It was noticed this number of seconds after its time, which is later than `late` allows.
     case noticedLate(seconds: Int)
@@ -39,13 +40,15 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case stopped(StopCause)
     /// Its run got to its end, and devices were never sent to.
     case missed(MissedPushes)
-    /// Its run got to its end, and more than a fifth of its pushes failed, were rejected or got no answer: how many, and of these, how many got none.
+    /// Its run got to its end, and more than a fifth of its pushes failed, were rejected or got no answer: how many,
+    /// and of these, how many got none.
     case notAccepted(Int, unanswered: Int, audience: Int)
     /// A person sent it at a terminal.
     case sentByHand
     /// A person left it out before it came, in the console; with the name.
     case leftOut(by: String)
-    /// The `volley schedule` of another machine has it, or a person there: the machine's name and its run; the run is blank if it was left out there.
+    /// The `volley schedule` of another machine has it, or a person there: the machine's name and its run; the run is
+    /// blank if it was left out there.
     case elsewhere(machine: String, run: String)
     /// The runs were put back from a backup after its time, or while it was open: it may have been sent.
     case restored

@@ -1,6 +1,7 @@
 import Base
 
-/// Counts the outcomes of a run in id order, those of each service by themselves. Tallies of disjoint ranges of ids add up to that of all.
+/// Counts the outcomes of a run in id order, those of each service by themselves. Tallies of disjoint ranges of ids add
+/// up to that of all.
 struct ServiceOutcomeCounter {
     private let plan: RunPlan
     private let claims: ClaimSet

@@ -31,6 +31,7 @@ public struct StoredResult {
     public var isRecorded: Bool { slot != nil }
     /// Whether it may have been on the wire.
     public var mayHaveBeenSent: Bool { attempts > 0 || outcome == .unknown }
-    /// Whether it is not known how often it was handed to the wire, if at all: the process that would have recorded it ended.
+    /// Whether it is not known how often it was handed to the wire, if at all: the process that would have recorded it
+    /// ended.
     public var hasUnknownAttempts: Bool { attempts == 0 && outcome == .unknown }
 }

@@ -22,8 +22,8 @@ public func approver(_ name: String) throws -> String {
     return name
 }
 
-/// Checks that a run can be approved. It must be unchanged since its preview and still go where volley.yaml sends it. It is either a plan,
-/// or a run that stopped, was cancelled or is paused, and began without an approval.
+/// Checks that a run can be approved. It must be unchanged since its preview and still go where volley.yaml sends it.
+/// It is either a plan, or a run that stopped, was cancelled or is paused, and began without an approval.
 /// - Returns: the settings that the plan froze.
 /// - Throws: `Diagnostic`: why it cannot be approved.
 public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> RunSettings {
@@ -54,8 +54,8 @@ public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> 
 /// - Returns: what was recorded; a warning if something else went wrong.
 /// - Throws: `Diagnostic`: the run was replaced, or another command holds it.
 public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
-    // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan cannot be pruned and
-    // may be about to begin; a paused run cannot be pruned either. So neither is locked.
+    // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan
+    // cannot be pruned and may be about to begin; a paused run cannot be pruned either. So neither is locked.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }
     try run.checkNotReplaced()
     let approval = RunApproval(name: name, approvedAt: now)

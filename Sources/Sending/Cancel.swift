@@ -8,7 +8,8 @@ public import Runs
 /// and ends. A run that is cancelled here and perhaps not in the store that machines share is cancelled there.
 /// - Parameter cause: what the run's file says of it, if no process sends the run.
 /// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
-/// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store cannot be asked.
+/// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store
+///   cannot be asked.
 public func cancel(
     _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
 ) throws -> (reach: OrderReach, warnings: [String]) {
@@ -90,8 +91,8 @@ private func isOver(_ run: RunFile, _ what: String) -> Diagnostic {
         "the run \(what)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.", [.readReport(run: run.plan.id)])
 }
 
-/// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show the cancellation.
-/// `volley schedule` then does not plan the same time again either.
+/// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show
+/// the cancellation. `volley schedule` then does not plan the same time again either.
 private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history

@@ -51,8 +51,8 @@ package struct CurrentProject {
     /// The file that counts for stopping a run, which needs little of it; nil if none exists.
     static func file(of run: RunFile, in choice: ProjectChoice) -> String? { choice.file ?? own(run).first }
 
-    /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds from this folder and
-    /// from the run's.
+    /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds
+    /// from this folder and from the run's.
     private static func own(_ run: RunFile) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
         return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
@@ -65,10 +65,12 @@ package struct CurrentProject {
             file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.", [.ask(.nameProject)])
     }
 
-    /// Compares the destination and sender of a plan with the present file. What a person previewed must not go elsewhere, and a plan must
-    /// not go where the file no longer sends. A key is identified by its id, its team and its public half, wherever its file is now.
-    /// - Parameter hasBegun: whether devices may have the push, so that another plan is no way out. Then id and team say which key it is: the
-    ///   service itself refuses every other key under them, and the right one may be what was put in place of a wrong one.
+    /// Compares the destination and sender of a plan with the present file. What a person previewed must not go
+    /// elsewhere, and a plan must not go where the file no longer sends. A key is identified by its id, its team and
+    /// its public half, wherever its file is now.
+    /// - Parameter hasBegun: whether devices may have the push, so that another plan is no way out. Then id and team
+    ///   say which key it is: the service itself refuses every other key under them, and the right one may be what was
+    ///   put in place of a wrong one.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings, hasBegun: Bool = false) throws {
         guard let app = app?.sending(asThrough: settings.service) else {
@@ -124,8 +126,8 @@ package struct CurrentProject {
         return changes
     }
 
-    /// Checks that volley.yaml names the account that took the pushes of a plan: another one has no record of them, or reports other pushes.
-    /// Where its secret is does not matter.
+    /// Checks that volley.yaml names the account that took the pushes of a plan: another one has no record of them, or
+    /// reports other pushes. Where its secret is does not matter.
     /// - Throws: `Diagnostic` with every difference.
     func checkAccount(_ then: ServiceSettings, pushType: PushType) throws {
         let service = then.service
@@ -151,8 +153,8 @@ package struct CurrentProject {
             remedy: "Name a file that still has that account with --config FILE, or undo the change. What was said before is kept.")
     }
 
-    /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since the plan was made, a
-    /// secret may have been moved, or rotated behind a symbolic link.
+    /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since
+    /// the plan was made, a secret may have been moved, or rotated behind a symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
         guard let app = app?.sending(asThrough: settings.service),
             let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType)
@@ -172,8 +174,8 @@ package struct CurrentProject {
         return settings
     }
 
-    /// Whether both are the same credential. A signing key is known by its id and its issuer, wherever its file is; everything else also by
-    /// its file. Plans of older versions name files with their symbolic links resolved.
+    /// Whether both are the same credential. A signing key is known by its id and its issuer, wherever its file is;
+    /// everything else also by its file. Plans of older versions name files with their symbolic links resolved.
     private static func isSame(_ then: FrozenCredential?, _ now: FrozenCredential?, _ form: CredentialForm) -> Bool {
         guard let then, let now else { return then == nil && now == nil }
         guard then.form == now.form, form.fields.allSatisfy({ $0.kind == .file || then[$0] == now[$0] }) else { return false }
@@ -225,8 +227,8 @@ extension FilePaths {
 }
 
 extension FrozenEnvironment {
-    /// Whether both are the same server, trusted through the same authority's file. Plans of older versions name the file with its symbolic
-    /// links resolved; if that file is missing, the file that is named now counts.
+    /// Whether both are the same server, trusted through the same authority's file. Plans of older versions name the
+    /// file with its symbolic links resolved; if that file is missing, the file that is named now counts.
     fileprivate func isSame(as now: FrozenEnvironment) -> Bool {
         guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
             return self == now

@@ -6,7 +6,8 @@ import Synchronization
 
 /// The paces of apps, which all runs of an app that are sent at the same time keep together, and those of campaigns.
 ///
-/// Each pace has a key, under which several machines divide it: the same text on each of them, whatever they started first.
+/// Each pace has a key, under which several machines divide it: the same text on each of them, whatever they started
+/// first.
 final class PaceRegistry: Sendable {
     private struct App: Hashable {
         var name: String
@@ -14,13 +15,14 @@ final class PaceRegistry: Sendable {
         var service: String?
         /// Where the pushes go.
         var environments: [FrozenEnvironment]
-        /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that one.
+        /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that
+        /// one.
         var pace: Pace
         /// Whether it begins slowly.
         var rises: Bool
 
-        /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins slowly, and the app's name: `app devices production
-        /// 5000/s steady shop`. The name, which may be any text, comes last.
+        /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins slowly, and the app's
+        /// name: `app devices production 5000/s steady shop`. The name, which may be any text, comes last.
         var key: String {
             let places = environments.map(\.name).joined(separator: ",")
             return "app \(service ?? "devices") \(places) \(pace) \(rises ? "rising" : "steady") \(name)"
@@ -34,7 +36,8 @@ final class PaceRegistry: Sendable {
     /// By key.
     private let campaigns = Mutex<[String: Campaign]>([:])
 
-    /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if neither exists.
+    /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if neither
+    /// exists.
     /// - Parameter settings: of the service.
     func ofService(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         app(named: name, settings).map { shared($0, counting: settings.unit, spare: settings.spare, rampSeconds: settings.rampSeconds) }
@@ -46,7 +49,8 @@ final class PaceRegistry: Sendable {
         devices(ofApp: name, settings).map { shared($0, counting: .targets) }
     }
 
-    /// The pace that a campaign sets for a service; nil if it sets none. It lasts as long as the caller, or another one, keeps it.
+    /// The pace that a campaign sets for a service; nil if it sets none. It lasts as long as the caller, or another
+    /// one, keeps it.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - settings: of the service.
@@ -57,8 +61,8 @@ final class PaceRegistry: Sendable {
         }
     }
 
-    /// The pace of devices that a campaign sets, through whichever services; nil if it sets none. It lasts as long as the caller, or another
-    /// one, keeps it.
+    /// The pace of devices that a campaign sets, through whichever services; nil if it sets none. It lasts as long as
+    /// the caller, or another one, keeps it.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - settings: of all services.
@@ -67,8 +71,8 @@ final class PaceRegistry: Sendable {
         return kept(Self.key(run, "devices", pace)) { SharedPace(pace, counting: .targets) }
     }
 
-    /// All paces that a run keeps, with the keys under which machines divide them. They are those that its senders get, as long as the caller
-    /// keeps them: so a part that is set before the first sender begins holds for its first push.
+    /// All paces that a run keeps, with the keys under which machines divide them. They are those that its senders get,
+    /// as long as the caller keeps them: so a part that is set before the first sender begins holds for its first push.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - name: its app's.

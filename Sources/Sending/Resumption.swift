@@ -9,7 +9,8 @@ public struct Resumption: Sendable {
         public var settings: RunSettings
         /// Recipients that nothing was sent to.
         public var unsent: Int
-        /// Recipients whose pushes went out, or were about to, and have no answer: they are sent again, or left, as `settings` says.
+        /// Recipients whose pushes went out, or were about to, and have no answer: they are sent again, or left, as
+        /// `settings` says.
         public var unknown: Int
         /// Recipients that get the push again because the service recognizes a push that it already has.
         public var recognized: Int

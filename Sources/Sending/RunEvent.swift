@@ -32,7 +32,8 @@ public enum RunEvent: Sendable {
     case draining
     /// Other machines have something to record yet, or may: told each time that this is looked at.
     case waitingForMachines([String])
-    /// This process stood still, or was cut off from the store, for so long that other machines counted it as gone: it takes part again.
+    /// This process stood still, or was cut off from the store, for so long that other machines counted it as gone: it
+    /// takes part again.
     case rejoins
     /// Nothing more is sent, and the end of the run is on record.
     case ended(RunFile)
@@ -58,13 +59,15 @@ public enum RunEvent: Sendable {
     case capped(Int)
     /// A wave that was left out because it was too late.
     case tooLate(run: String, devices: Int, wave: WaveTime, seconds: Int)
-    /// Answers that could not be recorded, and what other machines that send the run do with such pushes; nil where no other machine sends it.
+    /// Answers that could not be recorded, and what other machines that send the run do with such pushes; nil where no
+    /// other machine sends it.
     case unrecorded(Int, byOthers: UnknownPolicy?)
     /// The record next to the run could not note how far the run got.
     case endNotNoted(any Error)
     /// Devices that are left out from now on, and the suppression list that they are on.
     case suppressed(Int, list: String)
-    /// Devices that are not suppressed although a service refused their tokens. The service is named where the run has several.
+    /// Devices that are not suppressed although a service refused their tokens. The service is named where the run has
+    /// several.
     case notSuppressed(Int, target: String, topicKey: String, service: String?)
     case suppressionFailed(any Error)
     /// What the run's file may be missing.

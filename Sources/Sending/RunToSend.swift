@@ -33,7 +33,8 @@ struct RunToSend {
                 "this run was planned by another version of Volley, which may write different texts for the same campaign", file: run.place,
                 remedy: "Send it with that version, or plan the campaign again.")
         }
-        // The campaign counts as it was planned. If its expiry has passed since, the sender notices that device by device.
+        // The campaign counts as it was planned. If its expiry has passed since, the sender notices that device by
+        // device.
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
@@ -51,8 +52,8 @@ struct RunToSend {
     }
 
     /// Opens the way to each service.
-    /// - Parameter closesUnusable: whether the way to a service whose credentials cannot be used is closed, if there is another service whose
-    ///   can. Otherwise such credentials are an error.
+    /// - Parameter closesUnusable: whether the way to a service whose credentials cannot be used is closed, if there is
+    ///   another service whose can. Otherwise such credentials are an error.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used.
     static func open(
         _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext, closesUnusable: Bool
@@ -92,7 +93,8 @@ struct RunToSend {
             if let doubt = try LedgerGap.doubt(about: run) { options.observer(.gap(doubt)) }
             let report = try Report(run, chain: RunChain(of: run))
             let check = try before.flatMap { before in
-                // Where a service chooses the devices, its simulator counts the names of a call, and the report the calls.
+                // Where a service chooses the devices, its simulator counts the names of a call, and the report the
+                // calls.
                 let isComparable = !ledgers.isEmpty && !run.plan.services[0].choosesDevices
                 let figures = isComparable ? try run.figures() : nil
                 return figures.map { LedgerCheck(ledgers, figures: $0, acceptedBefore: before) }
@@ -108,8 +110,8 @@ struct RunToSend {
         Dictionary(uniqueKeysWithValues: gateways.compactMap { number, gateway in gateway.close().map { (number, $0) } })
     }
 
-    /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger cannot be compared: no service is a
-    /// simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
+    /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger cannot be compared:
+    /// no service is a simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
     private func acceptedBefore(_ step: SendGate.Step) -> RunFigures? {
         guard settings.services.contains(where: { $0.environment.isSimulator }), !run.plan.isTest else { return nil }
         guard step == .goOn else { return RunFigures() }
@@ -139,8 +141,8 @@ struct RunToSend {
         return end
     }
 
-    /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its time is begun together with it: until then
-    /// another machine may take over.
+    /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its
+    /// time is begun together with it: until then another machine may take over.
     private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws -> SendPermit {
         guard let time else { return try gate.pass(step) }
         if goesThroughStore {
@@ -162,7 +164,8 @@ struct RunToSend {
         // A test suppresses no device: its answers do not count for the audience.
         guard !run.plan.isTest else { return }
         SuppressionList.suppressGone(of: run, observer)
-        // A person that requests the end does not wait for the store; what is not exchanged now is exchanged before the next plan.
+        // A person that requests the end does not wait for the store; what is not exchanged now is exchanged before the
+        // next plan.
         if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) {
             observer(.warnings([warning]))
         }

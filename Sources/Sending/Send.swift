@@ -40,10 +40,12 @@ public struct SendProposal {
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     public func send(_ options: RunOptions) throws -> RunResult { try dispatch.send(step, through: gate, options) }
 
-    /// What is left of a run that continues; nil for one that several machines send, as the store has more of it than the file.
+    /// What is left of a run that continues; nil for one that several machines send, as the store has more of it than
+    /// the file.
     public func resumption() throws -> Resumption? { dispatch.goesThroughStore ? nil : try Resumption(of: run, settings) }
 
-    /// Sends until the run has ended, without making a report. It asks no questions, so the observer is told what a run that continues leaves in doubt.
+    /// Sends until the run has ended, without making a report. It asks no questions, so the observer is told what a run
+    /// that continues leaves in doubt.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ options: RunOptions) throws -> (end: RunEnd, failure: (any Error)?) {
@@ -103,7 +105,8 @@ public func needsApproval(_ run: RunFile, in choice: ProjectChoice) throws -> Bo
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
 }
 
-/// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled, approved or begun it.
+/// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled,
+/// approved or begun it.
 @discardableResult
 public func discard(_ run: RunFile) throws -> Discarded {
     do {

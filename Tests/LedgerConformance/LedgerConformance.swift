@@ -2,8 +2,8 @@ public import Base
 import PushServices
 public import Runs
 
-/// What every ledger must do, whatever it stores runs in: which process claims, what is recorded, what a crash leaves, which process may send, what others
-/// request. A new kind of ledger is correct when it passes all of them.
+/// What every ledger must do, whatever it stores runs in: which process claims, what is recorded, what a crash leaves,
+/// which process may send, what others request. A new kind of ledger is correct when it passes all of them.
 public struct LedgerConformance: Sendable {
     /// Opens a run as a separate process would: each call returns another holder of the same run.
     public typealias Open = () throws -> any RunLedger
@@ -31,7 +31,8 @@ public struct LedgerConformance: Sendable {
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 
-    /// - Parameter make: makes a planned run of these recipients, in a separate place that lasts as long as the returned closure.
+    /// - Parameter make: makes a planned run of these recipients, in a separate place that lasts as long as the
+    ///   returned closure.
     public init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> Open) { self.make = make }
 
     /// Checks one behaviour, with a separate run.
@@ -98,7 +99,8 @@ final class LedgerBench {
 }
 
 extension RunLedger {
-    /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A process that is gone left `running` behind.
+    /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A process that is gone
+    /// left `running` behind.
     func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
         try lockForSending(isSending: true)
         let new = try NewEpoch(after: status().epoch, reached: reached(), claimed: claims().made, in: "sandbox")

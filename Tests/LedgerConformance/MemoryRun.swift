@@ -2,7 +2,8 @@ public import Base
 public import Runs
 import Synchronization
 
-/// A run in memory that does what ledgers do, written as plainly as possible. It lacks only files, locks and transactions.
+/// A run in memory that does what ledgers do, written as plainly as possible. It lacks only files, locks and
+/// transactions.
 public final class MemoryRun: Sendable {
     let plan: RunPlan
     let recipients: [Recipient]

@@ -15,7 +15,8 @@ struct DamagedStoreTests {
     private static let noon = SharedRun.noon
     private static let audience = 1_500
 
-    /// A store with two runs that were sent in part, and with everything else that machines share; `run` is the one that gets damaged.
+    /// A store with two runs that were sent in part, and with everything else that machines share; `run` is the one
+    /// that gets damaged.
     private struct Place {
         let bench: StoreBench
         let host: TemporaryFolder
@@ -114,7 +115,8 @@ struct DamagedStoreTests {
         tables.filter { $0 == "volley_run" } + tables.filter { $0 != "volley_run" }
     }
 
-    /// Everything that is done with a store, each with connections of its own: one that is refused must not hide the next.
+    /// Everything that is done with a store, each with connections of its own: one that is refused must not hide the
+    /// next.
     private static func uses(of place: Place) -> [(name: String, use: () throws -> Void)] {
         let bench = place.bench, folder = RunsFolder("\(place.host.path)/member"), own = RunsFolder(place.host.path)
         let reading: [(String, (SharedLedger) throws -> Void)] = [

@@ -58,7 +58,8 @@ struct RestoringTests {
         /// The machine that has the file, after its process has ended.
         func hostAgain() throws -> SharedLedger { kept(try bench.another().publish(file)) }
 
-        /// Makes a backup. One for which the server is restarted begins an epoch of the database, which the host confirms.
+        /// Makes a backup. One for which the server is restarted begins an epoch of the database, which the host
+        /// confirms.
         func backUp(_ backup: PostgresServer.Backup) throws {
             try server.get().backUp(backup, schema: bench.schema)
             guard backup == .cold else { return }

@@ -26,7 +26,8 @@ struct StoreBench {
         store = try Store.open(address, asked: Cancellation())
     }
 
-    /// Begins an epoch of the database, unless it has one, and lets so much of it pass that times of schedules may be claimed (`FiringBarrier`).
+    /// Begins an epoch of the database, unless it has one, and lets so much of it pass that times of schedules may be
+    /// claimed (`FiringBarrier`).
     func passQuiet() throws {
         _ = try store.databaseEpoch()
         try sql("UPDATE volley_life SET began_at = began_at - interval '31 s', written_by = pg_current_xact_id()::xid")

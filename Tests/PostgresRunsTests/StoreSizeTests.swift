@@ -7,8 +7,8 @@ import Testing
 
 @testable import PostgresRuns
 
-/// How long an audience takes into the store and out of it, for docs/performance.md. A test of nothing but what has to be equal afterwards; it runs for
-/// minutes, so only where a size is named.
+/// How long an audience takes into the store and out of it, for docs/performance.md. A test of nothing but what has to
+/// be equal afterwards; it runs for minutes, so only where a size is named.
 @Suite(
     "Audiences of a size into the store and out of it",
     .enabled(if: StoreSize.recipients > 0 && PostgresServer.programs != nil, "VOLLEY_TEST_SIZE names no number of devices"))

@@ -5,8 +5,9 @@ import Testing
 
 @testable import PostgresRuns
 
-/// Commits whose answer does not come, or comes although no standby has them. A commit that waits for a standby that is never there is in the database, and not
-/// answered yet: at this moment its connection is cut, or its wait is cancelled.
+/// Commits whose answer does not come, or comes although no standby has them. A commit that waits for a standby that is
+/// never there is in the database, and not answered yet: at this moment its connection is cut, or its wait is
+/// cancelled.
 @Suite("commits without an answer", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct UnansweredCommitTests {
     /// A run of which one recipient after the other is claimed, until that is enough.

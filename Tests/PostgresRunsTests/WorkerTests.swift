@@ -50,7 +50,8 @@ struct WorkerTests {
         #expect(parts.beat(of: "b", number: 4, used: 50, wants: true) == 100)
     }
 
-    /// Workers that beat once a second, use all that they are granted, and want a part all the time; what each was granted, by second.
+    /// Workers that beat once a second, use all that they are granted, and want a part all the time; what each was
+    /// granted, by second.
     private func play(_ pace: Int, seconds: Int, interval: Int = 1, least: [Int]) -> [[Int]] {
         var parts = PaceParts(pace: pace)
         var grants = least.map { _ in [Int]() }

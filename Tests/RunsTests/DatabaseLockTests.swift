@@ -4,8 +4,9 @@ import Testing
 
 @testable import Runs
 
-/// SQLite tells other processes by locks on a file that it has the file open. The process loses all of them when it closes any descriptor
-/// of that file, whatever it was opened for (fcntl(2)): another process could then change how the file is stored while this one writes it.
+/// SQLite tells other processes by locks on a file that it has the file open. The process loses all of them when it
+/// closes any descriptor of that file, whatever it was opened for (fcntl(2)): another process could then change how the
+/// file is stored while this one writes it.
 @Suite("locks on the databases beside the runs")
 final class DatabaseLockTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-locks-\(UUID().uuidString)").path

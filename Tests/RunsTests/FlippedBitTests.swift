@@ -94,7 +94,8 @@ struct FlippedBitTests {
         try Damage.flipEach(of: path, every: 3) { place in
             do {
                 guard try kind.decide(folder.path) != before else { return }
-                // Rows have no sums: one possible value may become another. But no row is lost, and none is found in another's place.
+                // Rows have no sums: one possible value may become another. But no row is lost, and none is found in
+                // another's place.
                 let found = Damage.values(of: path)
                 #expect(found != nil && found != values && found?.count == values.count, "byte \(place)")
             } catch {

@@ -169,7 +169,8 @@ struct FormatTests {
             INSERT INTO outcome SELECT id, 0, 200, '', 1, 30, 1796115600000, NULL FROM recipient WHERE id >= 6;
             UPDATE run SET audience = 30001; UPDATE claim SET last_id = 30000;
             """)
-        // What `RunUpgrade` does first, in a process that dies before its transaction ends: SQLite writes pages early when its cache is small.
+        // What `RunUpgrade` does first, in a process that dies before its transaction ends: SQLite writes pages early
+        // when its cache is small.
         let change = """
             PRAGMA cache_size = 1; BEGIN IMMEDIATE; DROP VIEW IF EXISTS result; ALTER TABLE outcome RENAME TO older_outcome; DROP TABLE outcome_name;
             CREATE TABLE outcome_block (number INTEGER PRIMARY KEY, slots BLOB NOT NULL);

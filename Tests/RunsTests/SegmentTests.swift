@@ -315,7 +315,8 @@ struct SegmentTests {
         try run.append(.settled([(0..<25).map { settled($0) } + [settled(30)]]))
         try run.append(.rested)
         try run.append(.settled([(25..<30).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
-        // Five refusals of five answers since the rest: no evidence that the tokens are dead, although 25 others were accepted before.
+        // Five refusals of five answers since the rest: no evidence that the tokens are dead, although 25 others were
+        // accepted before.
         #expect(try !run.evidence(ofService: 0).pointsAtTokens)
         try run.append(.settled([(31..<60).map { settled($0) }]))
         #expect(try run.evidence(ofService: 1).pointsAtTokens)

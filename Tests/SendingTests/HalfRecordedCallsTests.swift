@@ -10,8 +10,8 @@ import Workspace
 
 @testable import Sending
 
-/// Two texts to three devices each, one of which is no device, through JPush's strict simulator; the process is killed after any number of the
-/// groups in which outcomes are recorded, and another one resumes the run.
+/// Two texts to three devices each, one of which is no device, through JPush's strict simulator; the process is killed
+/// after any number of the groups in which outcomes are recorded, and another one resumes the run.
 @Suite("calls whose outcomes were recorded in part when the process was killed")
 struct HalfRecordedCallsTests {
     private static let app = "0123456789abcdef01234567", secret = "5e987ac6d2e04d95a9d8f0d1"

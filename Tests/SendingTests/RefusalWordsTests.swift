@@ -8,7 +8,8 @@ import Workspace
 
 @testable import Sending
 
-/// What the gate says to people that have only the console. Its remedies at the terminal name commands, which they do not have.
+/// What the gate says to people that have only the console. Its remedies at the terminal name commands, which they do
+/// not have.
 @Suite("refusals of the gate in the console")
 struct RefusalWordsTests {
     private static let first = "20261101-090000-c-0001", second = "20261101-090000-c-0002", third = "20261101-090000-c-0003"

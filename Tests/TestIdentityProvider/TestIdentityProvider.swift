@@ -5,8 +5,9 @@ import Glibc
 import Synchronization
 import TestServers
 
-/// A provider of identities on loopback: OpenID Connect with the authorization code flow over https, with keys of its own. It is strict about
-/// what a client must do, and does whatever a test tells it to do wrong. It ends with this value.
+/// A provider of identities on loopback: OpenID Connect with the authorization code flow over https, with keys of its
+/// own. It is strict about what a client must do, and does whatever a test tells it to do wrong. It ends with this
+/// value.
 public final class TestIdentityProvider: Sendable {
     /// What a token is signed with.
     public enum Algorithm: String, Sendable {

@@ -3,7 +3,8 @@ import Runs
 
 /// An entry of the journal as it stands in the store.
 struct JournalEntry {
-    /// What it is about: the entries that several machines tell one another. The numbers are those of `volley_journal.kind`.
+    /// What it is about: the entries that several machines tell one another. The numbers are those of
+    /// `volley_journal.kind`.
     enum Kind: Int {
         case claimed = 1, settled, reopened, deferred, callsNamed, callsForgotten, receipts, epochBegan, rested
     }
@@ -78,7 +79,8 @@ extension JournalEntry {
         }
     }
 
-    /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as less or as about other recipients.
+    /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as less or as about
+    /// other recipients.
     private func isAbout(_ entry: RunEntry) -> Bool {
         switch entry {
         case .settled(let parts): Self.bounds(of: parts.lazy.joined().map(\.recipient)) == ids

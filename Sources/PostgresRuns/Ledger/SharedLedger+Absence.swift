@@ -5,8 +5,8 @@ import Synchronization
 
 /// Whether no machine sends a run, for what may be done only then.
 extension SharedLedger {
-    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat stands still is declared dead once it was silent for as long as
-    /// workers themselves wait before they do that.
+    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat stands still is declared
+    /// dead once it was silent for as long as workers themselves wait before they do that.
     /// - Parameters:
     ///   - wanted: what is to be done, for the message: `fetched`.
     ///   - leavingSeconds: how long workers that beat are waited for.
@@ -75,7 +75,8 @@ extension SharedLedger {
         if hasEnded, hasRunFile { try replica.noteFetched() }
     }
 
-    /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part in it. Nothing is claimed after this.
+    /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part in it. Nothing is
+    /// claimed after this.
     package func cancelAndFetch() throws {
         if [.running, .paused].contains(try ask({ try row($0) }).state) {
             try change(to: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
@@ -88,17 +89,20 @@ extension SharedLedger {
 
     // MARK: - Others that leave
 
-    /// How long workers that beat are given to record the last answers once a run was stopped or cancelled, which is longer than any answer takes; and how long
-    /// beats may stand still, of which one may fail, before no worker is expected to record anything. Seconds.
+    /// How long workers that beat are given to record the last answers once a run was stopped or cancelled, which is
+    /// longer than any answer takes; and how long beats may stand still, of which one may fail, before no worker is
+    /// expected to record anything. Seconds.
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
-    /// The same where a person requests the end while the store refuses something: the others may be unable to record anything although they beat.
+    /// The same where a person requests the end while the store refuses something: the others may be unable to record
+    /// anything although they beat.
     private static let leavingInTroubleSeconds = 3.0
     /// A look that takes longer means that the database was away, also for workers; seconds.
     private static let longestLookSeconds = 1.0
 
-    /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has finished all are there.
+    /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has
+    /// finished all are there.
     /// - Parameter waiting: called at each look after the first second, with the machines that are waited for.
     package func awaitLastAnswers(waiting: ([String]) -> Void = { _ in }) throws {
         guard [.stopped, .cancelled].contains(try ask({ try row($0) }).state) else { return }
@@ -123,10 +127,12 @@ extension SharedLedger {
     /// Why no machine may continue the run through the store; nil while workers may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
-    /// Takes the run out of the store's hands: waits for workers that are still there, takes over into its file all that the store has, and notes on both
-    /// sides that from now on the file alone counts. A recipient that the file or the journal show as claimed is claimed.
+    /// Takes the run out of the store's hands: waits for workers that are still there, takes over into its file all
+    /// that the store has, and notes on both sides that from now on the file alone counts. A recipient that the file or
+    /// the journal show as claimed is claimed.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
-    /// - Throws: `Diagnostic`; `CancellationError`. Part of it may have been taken over then, and the next call continues.
+    /// - Throws: `Diagnostic`; `CancellationError`. Part of it may have been taken over then, and the next call
+    ///   continues.
     package func takeBack(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
         try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in

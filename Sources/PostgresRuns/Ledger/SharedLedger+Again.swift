@@ -8,7 +8,8 @@ extension SharedLedger {
     /// Recipients that one worker takes at a time to be sent to again.
     private static let largestPart = 2000
 
-    /// Finds recipients that were claimed and are to be sent to again, and lets workers lease them. For the coordinator alone.
+    /// Finds recipients that were claimed and are to be sent to again, and lets workers lease them. For the coordinator
+    /// alone.
     /// - Parameters:
     ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push are sent to again.
     ///   - closing: reasons for which unsent recipients get nothing any more.
@@ -58,7 +59,8 @@ extension SharedLedger {
         return plan.segments.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
-    /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given back waits for another try.
+    /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given
+    /// back waits for another try.
     /// - Parameters:
     ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose segments are looked at; nil for all.
@@ -72,7 +74,8 @@ extension SharedLedger {
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether any recipient of a range, in the segments that go on, waits for a worker: given back, or to be sent to again.
+    /// Whether any recipient of a range, in the segments that go on, waits for a worker: given back, or to be sent to
+    /// again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -109,8 +112,8 @@ extension SharedLedger {
 
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
-    /// - Parameter offers: how many were made before this worker looked. A repeat after a lost answer finds one more, and offers nothing: what was offered may
-    ///   have been sent to by then.
+    /// - Parameter offers: how many were made before this worker looked. A repeat after a lost answer finds one more,
+    ///   and offers nothing: what was offered may have been sent to by then.
     /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one has may be outdated.
     private func offer(_ open: [RepeatedRecipient], after offers: Int) throws {
         guard !open.isEmpty else { return }
@@ -142,8 +145,8 @@ extension SharedLedger {
     /// Parts to be sent to again that a worker takes before others get a turn.
     private static let mostParts = 5
 
-    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to again; it has them from now on.
-    /// Ascending.
+    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to
+    /// again; it has them from now on. Ascending.
     package func leaseAgain(of segment: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
@@ -191,10 +194,11 @@ extension SharedLedger {
 
 /// What workers that are gone left behind.
 extension SharedLedger {
-    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has in hand.
+    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has
+    /// in hand.
     ///
-    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the first look, and what a
-    /// worker recorded before it left is in the second.
+    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the
+    /// first look, and what a worker recorded before it left is in the second.
     package func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
         try refresh()
         let before = try replica.unsettled(in: ids, open)
@@ -206,8 +210,8 @@ extension SharedLedger {
         return now
     }
 
-    /// Claims what workers had leased that died before they had confirmed an epoch of the database: they may have pushed to these, in claims that were forgotten.
-    /// They count as unknown. For the coordinator alone.
+    /// Claims what workers had leased that died before they had confirmed an epoch of the database: they may have
+    /// pushed to these, in claims that were forgotten. They count as unknown. For the coordinator alone.
     package func claimDoubtful(at now: Timestamp) throws {
         var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
         try ask { connection in

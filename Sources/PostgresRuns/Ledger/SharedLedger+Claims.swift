@@ -21,8 +21,8 @@ extension SharedLedger {
     /// Recipients that are worth a lease of their own, also where workers are to end at the same time.
     private static let leastLeasedRange = 4000
 
-    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database and back, and so do its
-    /// recipients.
+    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database
+    /// and back, and so do its recipients.
     package static let worthwhileClaim = 16_000
 
     func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
@@ -54,7 +54,8 @@ extension SharedLedger {
         return nil
     }
 
-    /// How many recipients the next leased range has: those of about a second, so that what a dead worker leaves is little, and few leases are made.
+    /// How many recipients the next leased range has: those of about a second, so that what a dead worker leaves is
+    /// little, and few leases are made.
     private func leasedRangeLength(atLeast limit: Int) -> Int {
         state.withLock { state in
             defer { (state.leasedAt, state.claimedSinceLease) = (.now, 0) }
@@ -85,7 +86,8 @@ extension SharedLedger {
     }
 
     /// Runs a transaction that leases, once the recovery barrier is open.
-    /// - Throws: `SendingRevoked` if this worker was declared dead, or the run was stopped while the recovery barrier was closed.
+    /// - Throws: `SendingRevoked` if this worker was declared dead, or the run was stopped while the recovery barrier
+    ///   was closed.
     func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
         let me = try join(), storeConnection = claiming.storeConnection, start = store.retryDeadline.seconds
         while true {
@@ -113,7 +115,8 @@ extension SharedLedger {
     /// A leased range that this worker would like to have.
     private struct LeaseRequest {
         var segment: Range<Int>
-        /// `length`: how many recipients to lease, if that many are left. `least`: the fewest towards the end, when all workers should end together.
+        /// `length`: how many recipients to lease, if that many are left. `least`: the fewest towards the end, when all
+        /// workers should end together.
         var length: Int, least: Int
         var workers: Int
     }

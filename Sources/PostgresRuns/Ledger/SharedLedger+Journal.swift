@@ -14,10 +14,12 @@ extension SharedLedger {
         /// Also, the recipients are in a leased range that is still its own.
         case hasLease
 
-        /// As the statements have it, with `r` the run, `s` the worker, `$8` its epoch of the run, and `$4` and `$5` the bounds of the recipients.
+        /// As the statements have it, with `r` the run, `s` the worker, `$8` its epoch of the run, and `$4` and `$5`
+        /// the bounds of the recipients.
         var condition: String {
             switch self {
-            // Of a run that was stopped because something is missing, or cancelled before that was found, what can be recorded is.
+            // Of a run that was stopped because something is missing, or cancelled before that was found, what can be
+            // recorded is.
             case .isAlive: "$8::text IS NOT NULL AND (r.state IN ('stopped', 'cancelled') OR \(DatabaseEpoch.hasConfirmed))"
             case .isSending: "r.life = $8 AND r.state IN ('running', 'paused') AND \(DatabaseEpoch.isCalm)"
             case .hasLease:
@@ -58,8 +60,8 @@ extension SharedLedger {
             if isThere { return }
             if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
             if store.retryDeadline.isSpent(since: start) { throw SendingRevoked(isCancelled: false) }
-            // A process that is about to take part has no thread yet that beats for it: unless it confirmed by itself that nothing of its own is missing, it would wait
-            // for itself until the others declare it dead.
+            // A process that is about to take part has no thread yet that beats for it: unless it confirmed by itself
+            // that nothing of its own is missing, it would wait for itself until the others declare it dead.
             if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }
             store.retryDeadline.pause(milliseconds: Self.recoveryBarrierMilliseconds)
         }
@@ -74,8 +76,9 @@ extension SharedLedger {
         var fence: Fence
     }
 
-    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from a comparison of last numbers, as
-    /// the answer about the former may come after the worker has compared. Of a run that says so already, what can be recorded is.
+    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from
+    /// a comparison of last numbers, as the answer about the former may come after the worker has compared. Of a run
+    /// that says so already, what can be recorded is.
     private static let followsFormer = """
         (r.state IN ('stopped', 'cancelled') AND \(StoredCause.isForgotten) OR $2 = 1 OR EXISTS (
             SELECT 1 FROM volley_journal f WHERE f.run = r.number AND f.sender = $1 AND f.lane = $9 AND f.number = $2 - 1))
@@ -215,7 +218,8 @@ extension SharedLedger {
     }
 
     /// The last number of each writer in a page. Each writer counts from 1, and leaves no number out.
-    /// - Throws: `Diagnostic` if an entry is missing although the database has forgotten nothing: its row was lost, or is damaged.
+    /// - Throws: `Diagnostic` if an entry is missing although the database has forgotten nothing: its row was lost, or
+    ///   is damaged.
     private func lastNumbers(_ page: [Fetched], after marks: [FetchMark]) throws -> [FetchMark.Key: Int] {
         let before = Dictionary(marks.map { (FetchMark.Key(sender: $0.sender, writer: $0.writer), $0.number) }) { max($0, $1) }
         var taken: [FetchMark.Key: Int] = [:]

@@ -80,13 +80,14 @@ struct DividedParts {
     /// How long pushes may leave a worker after its last beat; seconds.
     private static let sendingSeconds = Int(SubmissionGate.longestAgeSeconds + SubmissionGate.queueSeconds) + 1
 
-    /// Frees the parts of workers that are gone: what may not have been used at once, as pushes leave evenly, and the rest once they are gone for as long
-    /// as the interval.
+    /// Frees the parts of workers that are gone: what may not have been used at once, as pushes leave evenly, and the
+    /// rest once they are gone for as long as the interval.
     mutating func free(_ gone: Set<String>, at now: Int, after intervalSeconds: Int) {
         for worker in gone {
             let since = goneSince[worker] ?? now
             if goneSince[worker] == nil {
-                // What leaves in a second is rounded up, and one request more may leave where another pace held it back.
+                // What leaves in a second is rounded up, and one request more may leave where another pace held it
+                // back.
                 parts.leave(worker) { Self.sendingSeconds * ($0 / max(1, intervalSeconds) + 2) }
             }
             goneSince[worker] = since

@@ -46,7 +46,8 @@ extension SharedLedger {
         }
     }
 
-    /// Recipients of a range that are to be sent to again: those that this worker was given for that. What others have claimed in between, they have in hand.
+    /// Recipients of a range that are to be sent to again: those that this worker was given for that. What others have
+    /// claimed in between, they have in hand.
     private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [RepeatedRecipient] {
         let own = state.withLock { state in range.compactMap { state.leasedRanges.again[$0] } }
         // Only a process that sends alone, without beats, finds them by itself.
@@ -188,7 +189,8 @@ extension SharedLedger {
             let gaps = try claims().claimed.gaps(in: ids)
             guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
             let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
-            // Another worker may just claim some of them, from a leased range that it had leased before it was too late.
+            // Another worker may just claim some of them, from a leased range that it had leased before it was too
+            // late.
             do { try claim(part, unsent: unsent, at: now) } catch StoreRefusal.claimedAlready { continue }
         }
     }
@@ -228,15 +230,19 @@ extension SharedLedger {
     }
 }
 
-/// Frequency caps of a run that several machines send. Only the machine that has the run's file has the record of its other runs: it says which devices get nothing
-/// (as of each round, as for a run that it sends alone), and the others leave exactly those out. Until they are told, they send nothing.
+/// Frequency caps of a run that several machines send. Only the machine that has the run's file has the record of its
+/// other runs: it says which devices get nothing (as of each round, as for a run that it sends alone), and the others
+/// leave exactly those out. Until they are told, they send nothing.
 ///
-/// What was said is forgotten with each new epoch, each pause and each end of a pause (`change(to:…)`): other runs may have sent in between.
+/// What was said is forgotten with each new epoch, each pause and each end of a pause (`change(to:…)`): other runs may
+/// have sent in between.
 extension SharedLedger {
-    /// Finds recipients that may get no more pushes, and says so to all workers. For the machine that has the run's file.
+    /// Finds recipients that may get no more pushes, and says so to all workers. For the machine that has the run's
+    /// file.
     /// - Parameter isCapped: whether a device may get no more, by its target; nil without caps.
     /// - Returns: their ids.
-    /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch. `Diagnostic`: the store or the file cannot be used.
+    /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch. `Diagnostic`: the store
+    ///   or the file cannot be used.
     package func shareCapped(_ isCapped: ((_ target: UnsafeBufferPointer<UInt8>) -> Bool)?) throws -> BitSet {
         var capped = BitSet()
         if let isCapped {
@@ -258,7 +264,8 @@ extension SharedLedger {
         return capped
     }
 
-    /// Recipients that may get no more pushes, by their ids; nil while the machine that has the run's file has not said.
+    /// Recipients that may get no more pushes, by their ids; nil while the machine that has the run's file has not
+    /// said.
     package func cappedIDs() throws -> BitSet? {
         var bytes: [UInt8]?
         try ask { connection in

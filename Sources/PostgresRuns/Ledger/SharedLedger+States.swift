@@ -3,7 +3,8 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the store that are changed in place.
+/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the store that are changed
+/// in place.
 extension SharedLedger {
     package func lockForSending(isSending: Bool = true) throws {
         let me = try join()
@@ -63,8 +64,8 @@ extension SharedLedger {
         try write(.epochBegan(epoch, at: now, from: []), at: now)
     }
 
-    /// Begins an epoch of the run, unless workers send it already, it has finished, or the store has forgotten something: then this process only takes part, or
-    /// fetches.
+    /// Begins an epoch of the run, unless workers send it already, it has finished, or the store has forgotten
+    /// something: then this process only takes part, or fetches.
     /// - Parameters:
     ///   - former: the epoch before, as the run's file has it; blank if it has none.
     ///   - isAfterAll: whether a person continues a run that is cancelled according to its file.
@@ -153,7 +154,8 @@ extension SharedLedger {
         return cause
     }
 
-    /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the first.
+    /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the
+    /// first.
     /// - Parameters:
     ///   - next: the epoch that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
     ///   - alongside: what else is changed in the same transaction.
@@ -164,7 +166,8 @@ extension SharedLedger {
         let (me, epoch) = self.state.withLock { ($0.sender, $0.epoch) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // A worker that was declared dead has outdated information. A process that is no worker may give orders.
+                // A worker that was declared dead has outdated information. A process that is no worker may give
+                // orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.epoch == next { return }

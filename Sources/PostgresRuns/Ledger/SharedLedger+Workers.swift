@@ -9,7 +9,8 @@ extension SharedLedger {
     private static let numbers = 1..<1 << 53
 
     /// Makes this process a worker, unless it is one.
-    /// - Parameter former: the epoch of the run that its file knew last, where this process has the file and is about to begin another; nil otherwise.
+    /// - Parameter former: the epoch of the run that its file knew last, where this process has the file and is about
+    ///   to begin another; nil otherwise.
     /// - Returns: its number.
     @discardableResult
     package func join(after former: String? = nil) throws -> Int {
@@ -57,7 +58,8 @@ extension SharedLedger {
         guard isThere else { throw isGone }
     }
 
-    /// The run's file is a survivor for a run that is not being sent: it has each epoch that began, and nothing is claimed between two epochs.
+    /// The run's file is a survivor for a run that is not being sent: it has each epoch that began, and nothing is
+    /// claimed between two epochs.
     private func survivor(after former: String, epoch: Int, _ connection: PostgresConnection) throws {
         try connection.run(
             """
@@ -75,14 +77,16 @@ extension SharedLedger {
             """, [.int(me), .int(epoch)], within: asking.answerSeconds) == 1
     }
 
-    /// Ends being a worker in an orderly way: what was leased and not claimed comes back. What it claimed and did not settle is unknown from now on.
+    /// Ends being a worker in an orderly way: what was leased and not claimed comes back. What it claimed and did not
+    /// settle is unknown from now on.
     package func leave() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         defer { state.withLock { $0 = State() } }
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
     }
 
-    /// Declares a worker dead whose beat stands still, in one transaction with giving back what it had leased and not claimed.
+    /// Declares a worker dead whose beat stands still, in one transaction with giving back what it had leased and not
+    /// claimed.
     /// - Parameter beat: at which it stood still.
     /// - Returns: false if it beats again, or another was faster.
     func declareDead(_ worker: Int, beat: Int64) throws -> Bool {
@@ -94,7 +98,8 @@ extension SharedLedger {
         guard let me = state.withLock({ $0.sender }) else { return }
         let isReturned = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // While the recovery barrier is closed they stay with this worker, which has the record of what it did with them.
+                // While the recovery barrier is closed they stay with this worker, which has the record of what it did
+                // with them.
                 guard try holdFence(me, connection), try hasConfirmed(me, connection) else { return false }
                 try giveBackLeases(of: me, connection)
                 return true
@@ -130,7 +135,8 @@ extension SharedLedger {
             "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(worker)],
             within: seconds
         ) { leases.append(try $0.ids(0, 1)) }
-        // A worker that has not confirmed this epoch of the database may have made claims that were forgotten: what it had leased stays with it, as unknown.
+        // A worker that has not confirmed this epoch of the database may have made claims that were forgotten: what it
+        // had leased stays with it, as unknown.
         guard try hasConfirmed(worker, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
         // The coordinator finds again what was to be sent to again: it has what this worker reopened.
@@ -165,7 +171,8 @@ extension SharedLedger {
 
     // MARK: - Beats
 
-    /// Says that this worker is there, and looks at the run. Once, without patience: a beat that fails is followed by another.
+    /// Says that this worker is there, and looks at the run. Once, without patience: a beat that fails is followed by
+    /// another.
     /// - Parameters:
     ///   - answers: this worker's so far, by the numbers of services.
     ///   - paces: those that it keeps with others; each takes the part that it gets.
@@ -240,8 +247,8 @@ extension SharedLedger {
         return rows
     }
 
-    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than why it stopped before. What a person has cancelled stays
-    /// so, and says what is missing.
+    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than why it stopped
+    /// before. What a person has cancelled stays so, and says what is missing.
     /// - Parameter evenIfEnded: also where it was not begun yet, or something else was said to be missing.
     private func stop(missing: Int64, evenIfEnded: Bool = false, _ connection: PostgresConnection) throws {
         let cause = LedgerStop.forgotten(entries: Int(missing))
@@ -336,7 +343,8 @@ extension SharedLedger {
     }
 
     /// Lets all workers send a segment: its canary was judged. For the coordinator alone.
-    /// - Throws: `SendingRevoked` if another worker is the coordinator by now, or this one was declared dead; `Diagnostic`.
+    /// - Throws: `SendingRevoked` if another worker is the coordinator by now, or this one was declared dead;
+    ///   `Diagnostic`.
     package func open(_ segment: RunSegment) throws {
         guard let me = state.withLock({ $0.sender }) else { throw SendingRevoked(isCancelled: false) }
         try ask { connection in

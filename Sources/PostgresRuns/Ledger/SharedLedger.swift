@@ -3,11 +3,12 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// The account of a run that several machines send, as one of its workers uses it: claims, outcomes and orders are in the store; what is read of many
-/// recipients at once comes from a run file that follows the journal (`replica`).
+/// The account of a run that several machines send, as one of its workers uses it: claims, outcomes and orders are in
+/// the store; what is read of many recipients at once comes from a run file that follows the journal (`replica`).
 ///
-/// A worker's row is its fence: whatever it leases, claims or records is written together with a look at that row under FOR SHARE. Declaring it dead changes
-/// the row, and so waits for what is being written, and stops everything after. The row also stops a process that was suspended and continues.
+/// A worker's row is its fence: whatever it leases, claims or records is written together with a look at that row under
+/// FOR SHARE. Declaring it dead changes the row, and so waits for what is being written, and stops everything after.
+/// The row also stops a process that was suspended and continues.
 ///
 /// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
 /// when the transaction began, and KEY SHARE does not conflict with the update that declares the
@@ -17,7 +18,8 @@ package final class SharedLedger: RunLedger {
     package let store: Store
     /// The run's number in the store.
     let run: Int
-    /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this value.
+    /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this
+    /// value.
     let replica: RunFile
     private let scratch: ScratchFolder?
     /// Whether `replica` is the run's own file.
@@ -63,7 +65,8 @@ package final class SharedLedger: RunLedger {
         var memory = CommitMemory()
         /// The epoch of the database in which nothing is missing; nil before the first look.
         var comparedEpoch: Int?
-        /// Whether it was there in an epoch of the database that is known to have everything: it can tell what is missing in the next one.
+        /// Whether it was there in an epoch of the database that is known to have everything: it can tell what is
+        /// missing in the next one.
         var isSurvivor = false
         /// Why nothing may be written any more: it was declared dead.
         var isFenced = false
@@ -164,8 +167,8 @@ package final class SharedLedger: RunLedger {
         return status
     }
 
-    /// What people want of the processes that send the run: as the last beat showed it, where this process beats, which it does several times a
-    /// second.
+    /// What people want of the processes that send the run: as the last beat showed it, where this process beats, which
+    /// it does several times a second.
     package func order() throws -> RunOrder? { try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order }
 
     package func loss(during activity: RunActivity) -> LedgerStop? {
@@ -176,8 +179,8 @@ package final class SharedLedger: RunLedger {
 
 /// The shared run as a journal: which entries are written into the store's journal, and which change rows there.
 extension SharedLedger {
-    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are several rows of the journal: what was written
-    /// before an error stays, and the next try continues.
+    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are several rows of the
+    /// journal: what was written before an error stays, and the next try continues.
     @discardableResult
     package func append(_ entry: RunEntry) throws -> EntryYield {
         switch entry {

@@ -30,7 +30,8 @@ package struct WorkerNews: Sendable {
     package var stoppedSegments: Set<Int> = []
     /// The first ids of segments of which something can be leased: no worker has it yet, or it came back.
     package var segmentsWithWork: Set<Int> = []
-    /// The epoch of the database, and whether all workers, and a survivor, have confirmed that nothing is missing in it.
+    /// The epoch of the database, and whether all workers, and a survivor, have confirmed that nothing is missing in
+    /// it.
     package var databaseEpoch = 0, isCalm = true
     /// Whether a survivor has.
     package var isSurvivorConfirmed = true
@@ -38,6 +39,7 @@ package struct WorkerNews: Sendable {
     package var missing = 0
     /// Whether it is known which recipients get nothing because of frequency caps (`SharedLedger.cappedIDs`).
     package var knowsCapped = false
-    /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its error.
+    /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its
+    /// error.
     package var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }

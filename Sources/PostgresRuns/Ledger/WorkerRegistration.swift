@@ -2,8 +2,9 @@ package import Base
 import Glibc
 import Synchronization
 
-/// Takes part in a run for this process: beats once a second, reads the run's state, declares silent workers dead, and takes over what one worker does for all
-/// when no other does it. Values decide (`WorkerWatch`, `SubmissionGate`); this does what they say.
+/// Takes part in a run for this process: beats once a second, reads the run's state, declares silent workers dead, and
+/// takes over what one worker does for all when no other does it. Values decide (`WorkerWatch`, `SubmissionGate`); this
+/// does what they say.
 package final class WorkerRegistration: Sendable {
     private static let beatMilliseconds = 1000
 
@@ -85,7 +86,8 @@ package final class WorkerRegistration: Sendable {
     /// Whether this worker does what is done once for all.
     package var isCoordinator: Bool { state.withLock { $0.news?.isCoordinator ?? false } }
 
-    /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps (CLOCK_BOOTTIME).
+    /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps
+    /// (CLOCK_BOOTTIME).
     package var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
 
     /// Says whether this worker has something to send: otherwise others get its parts of the paces.

@@ -3,7 +3,8 @@ import Postgres
 import Runs
 import Synchronization
 
-/// Copies the blocks of a run file that the store lacks, over several connections: a thread for each packs what it sends.
+/// Copies the blocks of a run file that the store lacks, over several connections: a thread for each packs what it
+/// sends.
 struct BlockCopy: Sendable {
     /// Threads and connections at most: a server that is shared has few connections.
     private static let mostThreads = 4
@@ -94,7 +95,8 @@ private final class BlockCopyState: Sendable {
     }
 }
 
-/// Turns blocks of a run file into rows of `volley_block` in PostgreSQL's binary form of COPY. Source: its manual, COPY, "Binary Format".
+/// Turns blocks of a run file into rows of `volley_block` in PostgreSQL's binary form of COPY. Source: its manual,
+/// COPY, "Binary Format".
 struct BlockPacker {
     /// Blocks that are handed over at a time.
     private static let blocksAtATime = 8

@@ -1,8 +1,8 @@
 import Base
 import Runs
 
-/// A thousand recipients as the store keeps them: of each its target, registration id, alias, language, variant and cells, one after the other. A target of hex
-/// digits takes half of its digits.
+/// A thousand recipients as the store keeps them: of each its target, registration id, alias, language, variant and
+/// cells, one after the other. A target of hex digits takes half of its digits.
 enum RecipientBlock {
     static let recipients = 1000
 

@@ -26,12 +26,13 @@ public enum FetchProgress: Hashable, Sendable {
 
 /// Runs out of the store.
 extension Store {
-    /// Makes a run's file from what the store has of it, or brings the file up to date that is there: then its claims, outcomes and state are those of the
-    /// store. The run must not be sent during this.
+    /// Makes a run's file from what the store has of it, or brings the file up to date that is there: then its claims,
+    /// outcomes and state are those of the store. The run must not be sent during this.
     /// - Parameters:
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
-    /// - Throws: `Diagnostic`: the store does not have it, workers send it, there is another run of its id; `CancellationError`. Then no file was made.
+    /// - Throws: `Diagnostic`: the store does not have it, workers send it, there is another run of its id;
+    ///   `CancellationError`. Then no file was made.
     public func fetch(_ id: String, into catalog: RunsFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
         let row = try storedPlan(id)
         guard row.takenBackBy.isEmpty else { throw Self.hasRunFile(row) }
@@ -104,7 +105,8 @@ extension Store {
 
     /// The id of the run that a command's RUN argument means.
     /// - Parameters:
-    ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned last.
+    ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned
+    ///     last.
     ///   - catalog: where a file is looked for that is named without a folder.
     /// - Throws: `Diagnostic`: there is no run in the store, or no such file; `CancellationError`.
     public func id(named argument: String, in catalog: RunsFolder) throws -> String {

@@ -6,10 +6,13 @@ package import Runs
 extension Store {
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
     ///
-    /// Blocks are committed in parts, and no worker uses them before all are there (`is_published`). What they hold follows from the plan's digest: a process
-    /// that publishes a plan that another one left in the middle, or publishes at the same moment, copies what is missing.
-    /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from several threads, one at a time.
-    /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is in the store is not used.
+    /// Blocks are committed in parts, and no worker uses them before all are there (`is_published`). What they hold
+    /// follows from the plan's digest: a process that publishes a plan that another one left in the middle, or
+    /// publishes at the same moment, copies what is missing.
+    /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from
+    ///   several threads, one at a time.
+    /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is
+    ///   in the store is not used.
     package func publish(_ file: RunFile, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger {
         guard file.hasDigest else {
             throw Diagnostic(
@@ -120,7 +123,8 @@ extension Store {
     /// Lets workers use the run, if all of its blocks are there.
     private func confirm(_ file: RunFile, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
-            // Counted by a statement that begins once no process removes blocks. Of a run that was not begun nothing can be forgotten.
+            // Counted by a statement that begins once no process removes blocks. Of a run that was not begun nothing
+            // can be forgotten.
             _ = try Self.hold(number, connection)
             let epoch = try DatabaseEpoch.current(connection)
             return try connection.run(

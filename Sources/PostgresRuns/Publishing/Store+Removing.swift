@@ -7,13 +7,14 @@ extension Store {
     /// Blocks that are removed at a time: no transaction lasts long.
     private static let blocksRemovedTogether = 500
 
-    /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal was interrupted, and that is published again, continues
-    /// where it was.
+    /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal was interrupted, and
+    /// that is published again, continues where it was.
     /// - Parameters:
     ///   - evenIfUnfetched: whether it is removed even if its outcomes are lost with it.
     ///   - catalog: where its file is.
     ///   - silent: called each second with the machines of workers that do not beat, and may be gone.
-    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store has; `CancellationError`.
+    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store has;
+    ///   `CancellationError`.
     public func remove(
         _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, silent: ([String]) -> Void = { _ in }
     ) throws {
@@ -85,7 +86,8 @@ extension Store {
         }
     }
 
-    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its blocks may be copied until then.
+    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its blocks may be copied
+    /// until then.
     /// - Returns: whether it is published; nil if it is gone.
     static func hold(_ number: Int, _ connection: PostgresConnection) throws -> Bool? {
         var isPublished: Bool?

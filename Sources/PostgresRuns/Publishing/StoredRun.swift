@@ -21,13 +21,15 @@ public struct StoredRun: Hashable, Sendable {
     public var id: String, campaign: String, app: String
     /// Whether all of its recipients are there. If not, it cannot be sent.
     public var isComplete: Bool
-    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no workers was cut off: it is stopped, without an end.
+    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no workers was cut
+    /// off: it is stopped, without an end.
     public var status: RunStatus
     /// Recipients, and how many of them were claimed.
     public var audience: Int, claimed: Int
     /// Those that are there.
     public var workers: [Worker]
-    /// What is wrong with the run's row; nil where all of it can be read. The state, the moments and the counts then say nothing.
+    /// What is wrong with the run's row; nil where all of it can be read. The state, the moments and the counts then
+    /// say nothing.
     public var problem: Diagnostic?
     /// What its recipients and its journal take, without indexes.
     public var bytes: Int

@@ -17,10 +17,13 @@ public struct StoreAddress: Sendable {
 
     /// Opens the store to work with it.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person
+    ///     can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
-    ///   - tell: told why the store does not answer, now and then, and nil once it does; without it, it is waited for ten seconds only.
-    /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of another version.
+    ///   - tell: told why the store does not answer, now and then, and nil once it does; without it, it is waited for
+    ///     ten seconds only.
+    /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of
+    ///   another version.
     public func open(asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil) throws -> Store {
         let address = try resolved()
         return try explaining { try Store.open(address, asked: asked, isPatient: isPatient, tell: tell) }

@@ -11,8 +11,8 @@ public struct StoreMigration: Hashable, Sendable {
 
 extension StoreAddress {
     /// Makes the tables, or brings those of an older version up to date.
-    /// - Throws: `Diagnostic`: the store cannot be reached, is a standby or belongs to a newer Volley, or the role lacks rights;
-    ///   `CancellationError`. Then nothing was changed.
+    /// - Throws: `Diagnostic`: the store cannot be reached, is a standby or belongs to a newer Volley, or the role
+    ///   lacks rights; `CancellationError`. Then nothing was changed.
     public func migrate(_ cancellation: Cancellation) throws -> StoreMigration {
         let connection = try connect(cancellation)
         return try explaining { try StoreSchema.migrate(connection) }
@@ -27,11 +27,11 @@ extension StoreSchema {
     /// How long a statement of a migration may take; seconds. Making an index of a large table takes a while.
     private static let statementSeconds = 3600
 
-    /// Makes the tables, or upgrades them, in one transaction. A process that does the same at the same moment waits for a lock of this database, which ends
-    /// with the transaction, and then finds nothing to do.
+    /// Makes the tables, or upgrades them, in one transaction. A process that does the same at the same moment waits
+    /// for a lock of this database, which ends with the transaction, and then finds nothing to do.
     /// - Parameter steps: what leads from each version to the next.
-    /// - Throws: `PostgresError`; a `Diagnostic` if the server will not do or the tables belong to a newer Volley; `CancellationError`. Then nothing
-    ///   was changed.
+    /// - Throws: `PostgresError`; a `Diagnostic` if the server will not do or the tables belong to a newer Volley;
+    ///   `CancellationError`. Then nothing was changed.
     static func migrate(_ connection: PostgresConnection, by steps: [[String]] = steps) throws -> StoreMigration {
         let facts = try StoreFacts(connection)
         try checkServer(facts)
@@ -73,7 +73,8 @@ extension StoreSchema {
         }
     }
 
-    /// What a server refuses while tables are made, as far as there is something to do about it; SQLSTATEs are in appendix A of PostgreSQL's manual.
+    /// What a server refuses while tables are made, as far as there is something to do about it; SQLSTATEs are in
+    /// appendix A of PostgreSQL's manual.
     private static func explained(_ error: PostgresError, as role: String) -> Diagnostic? {
         let remedy: String
         switch error.sqlState {

@@ -1,8 +1,9 @@
-/// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with `volley_`, so that the tables may stand in
-/// a schema with others.
+/// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with
+/// `volley_`, so that the tables may stand in a schema with others.
 ///
-/// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the journal, whose entries are about many of them and are never
-/// changed. Moments are milliseconds since 1970. Ids of recipients are those of the run file.
+/// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the journal, whose
+/// entries are about many of them and are never changed. Moments are milliseconds since 1970. Ids of recipients are
+/// those of the run file.
 public enum StoreSchema {
     /// The version that this Volley makes and reads.
     public static let version = 1
@@ -108,9 +109,10 @@ public enum StoreSchema {
             )
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
-            // Not logged: empty after a crash, on a standby that took over and after most backups were brought back. That is when acknowledged commits may
-            // be missing (`RecoveryBarrier`). A copy of a server that was shut down, and a dump, hold the table as it was: a row counts only on the server, in the
-            // database and in the form in which it was written.
+            // Not logged: empty after a crash, on a standby that took over and after most backups were brought back.
+            // That is when acknowledged commits may be missing (`RecoveryBarrier`). A copy of a server that was shut
+            // down, and a dump, hold the table as it was: a row counts only on the server, in the database and in the
+            // form in which it was written.
             """
             CREATE UNLOGGED TABLE volley_life (
                 one boolean PRIMARY KEY CHECK (one),

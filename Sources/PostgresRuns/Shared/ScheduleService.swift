@@ -1,11 +1,12 @@
 package import Base
 import Synchronization
 
-/// This `volley schedule` among those of other machines: beats once a second, declares services dead that are silent for long (`WorkerWatch`), and claims times, so that
-/// each is planned and sent by one of them.
+/// This `volley schedule` among those of other machines: beats once a second, declares services dead that are silent
+/// for long (`WorkerWatch`), and claims times, so that each is planned and sent by one of them.
 ///
-/// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of silence others take over what it had not
-/// begun. What the database may have forgotten when it comes up again, each service writes there again, from its own record (`FiringBarrier`).
+/// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of
+/// silence others take over what it had not begun. What the database may have forgotten when it comes up again, each
+/// service writes there again, from its own record (`FiringBarrier`).
 package final class ScheduleService: Sendable {
     private static let beatMilliseconds = 1000
     /// Between two tries to claim a time; the database was there a moment ago.
@@ -61,7 +62,8 @@ package final class ScheduleService: Sendable {
     /// Whether times may be found due: not while the database may have forgotten some of them.
     package var mayFind: Bool { state.withLock { $0.trouble == nil && $0.barrier.mayFind } }
 
-    /// Whether its record has to be written into the store again (`write`): it has joined, or the database came up again.
+    /// Whether its record has to be written into the store again (`write`): it has joined, or the database came up
+    /// again.
     package var hasToWrite: Bool { state.withLock { $0.barrier.toWrite != nil } }
 
     /// Why the store cannot be asked; nil while it can.
@@ -146,7 +148,8 @@ package final class ScheduleService: Sendable {
         }
     }
 
-    /// Joins, unless it has in this epoch of the database: in a new one its number may have been forgotten, and given to another service.
+    /// Joins, unless it has in this epoch of the database: in a new one its number may have been forgotten, and given
+    /// to another service.
     /// - Returns: its number.
     private func joined(_ store: Store) throws -> Int {
         let epoch = try store.databaseEpoch()

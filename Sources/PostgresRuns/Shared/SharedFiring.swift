@@ -4,7 +4,8 @@ package import Base
 package struct SharedFiring: Hashable, Sendable {
     /// How far it is.
     package enum State: String, Sendable {
-        /// A service is to plan it, or has, and nothing of its run was sent. Once that service is dead, another may have it.
+        /// A service is to plan it, or has, and nothing of its run was sent. Once that service is dead, another may
+        /// have it.
         case claimed
         /// Its run is being sent, or was: no other run gets the time any more.
         case begun

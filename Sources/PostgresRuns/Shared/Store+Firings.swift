@@ -1,17 +1,18 @@
 import Base
 import Postgres
 
-/// Times of schedules. Which run may be sent for a time is decided by its row alone: a process changes it only under conditions that the row itself fulfils, in
-/// one statement. A service that was suspended, declared dead and continues finds another run there; if no other has followed it, it continues as if
-/// nothing had happened.
+/// Times of schedules. Which run may be sent for a time is decided by its row alone: a process changes it only under
+/// conditions that the row itself fulfils, in one statement. A service that was suspended, declared dead and continues
+/// finds another run there; if no other has followed it, it continues as if nothing had happened.
 extension Store {
     private static let firingSeconds = 10.0
 
-    /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes nothing. A time that a dead service had claimed and not begun
-    /// may be claimed for another run.
+    /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes nothing. A time that
+    /// a dead service had claimed and not begun may be claimed for another run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
     /// - Returns: nil if the time is this run's now; otherwise the firing that has it.
-    /// - Throws: `Diagnostic`: the store cannot be reached; `StoreRefusal.quiet`: it may have forgotten which run has the time.
+    /// - Throws: `Diagnostic`: the store cannot be reached; `StoreRefusal.quiet`: it may have forgotten which run has
+    ///   the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
     }
@@ -61,8 +62,8 @@ extension Store {
         }
     }
 
-    /// Writes again what a machine's own record says of times, also if the database has forgotten them. What was begun there replaces what was not begun
-    /// elsewhere: it was planned because that was forgotten.
+    /// Writes again what a machine's own record says of times, also if the database has forgotten them. What was begun
+    /// there replaces what was not begun elsewhere: it was planned because that was forgotten.
     /// - Parameters:
     ///   - firings: of each time one.
     ///   - service: the number of the service that does so.
@@ -95,8 +96,8 @@ extension Store {
 
     private static let firingsOfStatement = 1000
 
-    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun (`FiringBarrier`). This also holds until the
-    /// first look.
+    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun
+    /// (`FiringBarrier`). This also holds until the first look.
     private static let isQuiet = """
         NOT EXISTS (SELECT 1 FROM \(DatabaseEpoch.present) l
             WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringBarrier.quietSeconds)) s')

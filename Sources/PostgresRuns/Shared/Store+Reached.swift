@@ -1,8 +1,9 @@
 package import Base
 import Postgres
 
-/// The devices that runs have sent to, for the frequency caps of other machines: eight bytes of a keyed hash for each push. The key is the store's own, and the same for all.
-/// With ten million pushes on record, a plan of ten million devices counts one of them for another device in about one of 200,000 plans.
+/// The devices that runs have sent to, for the frequency caps of other machines: eight bytes of a keyed hash for each
+/// push. The key is the store's own, and the same for all. With ten million pushes on record, a plan of ten million
+/// devices counts one of them for another device in about one of 200,000 plans.
 extension Store {
     private static let reachedSeconds = 60.0
     /// Pushes of a block.

@@ -2,19 +2,19 @@ import Base
 import Postgres
 package import Runs
 
-/// Suppression lists of several machines. Each machine has its own file, which planning reads; here they meet: changes of a list have numbers, and a machine
-/// takes those that it has not seen.
+/// Suppression lists of several machines. Each machine has its own file, which planning reads; here they meet: changes
+/// of a list have numbers, and a machine takes those that it has not seen.
 ///
-/// Of a token the newest known `invalid_since` counts. A removal wins over every entry that it could have been about, and an entry that was made after the
-/// removal over the removal.
+/// Of a token the newest known `invalid_since` counts. A removal wins over every entry that it could have been about,
+/// and an entry that was made after the removal over the removal.
 extension Store {
     /// How long a statement about a few thousand entries may take; seconds.
     private static let listSeconds = 60.0
     /// Entries that go or come at a time.
     private static let entriesAtATime = 5000
 
-    /// Sends what a list has that the store does not, and takes what the store has that the list does not. What was done when it fails stays done, and is
-    /// harmless when it is done again.
+    /// Sends what a list has that the store does not, and takes what the store has that the list does not. What was
+    /// done when it fails stays done, and is harmless when it is done again.
     /// - Returns: how many entries and removals went, and how many came, the own ones among them.
     /// - Throws: `Diagnostic`: the store cannot be asked, or the list's file cannot be used.
     @discardableResult
@@ -69,8 +69,9 @@ extension Store {
         }
     }
 
-    /// Writers of a list take turns by its row, so that its changes are committed in the order of their numbers: a machine that has taken changes up to one misses none before
-    /// it. What loses against what is there also gets the new number, so that it is taken by the machine that sent the loser.
+    /// Writers of a list take turns by its row, so that its changes are committed in the order of their numbers: a
+    /// machine that has taken changes up to one misses none before it. What loses against what is there also gets the
+    /// new number, so that it is taken by the machine that sent the loser.
     private func write(_ entries: [SuppressionList.SharedEntry], of list: SuppressionList, _ connection: PostgresConnection) throws {
         var number = 0
         let name: [PostgresValue] = [.text(list.app), .text(list.environment)]

@@ -1,7 +1,7 @@
 public import Base
 
-/// A request from the console to `volley schedule`: a row next to the runs, which a sender takes and carries out. A run that is being sent gets its
-/// orders in its own file (`RunOrder`).
+/// A request from the console to `volley schedule`: a row next to the runs, which a sender takes and carries out. A run
+/// that is being sent gets its orders in its own file (`RunOrder`).
 public struct Order: Hashable, Sendable {
     /// What is to be done, with what the page showed when it was asked for.
     public enum Kind: Hashable, Sendable {
@@ -67,10 +67,11 @@ public struct Order: Hashable, Sendable {
     /// A clock that is this much behind the moment at which an order was asked for was set back.
     static let clockToleranceSeconds = 5.0
 
-    /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the clock says: setting the clock forward
-    /// lets nothing lapse early, and setting it back keeps nothing alive. An order from before the machine's last start has lapsed, as a clock that has been set
-    /// since then cannot say how long ago that was. Where the machine has no number for its start, the clock decides, and an order from the future has
-    /// lapsed.
+    /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the
+    /// clock says: setting the clock forward lets nothing lapse early, and setting it back keeps nothing alive. An
+    /// order from before the machine's last start has lapsed, as a clock that has been set since then cannot say how
+    /// long ago that was. Where the machine has no number for its start, the clock decides, and an order from the
+    /// future has lapsed.
     public func hasLapsed(at moment: OrderMoment) -> Bool {
         guard !moment.uptime.start.isEmpty || !uptime.start.isEmpty else {
             return moment.time >= lapsesAt || moment.time < askedAt.adding(seconds: -Self.clockToleranceSeconds)
@@ -81,8 +82,8 @@ public struct Order: Hashable, Sendable {
 }
 
 extension Order.Kind {
-    /// How long an order may wait for its beginning: ten minutes, so that what was asked for while no sender was there does not go out at night. What only
-    /// holds up a run, an hour.
+    /// How long an order may wait for its beginning: ten minutes, so that what was asked for while no sender was there
+    /// does not go out at night. What only holds up a run, an hour.
     public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 
     /// Whether it is done before all others of its run: an order that stops a run cannot wait.
@@ -93,7 +94,8 @@ extension Order.Kind {
         }
     }
 
-    /// Whether the sender that takes it is the only one that ever does it. Doing any of the others a second time changes nothing.
+    /// Whether the sender that takes it is the only one that ever does it. Doing any of the others a second time
+    /// changes nothing.
     public var isTakenOnce: Bool {
         switch self {
         case .send, .test, .plan, .resume, .retry: true

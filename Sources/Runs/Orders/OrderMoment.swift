@@ -14,7 +14,8 @@ public struct Uptime: Hashable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// The seconds between two moments since one start; nil if they cannot be compared: the machine was started again, or it is another one.
+    /// The seconds between two moments since one start; nil if they cannot be compared: the machine was started again,
+    /// or it is another one.
     func seconds(since earlier: Uptime) -> Double? {
         guard !start.isEmpty, start == earlier.start, milliseconds >= earlier.milliseconds else { return nil }
         return Double(milliseconds - earlier.milliseconds) / 1000

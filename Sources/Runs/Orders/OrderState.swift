@@ -97,6 +97,7 @@ public enum OrderRemains: Hashable, Sendable {
     case elsewhere(run: String)
     /// The run is over.
     case ended(run: String, RunState)
-    /// The order was to change something and may have done so, or the run cannot be read; with an error's words, or blank.
+    /// The order was to change something and may have done so, or the run cannot be read; with an error's words, or
+    /// blank.
     case unknown(run: String?, String)
 }

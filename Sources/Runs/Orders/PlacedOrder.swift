@@ -56,7 +56,8 @@ public struct DamagedOrder: Hashable, Sendable {
         self.mistake = mistake
     }
 
-    /// Whether it may have held up what another order has sent: as a pause, a cancellation, a refusal, or an approval taken back.
+    /// Whether it may have held up what another order has sent: as a pause, a cancellation, a refusal, or an approval
+    /// taken back.
     public func mayForbid(_ kind: Order.Kind) -> Bool {
         guard kind.leadsToPushes else { return false }
         return subject.map { $0 == kind.subject } ?? true

@@ -1,7 +1,8 @@
 import Base
 import Glibc
 
-/// The databases in a folder of runs, and the files next to them: their names and kinds, and how they are created and locked.
+/// The databases in a folder of runs, and the files next to them: their names and kinds, and how they are created and
+/// locked.
 enum DatabaseFile {
     static let suffix = ".sqlite"
     /// A plan that is still being written: no command takes such a file for a run.
@@ -34,9 +35,10 @@ enum DatabaseFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
-    /// Creates an empty database that only its owner may read, unless the file exists: SQLite takes an empty file as a new database, and gives its
-    /// companions the same permissions. No descriptor is opened, because closing any descriptor of a file takes SQLite's locks on it from
-    /// the whole process (fcntl(2)): another process would believe that no one has it open, and change its journal mode.
+    /// Creates an empty database that only its owner may read, unless the file exists: SQLite takes an empty file as a
+    /// new database, and gives its companions the same permissions. No descriptor is opened, because closing any
+    /// descriptor of a file takes SQLite's locks on it from the whole process (fcntl(2)): another process would believe
+    /// that no one has it open, and change its journal mode.
     static func makeDatabase(_ path: String, doing: String, _ activity: RunDiagnostics.Activity) throws {
         try makeFolder(RunDiagnostics.folder(of: path))
         guard mknod(path, S_IFREG | 0o600, 0) != 0 else { return }
@@ -50,7 +52,8 @@ enum DatabaseFile {
         }
     }
 
-    /// Opens or creates a lock file. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
+    /// Opens or creates a lock file. A link under its name may lead to any file, and a pipe cannot be locked: neither
+    /// is opened.
     static func openLock(_ path: String, doing: String) throws(Diagnostic) -> Int32 {
         let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         var status = stat()
@@ -66,8 +69,8 @@ enum DatabaseFile {
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
 
-    /// Writes a file's or a folder's changes through to the disk. Not of a database that this process has open: SQLite does that itself, and would lose its
-    /// locks (`makeDatabase`).
+    /// Writes a file's or a folder's changes through to the disk. Not of a database that this process has open: SQLite
+    /// does that itself, and would lose its locks (`makeDatabase`).
     static func synchronize(_ path: String) throws {
         do throws(FileError) { try FilePaths.synchronize(path) } catch {
             throw RunDiagnostics.system("cannot write the run to disk", path: path, errno: error.errorNumber, activity: .planning)
@@ -107,7 +110,8 @@ enum DatabaseFile {
         }
     }
 
-    /// Opens a lock file to check whether it is held; no descriptor when it is missing, or `isHidden` because this user may not read it.
+    /// Opens a lock file to check whether it is held; no descriptor when it is missing, or `isHidden` because this user
+    /// may not read it.
     static func openLockToLook(_ path: String) -> (descriptor: Int32?, isHidden: Bool) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return (nil, errno == EACCES) }
@@ -131,8 +135,8 @@ enum DatabaseFile {
         return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
     }
 
-    /// How many names a file has. The name of the unfinished plan, which a killed process may have left next to the run's own, is removed
-    /// first.
+    /// How many names a file has. The name of the unfinished plan, which a killed process may have left next to the
+    /// run's own, is removed first.
     static func names(of path: String) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { return 0 }
@@ -141,7 +145,8 @@ enum DatabaseFile {
         return Int(status.st_nlink) - 1
     }
 
-    /// A command that lists all names of a file, in whatever folder it is run: they may be anywhere on the same file system.
+    /// A command that lists all names of a file, in whatever folder it is run: they may be anywhere on the same file
+    /// system.
     static func searchForNames(of path: String) -> String {
         var whole = path
         if let resolved = realpath(path, nil) {

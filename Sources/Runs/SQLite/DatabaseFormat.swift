@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// A kind of database next to the runs: how it is told apart from any other and from one of a newer Volley, when it is damaged, and in which words that is
-/// said.
+/// A kind of database next to the runs: how it is told apart from any other and from one of a newer Volley, when it is
+/// damaged, and in which words that is said.
 struct DatabaseFormat {
     /// The id of such a file (`PRAGMA application_id`).
     let applicationID: Int
@@ -44,8 +44,8 @@ struct DatabaseFormat {
         return true
     }
 
-    /// Looks at the header of a file that is about to be opened for writing, which may change it at once (WAL mode, pages): one that is refused stays as it
-    /// is, to the byte. An empty file passes.
+    /// Looks at the header of a file that is about to be opened for writing, which may change it at once (WAL mode,
+    /// pages): one that is refused stays as it is, to the byte. An empty file passes.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
     func checkUntouched(_ path: String, timeoutSeconds: Double) throws {
         var configuration = Configuration()
@@ -85,8 +85,8 @@ struct DatabaseFormat {
     }
 }
 
-/// SQLite's check of a whole file: its pages, and whether rows and indexes fit together. Nothing else notices a flipped bit in a key: a search does not find
-/// the row then, nor many others, and that looks as if they had never been there.
+/// SQLite's check of a whole file: its pages, and whether rows and indexes fit together. Nothing else notices a flipped
+/// bit in a key: a search does not find the row then, nor many others, and that looks as if they had never been there.
 enum WholeFile {
     /// What is wrong with a file that is not whole. What SQLite finds may name values.
     static let damage = "its pages or rows do not fit together"
@@ -94,13 +94,15 @@ enum WholeFile {
     /// Files that were whole, by what they were then.
     private static let known = Mutex<[String: [FileStamp?]]>([:])
 
-    /// Checks a file, about a second for two million rows, unless this process found it whole before and it has not changed since.
+    /// Checks a file, about a second for two million rows, unless this process found it whole before and it has not
+    /// changed since.
     /// - Parameter rows: checks what SQLite cannot; called when the file is whole.
     /// - Returns: whether it is whole.
     static func check(_ db: Database, path: String, _ rows: (Database) throws -> Void = { _ in }) throws -> Bool {
         let stamp = ["", "-wal"].map { FileStamp(path: path + $0) }
         if known.withLock({ $0[path] == stamp }) { return true }
-        // Not `quick_check`: it compares neither indexes with their tables nor the order of keys in tables without rowids.
+        // Not `quick_check`: it compares neither indexes with their tables nor the order of keys in tables without
+        // rowids.
         guard try db.first("PRAGMA integrity_check(1)", reading: { try $0.string(0) }) == "ok" else { return false }
         try rows(db)
         // Two changes within a tick of a file system's clock, up to two seconds, leave the same stamp.

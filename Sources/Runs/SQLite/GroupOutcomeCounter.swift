@@ -1,9 +1,11 @@
 import Base
 import GRDB
 
-/// Counts outcomes by language and variant in id order, in constant memory: every recipient is read once, with what is recorded for it.
+/// Counts outcomes by language and variant in id order, in constant memory: every recipient is read once, with what is
+/// recorded for it.
 struct GroupOutcomeCounter {
-    /// The most groups that are counted separately; groups beyond them count as `other`, so that an export cannot fill the memory.
+    /// The most groups that are counted separately; groups beyond them count as `other`, so that an export cannot fill
+    /// the memory.
     private static let maximumGroups = 2000
     private static let other = "other"
 
@@ -68,9 +70,8 @@ struct GroupOutcomeCounter {
     }
 
     /// Counts what another tally counted, of recipients that follow those of this one.
-    /// - Returns: false when it cannot be added, as it met more groups than it counts separately, some of which this one may know. Those
-    ///   recipients
-    ///   must then be counted by this tally.
+    /// - Returns: false when it cannot be added, as it met more groups than it counts separately, some of which this
+    ///   one may know. Those recipients must then be counted by this tally.
     mutating func add(_ next: GroupOutcomeCounter) -> Bool {
         guard next.others.isEmpty else { return false }
         for (number, hash) in next.hashes.enumerated() {

@@ -66,7 +66,8 @@ enum OrderRow {
         }
     }
 
-    /// What a damaged row of `columns` is about: its run, file or campaign; nil where not exactly one of these can be read.
+    /// What a damaged row of `columns` is about: its run, file or campaign; nil where not exactly one of these can be
+    /// read.
     static func subject(_ row: PreparedStatement.Row) -> Order.Kind.Subject? {
         let makes: [(CInt, (String) -> Order.Kind.Subject)] = [(3, { .run($0) }), (4, { .file($0) }), (5, { .campaign($0) })]
         let named = makes.filter { !row.isNull($0.0) }
@@ -112,7 +113,8 @@ enum OrderRow {
         return made
     }
 
-    /// The run that the details of an order's end name, in the columns state and details; nil for none. What an order was refused for may be about another.
+    /// The run that the details of an order's end name, in the columns state and details; nil for none. What an order
+    /// was refused for may be about another.
     private static func endedRun(_ row: PreparedStatement.Row, from column: CInt) throws -> String? {
         guard ["done", "left"].contains(try row.string(column)) else { return nil }
         return try row.unlessBlank(column + 1, row.json)?["run"]?.stringValue

@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Glibc
 
-/// What people ordered in the console: `orders.sqlite` in the folder of runs. The console places orders while `volley schedule` takes them; each
-/// change is on the disk when its call returns.
+/// What people ordered in the console: `orders.sqlite` in the folder of runs. The console places orders while
+/// `volley schedule` takes them; each change is on the disk when its call returns.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, something else, not permitted; the disk is full.
 public final class OrderStore: Sendable {
@@ -39,7 +39,8 @@ public final class OrderStore: Sendable {
         identity = DatabaseFile.identity(path)
     }
 
-    /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the file leaves one file anyway.
+    /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the
+    /// file leaves one file anyway.
     private static func connect(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.busyMode = .timeout(timeoutSeconds)
@@ -49,7 +50,8 @@ public final class OrderStore: Sendable {
             return try DatabasePool(path: path, configuration: configuration)
         }
         try pool.writeWithoutTransaction { db in
-            // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken again.
+            // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken
+            // again.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
                 if try !format.check(db, path: path) { try create(db) } else { try upgrade(db) }
@@ -67,7 +69,8 @@ public final class OrderStore: Sendable {
 
     // MARK: - Placing
 
-    /// Writes an order down, once: a form that is sent a second time gives the order that it became the first time, with its state.
+    /// Writes an order down, once: a form that is sent a second time gives the order that it became the first time,
+    /// with its state.
     /// - Throws: also when the form's key belongs to another order, of another person or with other contents.
     public func place(_ order: Order) throws -> PlacedOrder {
         try Self.checkLengths(order)
@@ -139,7 +142,8 @@ public final class OrderStore: Sendable {
 
     /// Ends an order that this process has, or that waits.
     /// - Parameter state: one that has ended.
-    /// - Returns: false when the order ended before, or is another process's by now. A state that its own process reports replaces one that another process found.
+    /// - Returns: false when the order ended before, or is another process's by now. A state that its own process
+    ///   reports replaces one that another process found.
     public func end(_ nonce: String, as state: OrderState, epoch: String, at now: Timestamp) throws -> Bool {
         precondition(state.hasEnded, "an order ends in a state that has ended")
         let values = state.values

@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// Connections to a run file that see it as it was at the same moment, each for its own thread, whatever a sender records in between. SQLite itself opens and
-/// closes them, so that the process keeps its locks on the file.
+/// Connections to a run file that see it as it was at the same moment, each for its own thread, whatever a sender
+/// records in between. SQLite itself opens and closes them, so that the process keeps its locks on the file.
 final class ParallelReaders: Sendable {
     private let connections: [DatabaseQueue]
     /// The state in which the file was opened.

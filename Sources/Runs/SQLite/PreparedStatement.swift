@@ -1,8 +1,9 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that is executed over and over, directly through SQLite's own interface: GRDB boxes and checks every value of every row,
-/// which costs more than SQLite itself. GRDB still keeps the statement, the connection and the transaction around it.
+/// A statement that is executed over and over, directly through SQLite's own interface: GRDB boxes and checks every
+/// value of every row, which costs more than SQLite itself. GRDB still keeps the statement, the connection and the
+/// transaction around it.
 struct PreparedStatement {
     /// Kept alive here; `raw` is its pointer.
     private let statement: Statement

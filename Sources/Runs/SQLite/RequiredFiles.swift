@@ -1,5 +1,5 @@
-/// The files that a run is sent from: its own, SQLite's files next to it, its claim counter, and the record of what was sent. When one of them is removed or
-/// replaced, no other process sees what this one writes there, and it may be lost.
+/// The files that a run is sent from: its own, SQLite's files next to it, its claim counter, and the record of what was
+/// sent. When one of them is removed or replaced, no other process sees what this one writes there, and it may be lost.
 struct RequiredFiles: Sendable {
     private let files: [(path: String, identity: DatabaseFile.Identity?)]
 

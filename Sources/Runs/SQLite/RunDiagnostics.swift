@@ -77,7 +77,8 @@ enum RunDiagnostics {
         }
     }
 
-    /// Whether a file of the run is as large as files of this process may be. SQLite says only that writing failed; it writes a page at a time.
+    /// Whether a file of the run is as large as files of this process may be. SQLite says only that writing failed; it
+    /// writes a page at a time.
     private static func isAtSizeLimit(_ path: String) -> Bool {
         var limit = rlimit()
         // RLIMIT_FSIZE of sys/resource.h, an enumeration that Swift imports as a separate type.

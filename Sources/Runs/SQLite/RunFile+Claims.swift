@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Synchronization
 
-/// Claims and outcomes. A recipient is claimed before it goes onto the wire, and settled afterwards: outside every claim it is unsent, inside one
-/// and without an outcome it is unknown.
+/// Claims and outcomes. A recipient is claimed before it goes onto the wire, and settled afterwards: outside every
+/// claim it is unsent, inside one and without an outcome it is unknown.
 extension RunFile {
     /// The claimed recipients of a range that are not settled.
     public func unsettled(in ids: Range<Int>, _ selected: OpenOutcomes) throws -> UnsettledRecipients {
@@ -22,7 +22,8 @@ extension RunFile {
         }
     }
 
-    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
+    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed.
+    /// Ascending.
     package func claimedWithoutOutcome() throws -> [Range<Int>] { try unsettled(in: 0..<plan.audience, OpenOutcomes()).inDoubt }
 
     /// The claims that overlap a range, whole.
@@ -91,7 +92,8 @@ extension RunFile {
 
 /// Claiming.
 extension RunFile {
-    /// The next recipients of a segment that are not claimed. Only the process that may send the run claims, so claims are read once.
+    /// The next recipients of a segment that are not claimed. Only the process that may send the run claims, so claims
+    /// are read once.
     public func lease(atMost limit: Int, of segment: Range<Int>) throws -> Range<Int>? {
         try leased.withLock { leased in
             let claims = try leased ?? read(claims)
@@ -139,8 +141,8 @@ extension RunFile {
         try insert.execute()
     }
 
-    /// Removes the record of recipients that were skipped and never claimed. Once they are claimed they may be on the wire, and a
-    /// crash must leave them unknown.
+    /// Removes the record of recipients that were skipped and never claimed. Once they are claimed they may be on the
+    /// wire, and a crash must leave them unknown.
     private func forgetDeferral(of ids: Range<Int>, _ db: Database) throws {
         var deferred: [Int] = []
         try forEachOutcome(db, in: ids) { id, _, outcome in
@@ -156,8 +158,8 @@ extension RunFile {
 
 /// Recording.
 extension RunFile {
-    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
-    /// was never claimed, unless it is `unsent`.
+    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be
+    /// replaced; so is one that was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     func record(_ parts: [[Settlement]]) throws {
         guard let ids = try bounds(of: parts) else { return }
@@ -230,8 +232,8 @@ extension RunFile {
 
 /// Taking outcomes back, and recipients that wait or were left behind.
 extension RunFile {
-    /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them
-    /// unknown. Must return before any of them goes onto the wire.
+    /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing
+    /// else: a crash leaves them unknown. Must return before any of them goes onto the wire.
     /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
     func reopen(
@@ -286,11 +288,11 @@ extension RunFile {
         return count
     }
 
-    /// Records those recipients as unsent that were never sent to: they wait for another time, and can be claimed then, or it is too late for them.
-    /// Unknown recipients remain unknown.
+    /// Records those recipients as unsent that were never sent to: they wait for another time, and can be claimed then,
+    /// or it is too late for them. Unknown recipients remain unknown.
     /// - Parameters:
-    ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the same transaction; then they are a whole
-    ///                wave.
+    ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the same transaction;
+    ///     then they are a whole wave.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {

@@ -3,9 +3,10 @@ import GRDB
 
 /// Figures: counted when they are asked for, and kept once the run has ended.
 extension RunFile {
-    /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all outcomes are read,
-    /// a quarter of a second for a million on one core.
-    /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
+    /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all
+    /// outcomes are read, a quarter of a second for a million on one core.
+    /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are
+    ///   not kept.
     public func figures(withGroups: Bool = false) throws -> RunFigures {
         // Kept figures that cannot be read do not matter: the outcomes are the truth.
         if let figures = try read(keptFigures), figures.groups != nil || !withGroups { return figures }
@@ -110,8 +111,8 @@ extension RunFile {
 
 /// What the answers of services say of tokens and settings, epoch by epoch.
 extension RunFile {
-    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it retries. Each service is judged
-    /// alone: good answers of one say nothing about the settings of another.
+    /// What the answers of a service say of tokens and settings, part by part and with those to the runs that it
+    /// retries. Each service is judged alone: good answers of one say nothing about the settings of another.
     /// - Parameter service: its number.
     public func evidence(ofService service: Int) throws -> RunEvidence {
         try RunEvidence(
@@ -126,8 +127,8 @@ extension RunFile {
             receipts: try receipts(ofService: service))
     }
 
-    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a retry. A retry has
-    /// the settings of the first, and usually too few devices to tell.
+    /// What the answers to the runs that this one retries say about tokens and settings; empty for a run that is not a
+    /// retry. A retry has the settings of the first, and usually too few devices to tell.
     private func tokenEvidenceOfRetried(ofService service: Int) -> TokenEvidence {
         guard let retried = plan.retryOf else { return TokenEvidence() }
         guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
@@ -145,7 +146,8 @@ extension RunFile {
         try read { try evidence($0, in: Self.epochTable, of: service) }
     }
 
-    /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of every version.
+    /// Whether rows of answers say whose they are: in runs of several services. In others they look as in files of
+    /// every version.
     private var namesServices: Bool { plan.serviceCount > 1 }
 
     private func evidence(_ db: Database, in table: String, of service: Int) throws -> [TokenEvidence] {
@@ -163,10 +165,12 @@ extension RunFile {
     /// Notes what was answered in the epochs before the one that begins now; nothing when there were no answers.
     func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.epochTable, least: 1) }
 
-    /// Answers that a part of an epoch between two rests has at least: with fewer, wrong settings cannot be told from a few dead tokens.
+    /// Answers that a part of an epoch between two rests has at least: with fewer, wrong settings cannot be told from a
+    /// few dead tokens.
     private static let leastAnswersOfPart = 20
 
-    /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
+    /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were
+    /// right may become wrong.
     func noteEvidenceAtRest() throws {
         try write(noteEvidenceAtRest)
     }

@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Synchronization
 
-/// The run file as a journal. Entries come in, each in one transaction; the state that they add up to goes out. A process that is no longer the
-/// one that sends the run changes nothing.
+/// The run file as a journal. Entries come in, each in one transaction; the state that they add up to goes out. A
+/// process that is no longer the one that sends the run changes nothing.
 extension RunFile {
     /// Appends an entry, in one transaction; `lost` in several.
     @discardableResult
@@ -39,8 +39,9 @@ extension RunFile {
         return try status.startedAt != nil || !status.epoch.isEmpty || !claims().claimed.isEmpty
     }
 
-    /// Recipients that the run has reached, or may have, as is on record: the number never decreases. Those that were claimed and have no
-    /// outcome do not count yet: where a service recognizes calls, those that a killed process had put into none turn out to be unsent.
+    /// Recipients that the run has reached, or may have, as is on record: the number never decreases. Those that were
+    /// claimed and have no outcome do not count yet: where a service recognizes calls, those that a killed process had
+    /// put into none turn out to be unsent.
     public func reached() throws -> Int {
         guard try !claims().claimed.isEmpty else { return 0 }
         let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }
@@ -53,8 +54,8 @@ extension RunFile {
         return try claimedWithoutOutcome().isEmpty
     }
 
-    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
-    /// an end.
+    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it
+    /// was cut off: it is stopped, without an end.
     public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
 
     /// - Parameter lock: the state of the lock, if the caller has it: it may hold the lock itself without sending.
@@ -74,14 +75,15 @@ extension RunFile {
     }
 }
 
-/// States of the run and of its segments, and what other processes want: they record the state that is wanted, and the process that sends the
-/// run looks at it.
+/// States of the run and of its segments, and what other processes want: they record the state that is wanted, and the
+/// process that sends the run looks at it.
 extension RunFile {
-    /// Records a state. `running` takes the right to send, sets the start when the run has none yet and takes an earlier end back;
-    /// `stopped`, `finished` and `cancelled` set the end.
+    /// Records a state. `running` takes the right to send, sets the start when the run has none yet and takes an
+    /// earlier end back; `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
-    ///   - expected: the states of which the run must be in one, when another process may have changed it in the meantime.
+    ///   - expected: the states of which the run must be in one, when another process may have changed it in the
+    ///     meantime.
     func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
         if state == .running { try lockForSending() }
         try record(state, cause: cause, at: now, from: expected)
@@ -175,8 +177,8 @@ extension RunFile {
     }
 }
 
-/// The epochs of the run: each start and each resumption is one. What is noted next to the file while an epoch lasts is in the record of what was
-/// sent, and in the claim counter.
+/// The epochs of the run: each start and each resumption is one. What is noted next to the file while an epoch lasts is
+/// in the record of what was sent, and in the claim counter.
 extension RunFile {
     /// nil before the first.
     static func lastEpoch(_ db: Database) throws -> String? {
@@ -256,8 +258,9 @@ extension RunFile {
 
 /// The right to send the run.
 extension RunFile {
-    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes twice. Where the file says
-    /// that it is being sent and the lock file is missing, it may have been removed: its holder gets time to create it again.
+    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes
+    /// twice. Where the file says that it is being sent and the lock file is missing, it may have been removed: its
+    /// holder gets time to create it again.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
     public func lockForSending(isSending: Bool = true) throws {
@@ -283,7 +286,8 @@ extension RunFile {
         noted.withLock { $0 = nil }
     }
 
-    /// Makes sure that no other process can take the lock because its file was removed. Call it several times a second while the run is sent.
+    /// Makes sure that no other process can take the lock because its file was removed. Call it several times a second
+    /// while the run is sent.
     /// - Throws: `Diagnostic` when another process has taken it.
     func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
 

@@ -8,8 +8,8 @@ extension RunFile {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     public var hasDigest: Bool { !planDigest.isEmpty }
 
-    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient, shared among the cores. Does nothing for a
-    /// plan without one.
+    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient, shared among
+    /// the cores. Does nothing for a plan without one.
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     public func checkUnchanged() throws { try checkUnchanged(in: parts) }
 
@@ -81,7 +81,8 @@ extension RunFile {
         }
         try write { db in
             guard let state = try RunSchema.state(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            // Approval may become required only after a run was begun. Nothing goes out while it is paused, or no process sends it.
+            // Approval may become required only after a run was begun. Nothing goes out while it is paused, or no
+            // process sends it.
             let isStopped = [.stopped, .running, .cancelled].contains(state) && sendingSince == nil
             guard isStopped || [.planned, .paused].contains(state) else {
                 throw Diagnostic(
@@ -104,10 +105,12 @@ extension RunFile {
         }
     }
 
-    /// Whether the file has another name than its run. If its plan was also changed, the file is not opened at all: its id may be damaged.
+    /// Whether the file has another name than its run. If its plan was also changed, the file is not opened at all: its
+    /// id may be damaged.
     var isMisnamed: Bool { DatabaseFile.name(path) != plan.id + DatabaseFile.suffix }
 
-    /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not needed.
+    /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not
+    /// needed.
     var isCopyNextToRun: Bool {
         let own = FilePaths.join(RunDiagnostics.folder(of: givenPath), name: plan.id + DatabaseFile.suffix)
         return isMisnamed && DatabaseFile.kind(own) == .file && (try? RunFile(path: own, readOnly: true).plan.id) == plan.id
@@ -138,8 +141,8 @@ extension RunFile {
             remedy: "Only \(name) can be sent, and counts. Put that file back, or restore this one's name.")
     }
 
-    /// Makes sure that this file is the one that was planned: under the run's own name, without a second name, in the folder where it was
-    /// planned. A copy that could be sent would be sent twice.
+    /// Makes sure that this file is the one that was planned: under the run's own name, without a second name, in the
+    /// folder where it was planned. A copy that could be sent would be sent twice.
     /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
     public func checkPlace(home: String?) throws {

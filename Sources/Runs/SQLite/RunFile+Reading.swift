@@ -2,7 +2,8 @@ public import Base
 import GRDB
 import PushServices
 
-/// Reading recipients, pushes and results, in the order of ids. Nothing is allocated for each recipient, except where one is returned.
+/// Reading recipients, pushes and results, in the order of ids. Nothing is allocated for each recipient, except where
+/// one is returned.
 extension RunFile {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
     /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged.
@@ -23,8 +24,8 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the audience are left out. Nothing is allocated
-    /// per recipient.
+    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the audience are left
+    /// out. Nothing is allocated per recipient.
     ///
     /// `body` must not use this store.
     /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged. Whatever `body` throws.
@@ -105,7 +106,8 @@ extension RunFile {
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
             guard targets.contains(token, of: id) else { throw noToken(id) }
             let service = targets.service
-            // Takes the cells as an argument: captured variables would be checked for overlapping access with every push.
+            // Takes the cells as an argument: captured variables would be checked for overlapping access with every
+            // push.
             func push(_ cells: EscapedCells) -> StoredPush {
                 StoredPush(
                     id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none,
@@ -133,8 +135,10 @@ extension RunFile {
 
     /// Calls `body` for every recipient in id order with its bytes as in the file: nothing is allocated per recipient.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this store.
-    /// - Throws: `Diagnostic` when a recipient is missing or invalid: the file is damaged, or its recipients were pruned. Whatever `body` throws.
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this
+    /// store.
+    /// - Throws: `Diagnostic` when a recipient is missing or invalid: the file is damaged, or its recipients were
+    ///   pruned. Whatever `body` throws.
     public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
         try requireRecipients()
         try read { db in
@@ -161,10 +165,11 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` for every recipient in id order, in constant memory; passes nil where no outcome is recorded, and whether it was
-    /// claimed.
+    /// Calls `body` for every recipient in id order, in constant memory; passes nil where no outcome is recorded, and
+    /// whether it was claimed.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this store.
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this
+    /// store.
     public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
     {
         try requireRecipients()
@@ -224,8 +229,9 @@ extension RunFile {
         return status.finishedAt.map { $0 >= moment } ?? true
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, whether it is
-    /// still to be sent to it, as a process sends the run or will go on with it (paused), and the number of the service that takes the push.
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the
+    /// push, or may have, whether it is still to be sent to it, as a process sends the run or will go on with it
+    /// (paused), and the number of the service that takes the push.
     /// - Parameter closing: reasons for which unsent recipients get nothing any more.
     /// - Throws: `Diagnostic` when an outcome or a token cannot be read.
     public func forEachReached(

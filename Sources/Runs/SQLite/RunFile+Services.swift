@@ -207,7 +207,8 @@ extension RunFile {
         RunDiagnostics.damaged(path, what: "what a service said of its pushes cannot be read")
     }
 
-    /// Keeps what a service said of the run's pushes, in place of what it said before of the same; what it does not say any more stays as it was.
+    /// Keeps what a service said of the run's pushes, in place of what it said before of the same; what it does not say
+    /// any more stays as it was.
     /// - Parameter counts: by what it was asked about, and by the service's own names.
     public func record(statistics counts: [String: [String: Int]], ofService service: Int, at now: Timestamp) throws {
         try write { db in

@@ -5,21 +5,21 @@ import Synchronization
 
 /// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
 ///
-/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
-/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is closed or
-/// dropped, one file remains that can be read anywhere, a read-only folder included.
+/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never
+/// wait for the writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is
+/// closed or dropped, one file remains that can be read anywhere, a read-only folder included.
 public final class RunFile: RunLedger {
     /// The file.
     public let path: String
-    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of this name, as the file may
-    /// lie where it is no business of Volley.
+    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of
+    /// this name, as the file may lie where it is no business of Volley.
     let givenPath: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
     /// When its recipients were removed; nil when they are there.
     public let prunedAt: Timestamp?
-    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for plans of older versions. It is what
-    /// the file says, and `checkUnchanged` shows that it is true.
+    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for
+    /// plans of older versions. It is what the file says, and `checkUnchanged` shows that it is true.
     public let planDigest: String
     /// What is known of the other runs of the folder.
     let marks: RunOverviewCache
@@ -74,7 +74,8 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// What is wrong with a run's file; nil if nothing is, or if that is not known now. Unlike opening it, this converts nothing.
+    /// What is wrong with a run's file; nil if nothing is, or if that is not known now. Unlike opening it, this
+    /// converts nothing.
     static func damage(_ path: String) -> Diagnostic? {
         let real = DatabaseFile.withoutLink(path)
         do {
@@ -86,7 +87,8 @@ public final class RunFile: RunLedger {
             _ = try (run.status(), run.figures(withGroups: false))
             return nil
         } catch let error as DatabaseError {
-            // Another process may be changing it, or was ended while it did: the next that opens the run takes that back.
+            // Another process may be changing it, or was ended while it did: the next that opens the run takes that
+            // back.
             let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(error.resultCode)
             return isDamaged ? RunDiagnostics.diagnostic(for: error, path: path, activity: .reading) : nil
         } catch {
@@ -95,7 +97,8 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// What reading all pages of a run's file finds; nil if they fit together, or if something else is wrong, which `damage` says.
+    /// What reading all pages of a run's file finds; nil if they fit together, or if something else is wrong, which
+    /// `damage` says.
     static func pageDamage(_ path: String) -> Diagnostic? {
         do {
             try RunDiagnostics.checkKind(ofRun: path)
@@ -154,11 +157,13 @@ public final class RunFile: RunLedger {
         else {
             throw RunDiagnostics.damaged(path, what: "its plan cannot be read")
         }
-        // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end at this one.
+        // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end
+        // at this one.
         _ = try RunSchema.status(db)
         _ = try (lastEpoch(db), segmentStates(db))
         let prunedAt = try RunPruning.moment(db)
-        // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest tells which.
+        // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest
+        // tells which.
         if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
             try RunSchema.digest(of: db) != digest
         {
@@ -167,7 +172,8 @@ public final class RunFile: RunLedger {
         return (plan, digest, prunedAt)
     }
 
-    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
+    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be
+    /// in the other file.
     static func isCutOff(_ db: Database, path: String) throws -> Bool {
         guard try db.first("PRAGMA journal_mode", reading: { try $0.string(0) }) != "wal" else { return false }
         // At most 2³² pages of 65,536 bytes.
@@ -244,16 +250,19 @@ public final class RunFile: RunLedger {
             var configuration = Configuration()
             configuration.readonly = !toWrite
             configuration.busyMode = .timeout(timeoutSeconds)
-            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not needed again.
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not
+            // needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
-            // While sending, the thread that claims and the one that looks for requests of other processes take turns, unless others read
-            // at the same time.
+            // While sending, the thread that claims and the one that looks for requests of other processes take turns,
+            // unless others read at the same time.
             if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
-                // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
+                // GRDB opens the reader when it is first asked for, which might be when the process may open no more
+                // files.
                 try pool.read { _ = try $0.isBlank() }
-                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could send a push twice.
+                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could
+                // send a push twice.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 connections.writing = pool
             } else {
@@ -266,7 +275,8 @@ public final class RunFile: RunLedger {
     /// Sets how many threads will read at the same time while the run is sent. It has no effect after the first write.
     public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
 
-    /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the file's mode just then.
+    /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the
+    /// file's mode just then.
     func read<T>(_ body: (Database) throws -> T) throws -> T {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) { try pool(toWrite: false).read(body) }

@@ -4,8 +4,9 @@ import Glibc
 
 /// Removes recipients from run files and leaves the figures.
 ///
-/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written next to it and replaces it
-/// at once. So neither it nor its journal ever held a token, and an interruption leaves either the old file or the new one.
+/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written next
+/// to it and replaces it at once. So neither it nor its journal ever held a token, and an interruption leaves either
+/// the old file or the new one.
 enum RunPruning {
     /// The name of the new file, next to the run, while it is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
@@ -81,8 +82,8 @@ enum RunPruning {
         try database.close()
     }
 
-    /// A preview without its samples, which hold cells of recipients, and without the names of calls to audiences that a service keeps: such
-    /// a call is a recipient. How many names each call has stays.
+    /// A preview without its samples, which hold cells of recipients, and without the names of calls to audiences that
+    /// a service keeps: such a call is a recipient. How many names each call has stays.
     private static func withoutRecipients(_ preview: JSONValue) -> JSONValue {
         guard case .object(let members) = preview else { return preview }
         return .object(
@@ -104,10 +105,12 @@ extension RunFile {
     /// Bytes of the file.
     public var fileSize: Int { DatabaseFile.size(path) }
 
-    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps everything else and the
-    /// figures. From then on the run can only be reported and compared; this store can no longer be used.
+    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps
+    /// everything else and the figures. From then on the run can only be reported and compared; this store can no
+    /// longer be used.
     /// - Parameter seen: the status that was decided by; nil when it does not matter.
-    /// - Throws: `Diagnostic` when the run is being sent, now has another status, or the file cannot be replaced; then it is unchanged.
+    /// - Throws: `Diagnostic` when the run is being sent, now has another status, or the file cannot be replaced; then
+    ///   it is unchanged.
     public func prune(at now: Timestamp, ifStill seen: RunStatus? = nil) throws {
         try requireRecipients()
         try RunDiagnostics.translating(path, .planning) {

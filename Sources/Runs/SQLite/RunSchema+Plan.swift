@@ -29,7 +29,8 @@ extension RunSchema {
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
-    /// Reads it back; nil when `insert` cannot have written it. Settings that can be read only in part do not affect the rest.
+    /// Reads it back; nil when `insert` cannot have written it. Settings that can be read only in part do not affect
+    /// the rest.
     /// - Parameter path: the run file's, for messages about its settings.
     static func plan(from db: Database, path: String) throws -> RunPlan? {
         let sql = """
@@ -81,7 +82,8 @@ extension RunSchema {
     /// The state that the file records; nil without a row.
     static func state(_ db: Database) throws -> RunState? { try db.first("SELECT state FROM run") { try $0.word(0) } }
 
-    /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest for the recipients.
+    /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest
+    /// for the recipients.
     static func digest(of db: Database) throws -> String {
         let columns = [
             "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",

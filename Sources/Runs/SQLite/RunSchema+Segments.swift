@@ -33,7 +33,8 @@ extension RunSchema {
     /// Whether the file is one of several services.
     static func hasSegments(_ db: Database) throws -> Bool { try db.pragma("user_version") == versionWithSegments }
 
-    /// None where one service takes all; nil when `insert` did not write them: they must cover all recipients from first to last without a gap.
+    /// None where one service takes all; nil when `insert` did not write them: they must cover all recipients from
+    /// first to last without a gap.
     static func segments(from db: Database, audience: Int) throws -> [RunSegment]? {
         // The table without the number, or the number without the table, is no file of Volley's.
         guard try hasSegments(db) == db.tableExists("leg") else { return nil }

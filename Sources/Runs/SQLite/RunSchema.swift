@@ -3,16 +3,18 @@ import GRDB
 
 /// What a run file looks like inside. Any change here changes `version`.
 ///
-/// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are milliseconds since
-/// 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte. Device tokens are in
-/// `recipient` and nowhere else, apart from ids that a person wrote into the campaign itself (`campaign_source`).
+/// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are
+/// milliseconds since 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte.
+/// Device tokens are in `recipient` and nowhere else, apart from ids that a person wrote into the campaign itself
+/// (`campaign_source`).
 enum RunSchema {
     /// "Voly": distinguishes a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
     /// The format's number (`PRAGMA user_version`). `RunUpgrade` converts older ones to this one.
     static let version = 5
-    /// The number of a file with segments of several services, which is the same otherwise. An older Volley refuses it; it would send all pushes through
-    /// the first service. Files of one service keep the other number, so that an older Volley reads them.
+    /// The number of a file with segments of several services, which is the same otherwise. An older Volley refuses it;
+    /// it would send all pushes through the first service. Files of one service keep the other number, so that an older
+    /// Volley reads them.
     static let versionWithSegments = 6
 
     /// The tables a plan fills.

@@ -2,9 +2,11 @@ import Base
 import GRDB
 import Glibc
 
-/// Converts an older run file to this format, in place and in one transaction, so that all other code handles only one format.
+/// Converts an older run file to this format, in place and in one transaction, so that all other code handles only one
+/// format.
 ///
-/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
+/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence
+/// about why a run stopped.
 enum RunUpgrade {
     /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
     static func run(_ path: String, _ observer: Observer<RunConversion> = .silent) throws {

@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Glibc
 
-/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is dropped
-/// without `finish` removes it.
+/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is
+/// dropped without `finish` removes it.
 public final class RunWriter {
     /// Rows per transaction: enough to make its cost negligible, few enough to keep them all in memory.
     private static let batch = 10_000
@@ -17,8 +17,8 @@ public final class RunWriter {
     /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
     private var ownVariant: String?
     private var database: DatabaseQueue?
-    /// Holds the lock that shows that the file is being written. Closed after the database: closing a file takes SQLite's own locks on it from the
-    /// whole process (POSIX, fcntl).
+    /// Holds the lock that shows that the file is being written. Closed after the database: closing a file takes
+    /// SQLite's own locks on it from the whole process (POSIX, fcntl).
     private var owner: Int32 = -1
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
@@ -27,7 +27,8 @@ public final class RunWriter {
     private var slots = 0
     /// The digest of all flushed rows.
     private var digest = RecipientsDigest()
-    /// The segments of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must have them.
+    /// The segments of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must
+    /// have them.
     public private(set) var segments: [RunSegment] = []
     /// How many services take the pushes.
     private let services: Int
@@ -37,7 +38,8 @@ public final class RunWriter {
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
-    ///   - sorter: nil when all go out together through one service, in the order of slots. With a sorter, `drop` must be called.
+    ///   - sorter: nil when all go out together through one service, in the order of slots. With a sorter, `drop` must
+    ///     be called.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
     public init(folder: String, id: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws {
         self.folder = folder
@@ -62,7 +64,8 @@ public final class RunWriter {
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
         owner = descriptor
-        // A command that checks whether it is owned holds it for a moment; one that removes abandoned files may just have taken this one.
+        // A command that checks whether it is owned holds it for a moment; one that removes abandoned files may just
+        // have taken this one.
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
         guard FileLock.isNamed(path, descriptor: descriptor) else {
             disown()
@@ -98,7 +101,8 @@ public final class RunWriter {
         disown()
     }
 
-    /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
+    /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces
+    /// it.
     /// - Parameters:
     ///   - recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
     ///   - service: the number of the service that takes its push.
@@ -122,7 +126,8 @@ public final class RunWriter {
         if pendingCount >= Self.batch { try flush() }
     }
 
-    /// Removes slots and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
+    /// Removes slots and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots −
+    /// dropped).
     /// - Parameters:
     ///   - dropped: slots that were stored.
     ///   - slots: how many slots were stored.

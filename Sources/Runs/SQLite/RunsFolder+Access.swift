@@ -4,7 +4,8 @@ public import Base
 public struct KnownObstacles: Sendable {
     /// Runs that have ended, by the names of their files.
     var ended: Set<String> = []
-    /// Records and runs that were read, by the names of their files: what they were then, and what is wrong with them; nil for nothing.
+    /// Records and runs that were read, by the names of their files: what they were then, and what is wrong with them;
+    /// nil for nothing.
     var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
     /// What reading all pages of runs found.
     public let pages = RunPages()
@@ -13,13 +14,14 @@ public struct KnownObstacles: Sendable {
     public init() {}
 }
 
-/// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files that only root may write to.
-/// Nothing is opened for writing, so a process that uses them is not disturbed; a record or a run is read once, and again when another file is in its
-/// place. Only `RunPages` reads whole files.
+/// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files
+/// that only root may write to. Nothing is opened for writing, so a process that uses them is not disturbed; a record
+/// or a run is read once, and again when another file is in its place. Only `RunPages` reads whole files.
 extension RunsFolder {
-    /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing does. A run that has ended counts only if it cannot
-    /// be read.
-    /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what is to be said of it.
+    /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing does. A run that has
+    /// ended counts only if it cannot be read.
+    /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what
+    ///   is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
         if let obstacle = Self.problem(place, purpose: "the folder of runs") { return [obstacle] }
@@ -37,7 +39,8 @@ extension RunsFolder {
         } catch { return [error.diagnostic("the folder of runs cannot be listed", file: place)] }
     }
 
-    /// Why a file of the folder, or the folder, cannot be read and written; a link that leads nowhere is not the same as none.
+    /// Why a file of the folder, or the folder, cannot be read and written; a link that leads nowhere is not the same
+    /// as none.
     private static func problem(_ path: String, purpose: String) -> Diagnostic? {
         FileKind.deadLink(path) ?? FileAccess.problem(path, .writing, purpose: purpose)
     }
@@ -92,7 +95,8 @@ extension RunsFolder {
     ) -> Diagnostic? {
         guard let stamp = FileStamp(path: path) else { return nil }
         if let last = known.records[name], last.stamp == stamp { return last.damage }
-        // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each minute would keep them waiting.
+        // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each
+        // minute would keep them waiting.
         if let last = known.records[name], last.damage == nil, last.stamp.isSameFile(as: stamp), stamp.size > 0 { return nil }
         let damage = read()
         // Another process may be about to make it a record.

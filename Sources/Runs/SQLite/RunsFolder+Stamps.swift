@@ -2,8 +2,8 @@ public import Base
 import Synchronization
 
 extension RunsFolder {
-    /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened. Files that are no runs after all have
-    /// a stamp, too.
+    /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened.
+    /// Files that are no runs after all have a stamp, too.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]
@@ -52,11 +52,11 @@ final class RunOverviewCache: Sendable {
 }
 
 extension RunsFolder {
-    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Runs that cannot be opened are left out; runs
-    /// whose settings cannot be read are always there.
+    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Runs that
+    /// cannot be opened are left out; runs whose settings cannot be read are always there.
     ///
-    /// Opens only files that were not opened before through this folder or its runs, that were changed since, or whose marks are wanted: `volley schedule`
-    /// looks through all runs whenever it sends one, for months.
+    /// Opens only files that were not opened before through this folder or its runs, that were changed since, or whose
+    /// marks are wanted: `volley schedule` looks through all runs whenever it sends one, for months.
     /// - Parameters:
     ///   - campaign: nil for all campaigns.
     ///   - isWanted: may be called twice for a run.
@@ -78,17 +78,19 @@ extension RunsFolder {
     }
 }
 
-/// What reading all pages of the runs of a folder found. What was damaged in the middle of a file is found only so, and it takes 4 s for 1 GB: it is
-/// done once for each state of a file, on a thread for which nothing waits.
+/// What reading all pages of the runs of a folder found. What was damaged in the middle of a file is found only so, and
+/// it takes 4 s for 1 GB: it is done once for each state of a file, on a thread for which nothing waits.
 public final class RunPages: Sendable {
     private let known = Mutex<[String: (stamp: RunStamp, damage: Diagnostic?)]>([:])
 
     /// Nothing was read before.
     init() {}
 
-    /// Reads the runs that were not read as they are now, the newest first. One that is being sent changes all the time, and is read once.
+    /// Reads the runs that were not read as they are now, the newest first. One that is being sent changes all the
+    /// time, and is read once.
     /// - Parameters:
-    ///   - endedOnly: leaves out runs that may begin or continue, which would have to wait for the reading; their pages are read then.
+    ///   - endedOnly: leaves out runs that may begin or continue, which would have to wait for the reading; their pages
+    ///     are read then.
     ///   - seconds: after this time no other file is begun.
     /// - Returns: the runs that are left, by their ids.
     public func read(

@@ -2,9 +2,9 @@ public import Base
 public import PushServices
 import Glibc
 
-/// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the schedule, orders, and the lists
-/// of suppressed devices. Above this module a run is named by its id, or by the argument that a command was given for it; only the folder uses the
-/// file.
+/// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the
+/// schedule, orders, and the lists of suppressed devices. Above this module a run is named by its id, or by the
+/// argument that a command was given for it; only the folder uses the file.
 public struct RunsFolder: Sendable {
     /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
     public let place: String
@@ -30,13 +30,14 @@ public struct RunsFolder: Sendable {
     /// Whether something exists under the name of a run's file, readable or not.
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 || FileKind.deadLink(place(of: run)) != nil }
 
-    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it, and so may a disk that is not mounted.
+    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it, and so may a disk
+    /// that is not mounted.
     public func isRemoved(_ run: String) -> Bool {
         access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) && FileKind.deadLink(place(of: run)) == nil
     }
 
-    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is also there: then it is a copy, which the
-    /// caller recognises by its id.
+    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is also
+    /// there: then it is a copy, which the caller recognises by its id.
     /// - Parameter timeoutSeconds: how long to wait, each time it is read, for another program that holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     public func open(_ run: String, readOnly: Bool = true, timeoutSeconds: Double = 10) throws -> RunFile {
@@ -46,8 +47,10 @@ public struct RunsFolder: Sendable {
         return opened
     }
 
-    /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or the file's name in the folder.
-    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt; otherwise as `open` does.
+    /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or
+    /// the file's name in the folder.
+    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt; otherwise as `open`
+    ///   does.
     public func open(named argument: String, readOnly: Bool) throws -> RunFile {
         try RunFile(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
@@ -55,7 +58,8 @@ public struct RunsFolder: Sendable {
     /// Begins to write a run into the folder, which is created if it is missing.
     /// - Parameters:
     ///   - variants: what tells devices' variants; nil when all get the same.
-    ///   - sorter: brings recipients into the order of segments; nil when all go out together through one service, in the order in which they come.
+    ///   - sorter: brings recipients into the order of segments; nil when all go out together through one service, in
+    ///     the order in which they come.
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
     public func create(_ run: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
@@ -91,8 +95,8 @@ public struct RunsFolder: Sendable {
         SuppressionList(app: app, service: service, environment: environment, folder: place)
     }
 
-    /// All runs, oldest first (then by id), opened for reading. Cheap: only what was frozen is read, and no file stays open. Plans that are still being
-    /// made are not runs.
+    /// All runs, oldest first (then by id), opened for reading. Cheap: only what was frozen is read, and no file stays
+    /// open. Plans that are still being made are not runs.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func list() throws -> RunListing {
         var found = RunListing()
@@ -151,7 +155,8 @@ public struct RunsFolder: Sendable {
         let listing = try list()
         let broken = listing.broken
         if let newest = listing.runs.last {
-            // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
+            // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking
+            // none.
             if let newer = broken.first(where: { RunID.isLater(DatabaseFile.name($0.file ?? ""), than: DatabaseFile.name(newest.place)) }) {
                 throw newer
             }
@@ -194,8 +199,8 @@ public struct RunListing: Sendable {
 }
 
 extension RunsFolder {
-    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count; files
-    /// that cannot be opened are skipped.
+    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an
+    /// audience or to other devices, do not count; files that cannot be opened are skipped.
     /// - Parameters:
     ///   - app: several projects may keep their runs in one folder.
     ///   - moment: only runs that were planned before; nil for all.
@@ -219,7 +224,8 @@ extension RunsFolder {
     }
 
     /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
-    /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them is being sent.
+    /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them
+    ///   is being sent.
     public func sendingNow(of campaign: String) throws -> [RunFile] {
         try names(ofRunsOf: campaign).compactMap { name -> RunFile? in
             let path = FilePaths.join(place, name: name)
@@ -248,8 +254,8 @@ extension RunsFolder {
             remedy: "Nothing was sent. Find out who owns that file, or send as that user: two runs at once would reach every device twice.")
     }
 
-    /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send, oldest first; also retries and
-    /// tests. Files that cannot be opened are skipped.
+    /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send,
+    /// oldest first; also retries and tests. Files that cannot be opened are skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed, or the record could not be read.
     public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunOverview) -> Bool) throws -> [RunFile] {
@@ -286,9 +292,9 @@ extension RunsFolder {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans that were never started, reach no device; plans whose
-    /// recipients are gone (`volley prune`) no longer know any. Files that cannot be read are in the second list, unless the record next to them says that
-    /// they are about something else.
+    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans that were never
+    /// started, reach no device; plans whose recipients are gone (`volley prune`) no longer know any. Files that cannot
+    /// be read are in the second list, unless the record next to them says that they are about something else.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunFile], broken: [Diagnostic]) {
         let listing = try list()
@@ -322,7 +328,8 @@ extension RunFile {
     /// The folder that the file lies in.
     public var catalog: RunsFolder { RunsFolder(RunDiagnostics.folder(of: path), marks) }
 
-    /// Runs of the campaign that were planned before this one, from the same folder, newest first; none of a test or a retry.
+    /// Runs of the campaign that were planned before this one, from the same folder, newest first; none of a test or a
+    /// retry.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func earlierRuns(limit: Int = 10) throws -> [RunFile] {
@@ -331,7 +338,8 @@ extension RunFile {
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }
 
-    /// What `body` finds out about a run that was listed; nil if the run has been removed since: a plan that was refused, and has reached no device.
+    /// What `body` finds out about a run that was listed; nil if the run has been removed since: a plan that was
+    /// refused, and has reached no device.
     /// - Throws: what `body` throws about a run that is still there.
     public func unlessRemoved<Value>(_ body: (_ run: RunFile) throws -> Value) throws -> Value? {
         do { return try body(self) } catch {

@@ -15,7 +15,8 @@ public final class ScheduleLock: Sendable {
         descriptor = Mutex(try Self.take(folder))
     }
 
-    /// Creates the lock's file again when it was removed; without it another process would find the lock free. Call it every second or so.
+    /// Creates the lock's file again when it was removed; without it another process would find the lock free. Call it
+    /// every second or so.
     /// - Throws: `Diagnostic` when another process has taken it.
     public func keep() throws {
         try descriptor.withLock { descriptor in

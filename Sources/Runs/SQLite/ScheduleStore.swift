@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Glibc
 
-/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may read at the same
-/// time. Every change is on the disk when its call returns.
+/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may
+/// read at the same time. Every change is on the disk when its call returns.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a schedule, not permitted; the disk is full.
 public final class ScheduleStore: Sendable {
@@ -40,7 +40,8 @@ public final class ScheduleStore: Sendable {
             configuration.maximumReaderCount = 1
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
-                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a time would fire twice.
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a time
+                // would fire twice.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
                     if try !Self.format.check(db, path: path) {
@@ -57,8 +58,8 @@ public final class ScheduleStore: Sendable {
         identity = DatabaseFile.identity(path)
     }
 
-    /// Whether the file is still where it was opened. What is written to a file elsewhere is lost: commands, and the next process, read the one that
-    /// is in its place, or none.
+    /// Whether the file is still where it was opened. What is written to a file elsewhere is lost: commands, and the
+    /// next process, read the one that is in its place, or none.
     /// - Returns: nil, or what is wrong while no file is there, as when the folder was moved.
     /// - Throws: `Diagnostic`: another was put in its place, as when a backup was put back.
     public func absence() throws -> Diagnostic? {
@@ -117,7 +118,8 @@ public final class ScheduleStore: Sendable {
     /// All campaigns that ever had a schedule here, by name.
     public func campaigns() throws -> [ScheduledCampaign] { try Self.format.translating(path) { try database.read(Self.campaigns) } }
 
-    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
+    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed
+    /// it first.
     /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
     /// - Returns: the scheduled runs whose times other runs have: these are unchanged.
     @discardableResult
@@ -148,7 +150,8 @@ public final class ScheduleStore: Sendable {
 
     // MARK: - After a backup was put back
 
-    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between a backup and now is not known.
+    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between a backup and now is
+    /// not known.
     /// - Parameter begun: runs that were begun; what was open with another one is skipped.
     func noteRestored(begun: Set<String>, at now: Timestamp) throws {
         try Self.format.translating(path) {
@@ -165,7 +168,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// The moment at which the record was last put back from a backup: no time up to then fires by itself. nil if it never was.
+    /// The moment at which the record was last put back from a backup: no time up to then fires by itself. nil if it
+    /// never was.
     public func restoredAt() throws -> Timestamp? {
         try Self.format.translating(path) {
             try database.read { db in
@@ -225,8 +229,8 @@ public final class ScheduleStore: Sendable {
         ) WITHOUT ROWID;
         """
 
-    /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3 compiled a `switch` that returns the
-    /// payload of one case and throws for the other so that the payload is never returned.
+    /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3 compiled a `switch`
+    /// that returns the payload of one case and throws for the other so that the payload is never returned.
     public struct Claim: Hashable, Sendable {
         /// Another run, which has the time; nil if it belongs to the run that asked.
         public var holder: ScheduledRun?
@@ -234,7 +238,8 @@ public final class ScheduleStore: Sendable {
         public var before: ScheduledRun?
     }
 
-    /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent for it.
+    /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent
+    /// for it.
     public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
         try Self.format.translating(path) {
             try database.write { db in
@@ -279,7 +284,8 @@ public final class ScheduleStore: Sendable {
         try Self.format.translating(path) { try database.read { db in try Self.scheduledRun(key, db) } }
     }
 
-    /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent, resumed or cancelled it.
+    /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent, resumed or cancelled
+    /// it.
     public func isTaken(_ time: ScheduledRun) throws -> Bool {
         try scheduledRun(time.key).map { $0.run != time.run || !$0.state.isOpen } ?? false
     }
@@ -292,7 +298,8 @@ public final class ScheduleStore: Sendable {
         try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
     }
 
-    /// Of each campaign the last scheduled run whose time has come and that came to an end; times that were left out beforehand are not yet among them.
+    /// Of each campaign the last scheduled run whose time has come and that came to an end; times that were left out
+    /// beforehand are not yet among them.
     public func lastEnded(at now: Timestamp) throws -> [ScheduledRun] {
         let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
         return try Self.format.translating(path) {
@@ -346,7 +353,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as it is.
+    /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as
+    /// it is.
     private static func problem(_ text: String) -> ScheduleProblem? {
         if text.isEmpty { return nil }
         return JSONValue(stored: text).flatMap { ScheduleProblem(json: $0) } ?? .described(text)
@@ -375,7 +383,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
+    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made
+    /// is.
     private static func checkNothingKnown(_ folder: String) throws {
         guard try SendingHistory(folder: folder).knowsTimes() else { return }
         throw Diagnostic(

@@ -56,7 +56,8 @@ extension SendingHistory {
         }
     }
 
-    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
+    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made
+    /// is.
     private func checkNothingBegan() throws {
         guard
             let begun = try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in

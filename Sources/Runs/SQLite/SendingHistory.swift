@@ -3,13 +3,14 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// Every run that was ever begun from a folder of runs: `sent.db`, next to them. A run file records its progress; this shows that it is not
-/// an older copy of itself, restored from a backup or put back to be sent again.
+/// Every run that was ever begun from a folder of runs: `sent.db`, next to them. A run file records its progress; this
+/// shows that it is not an older copy of itself, restored from a backup or put back to be sent again.
 ///
-/// Each time a run is started or resumed, it gets a new *epoch*, a number and a random name that are kept here and in the run file. A file
-/// that holds an earlier one is not the file that was sent from last. The scheduled time of a run is kept here too, so that it is known
-/// without `schedule.sqlite`. A missing file is an empty record. Every change is on the disk when its call returns, and in the file itself:
-/// it is never in WAL mode, so that nothing is lost with the files that SQLite creates next to it.
+/// Each time a run is started or resumed, it gets a new *epoch*, a number and a random name that are kept here and in
+/// the run file. A file that holds an earlier one is not the file that was sent from last. The scheduled time of a run
+/// is kept here too, so that it is known without `schedule.sqlite`. A missing file is an empty record. Every change is
+/// on the disk when its call returns, and in the file itself: it is never in WAL mode, so that nothing is lost with the
+/// files that SQLite creates next to it.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a record, not permitted; the disk is full.
 public struct SendingHistory: Sendable {
@@ -22,12 +23,14 @@ public struct SendingHistory: Sendable {
         public var retryOf: String?
         /// Its last epoch.
         public var epoch: String
-        /// The epoch before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in
-        /// the last epoch.
+        /// The epoch before, which counts until it is known that the file has the last one; nil afterwards. Until then
+        /// nothing is pushed in the last epoch.
         public var previousEpoch: String?
-        /// Recipients that the run had reached, or may have, when its last epoch ended, or the one before while the last epoch has not ended.
+        /// Recipients that the run had reached, or may have, when its last epoch ended, or the one before while the
+        /// last epoch has not ended.
         public var reached: Int
-        /// Claims that were made (`RunClaims.made`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
+        /// Claims that were made (`RunClaims.made`), kept up while it is sent (`ClaimCounter`): a file with fewer has
+        /// lost its newest part. nil when it is not known.
         public var claimed: Int?
         /// When its last epoch began.
         public var begunAt: Timestamp
@@ -39,8 +42,9 @@ public struct SendingHistory: Sendable {
         /// Whether this is the run's last epoch.
         public func names(_ epoch: String) -> Bool { epoch == self.epoch || epoch == previousEpoch }
 
-        /// Whether a file with this `epoch` and these numbers of reached recipients and claims is older than what is known here. It may also
-        /// be this record that is the older one, restored from a backup: then the file records more.
+        /// Whether a file with this `epoch` and these numbers of reached recipients and claims is older than what is
+        /// known here. It may also be this record that is the older one, restored from a backup: then the file records
+        /// more.
         public func isNewer(thanEpoch epoch: String, reached: Int, claimed: Int) -> Bool {
             if SendingHistory.number(of: epoch) > SendingHistory.number(of: self.epoch) { return false }
             guard let known = self.claimed else { return true }
@@ -57,8 +61,9 @@ public struct SendingHistory: Sendable {
     public struct Time: Hashable, Sendable {
         /// The campaign's name, and the time on its schedule's clock.
         public var campaign: String, occurrence: String
-        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is,
-        /// because a link may be changed to another file, and a file may have several names. Absolute paths.
+        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same
+        /// when either is, because a link may be changed to another file, and a file may have several names. Absolute
+        /// paths.
         public var file: String, realFile: String
 
         /// A time.
@@ -77,7 +82,8 @@ public struct SendingHistory: Sendable {
         case isOutdated
         /// Another run was begun for the time; nothing was changed.
         case timeIsTaken(by: String)
-        /// A retry of it, the run that it retries, or another retry of that began since they were read; nothing was changed.
+        /// A retry of it, the run that it retries, or another retry of that began since they were read; nothing was
+        /// changed.
         case isOvertaken
     }
 
@@ -104,7 +110,8 @@ public struct SendingHistory: Sendable {
     /// - Parameter folder: of runs.
     public init(folder: String) { path = FilePaths.join(folder, name: Self.fileName) }
 
-    /// Equal stamps mean that nothing was recorded in between: all of it is in one file, always. nil while nothing is on record.
+    /// Equal stamps mean that nothing was recorded in between: all of it is in one file, always. nil while nothing is
+    /// on record.
     public var stamp: FileStamp? { FileStamp(path: path) }
 
     /// What is known of a run; nil when it was never begun here.
@@ -203,7 +210,8 @@ public struct SendingHistory: Sendable {
         try db.all("SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", [run]) { try $0.run(0) }
     }
 
-    /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when no such run exists.
+    /// The run that was begun for a time, or cancelled before it began, other than one run and its retries; nil when no
+    /// such run exists.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
@@ -262,8 +270,8 @@ public struct SendingHistory: Sendable {
         }
     }
 
-    /// Records that the run's file has its last epoch: the one before no longer counts. Must return before anything is pushed in that epoch:
-    /// a file that does not know of it is then an older one, whatever was lost.
+    /// Records that the run's file has its last epoch: the one before no longer counts. Must return before anything is
+    /// pushed in that epoch: a file that does not know of it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
     /// - Returns: false, and nothing is noted, when a retry of it has begun since.
     public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {
@@ -279,8 +287,9 @@ public struct SendingHistory: Sendable {
         try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousEpoch == nil }
     }
 
-    /// Notes how many claims of a run were made so far in an epoch of it: what lies next to the run, the claim counter included, may be put back to what it was.
-    /// Does not wait for others that hold the record, and ignores errors: the next call records more.
+    /// Notes how many claims of a run were made so far in an epoch of it: what lies next to the run, the claim counter
+    /// included, may be put back to what it was. Does not wait for others that hold the record, and ignores errors: the
+    /// next call records more.
     func note(claimed: Int, of run: String, in epoch: String) {
         guard (try? isThere()) ?? false else { return }
         try? write(timeoutSeconds: 0, isDecision: false) {
@@ -321,7 +330,8 @@ public struct SendingHistory: Sendable {
             let (epoch, former) = (try row.epoch(1), try row.optional(2, row.epoch))
             let (claimed, isOver) = (try row.count(4), try row.flag(6))
             try Self.checkTime(row, from: 7)
-            // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the progress.
+            // Until the beginning is confirmed nothing more is claimed; afterwards the claim counter records the
+            // progress.
             let isCounting = !isOver && former == nil
             let marked = isCounting ? ClaimCounter.claimed(DatabaseFile.path(run, in: folder), epoch: epoch) : claimed
             return Entry(

@@ -44,9 +44,10 @@ struct SendingLock: ~Copyable {
         }
     }
 
-    /// A lock file that has its lock and its stamp before others can see it: of two processes that look at one another's locks, each would otherwise
-    /// take the other's for the earlier one, and both would yield.
-    /// - Returns: nil if there is a lock file already, perhaps of a process that is gone, or the file system has no unnamed files.
+    /// A lock file that has its lock and its stamp before others can see it: of two processes that look at one
+    /// another's locks, each would otherwise take the other's for the earlier one, and both would yield.
+    /// - Returns: nil if there is a lock file already, perhaps of a process that is gone, or the file system has no
+    ///   unnamed files.
     private static func begun(_ path: String, isSending: Bool) -> Int32? {
         let descriptor = AtomicFile.openWithoutName(inFolder: FilePaths.folder(of: path), mode: 0o600)
         guard descriptor >= 0 else { return nil }
@@ -59,7 +60,8 @@ struct SendingLock: ~Copyable {
         return nil
     }
 
-    /// Recreates the lock file when it was removed; without it others would find the lock free. Call it several times a second.
+    /// Recreates the lock file when it was removed; without it others would find the lock free. Call it several times a
+    /// second.
     /// - Throws: `Diagnostic` when another process has taken the lock in between.
     mutating func keep(run: String) throws {
         guard !FileLock.isNamed(path, descriptor: descriptor) else { return }
@@ -68,7 +70,8 @@ struct SendingLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell which process came first.
+    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell which
+    /// process came first.
     private static func stamp(_ descriptor: Int32, isSending: Bool) {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }
@@ -107,7 +110,8 @@ struct SendingLock: ~Copyable {
 }
 
 extension RunFile {
-    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is
+    /// paused.
     public var isBeingSent: Bool { if case .free = SendingLock.inspect(run: path) { false } else { true } }
 
     /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.

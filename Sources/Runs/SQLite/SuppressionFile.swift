@@ -10,10 +10,11 @@ enum SuppressionFile {
     /// How long a file may be empty while another process makes it a list.
     private static let making = Duration.seconds(2)
 
-    /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not: its devices would
-    /// get pushes again.
-    /// - Parameter isDecision: whether something is decided by what is found; the whole file is checked then, once as long as it stays the same. Of ten million
-    ///   devices that takes about six seconds, and reading their tokens afterwards as long.
+    /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not:
+    /// its devices would get pushes again.
+    /// - Parameter isDecision: whether something is decided by what is found; the whole file is checked then, once as
+    ///   long as it stays the same. Of ten million devices that takes about six seconds, and reading their tokens
+    ///   afterwards as long.
     static func read<Value>(_ path: String, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
         let end = ContinuousClock.now + making
         var retries = Retries(atMost: .max, milliseconds: 20)
@@ -26,7 +27,8 @@ enum SuppressionFile {
         return nil
     }
 
-    /// What is wrong with a list; nil for nothing. The file is left in the mode in which it is, and an empty one is not waited for.
+    /// What is wrong with a list; nil for nothing. The file is left in the mode in which it is, and an empty one is not
+    /// waited for.
     static func damage(_ path: String) -> Diagnostic? {
         do {
             guard try isThere(path) else { return nil }
@@ -57,8 +59,8 @@ enum SuppressionFile {
         }
     }
 
-    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever other processes do in
-    /// between, one file remains afterwards, and what `body` committed is on the disk.
+    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever
+    /// other processes do in between, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         if try !isThere(path) { try DatabaseFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {
@@ -78,12 +80,14 @@ enum SuppressionFile {
         }
     }
 
-    /// Lets writers of the lists in a folder take turns, both threads and processes. SQLite would have them try again and again, and
-    /// one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own locking has to do.
+    /// Lets writers of the lists in a folder take turns, both threads and processes. SQLite would have them try again
+    /// and again, and one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own
+    /// locking has to do.
     ///
     /// `body` must be short, and must not wait for its own turn.
     static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
-        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process (POSIX, fcntl).
+        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process
+        // (POSIX, fcntl).
         let descriptor = Glibc.open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
         defer { if descriptor >= 0 { close(descriptor) } }
@@ -104,7 +108,8 @@ enum SuppressionFile {
         }
     }
 
-    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them wait.
+    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them
+    /// wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
         let end = ContinuousClock.now + timeout
         var retries = Retries(atMost: .max, milliseconds: 10)

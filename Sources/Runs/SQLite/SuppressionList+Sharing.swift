@@ -2,10 +2,11 @@ import Base
 import GRDB
 import PushServices
 
-/// What a list exchanges with the store of several machines. This file is what planning reads; the store is where the lists of all machines meet.
+/// What a list exchanges with the store of several machines. This file is what planning reads; the store is where the
+/// lists of all machines meet.
 ///
-/// From the first exchange on, every change of the list also leaves a mark in the same transaction, which goes once the store has it: a store that is away
-/// loses nothing. Lists that were never exchanged have no marks.
+/// From the first exchange on, every change of the list also leaves a mark in the same transaction, which goes once the
+/// store has it: a store that is away loses nothing. Lists that were never exchanged have no marks.
 extension SuppressionList {
     /// How far the exchange is.
     package struct Sharing: Hashable, Sendable {
@@ -88,7 +89,8 @@ extension SuppressionList {
     }
 
     /// Takes entries as the store has them, except those that were changed here and are on their way there.
-    /// - Throws: `Diagnostic`, also if a token has not the form that the list's service gives out; then none of them is taken.
+    /// - Throws: `Diagnostic`, also if a token has not the form that the list's service gives out; then none of them is
+    ///   taken.
     package func take(_ entries: [SharedEntry]) throws {
         let kept = targets.kept
         try SuppressionFile.write(path) { db in

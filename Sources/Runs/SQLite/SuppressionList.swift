@@ -2,23 +2,24 @@ public import Base
 import GRDB
 public import PushServices
 
-/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file for each app, next to its
-/// runs, named `suppressed-APP.sqlite`.
+/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite
+/// file for each app, next to its runs, named `suppressed-APP.sqlite`.
 ///
-/// The file holds a list for each service and environment, separately: a token that the sandbox does not know, or that the simulator played
-/// a refusal for, says nothing about production. A token is in a list only once, with the newest known entry.
+/// The file holds a list for each service and environment, separately: a token that the sandbox does not know, or that
+/// the simulator played a refusal for, says nothing about production. A token is in a list only once, with the newest
+/// known entry.
 ///
-/// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty list; it is
-/// created with the first entry. Calls throw `Diagnostic`: the file is damaged, of a newer version, not a list, not permitted; the disk is
-/// full.
+/// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty
+/// list; it is created with the first entry. Calls throw `Diagnostic`: the file is damaged, of a newer version, not a
+/// list, not permitted; the disk is full.
 public struct SuppressionList: Sendable {
     /// The columns of an export of the list.
     public static let exportColumns = ["device_token", "reason", "invalid_since", "added_at", "run"]
 
     /// The app's name in volley.yaml.
     public let app: String
-    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`; of a service that is not the standard one, with its name in
-    /// front (`ServiceSettings.listName`).
+    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`; of a service that is not the
+    /// standard one, with its name in front (`ServiceSettings.listName`).
     public let environment: String
     /// What the targets of the app's service look like.
     public let targets: TargetForm
@@ -85,8 +86,8 @@ public struct SuppressionList: Sendable {
 
     /// Calls `body` with every entry, in the order of the tokens, in constant memory.
     ///
-    /// They are read a page at a time: otherwise a slow reader would keep others from writing. Entries added in between may be among
-    /// them or not.
+    /// They are read a page at a time: otherwise a slow reader would keep others from writing. Entries added in between
+    /// may be among them or not.
     public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
         var last = ""
         while true {
@@ -119,13 +120,15 @@ public struct SuppressionList: Sendable {
         return devices
     }
 
-    /// A device's token (lent until the call returns), since when it is invalid, and whether a person put it on the list by an import.
+    /// A device's token (lent until the call returns), since when it is invalid, and whether a person put it on the
+    /// list by an import.
     public typealias TokenBody = (_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, _ isImported: Bool) -> Void
 
     /// Lends what planning needs, as the list is at one moment; nil when it is empty.
     /// - Parameters:
-    ///   - planning: when a plan judged the list; nil if none did. Then only what a person put on the list counts, and what services called
-    ///     gone since then: of the rest the export had said that they registered again. A complaint never depends on a clock.
+    ///   - planning: when a plan judged the list; nil if none did. Then only what a person put on the list counts, and
+    ///     what services called gone since then: of the rest the export had said that they registered again. A
+    ///     complaint never depends on a clock.
     ///   - body: takes how many devices there are at most, and what goes through them once. Must not use this list.
     public func withTokens<Result>(
         since planning: Timestamp? = nil, _ body: (_ count: Int, _ forEach: (TokenBody) throws -> Void) throws -> Result
@@ -164,12 +167,13 @@ public struct SuppressionList: Sendable {
         public init() {}
     }
 
-    /// Adds the devices of an ended run whose outcome is `invalid_token`. Entries that the list already has change nothing, so
-    /// doing it again does no harm.
+    /// Adds the devices of an ended run whose outcome is `invalid_token`. Entries that the list already has change
+    /// nothing, so doing it again does no harm.
     ///
-    /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and enough others
-    /// were accepted (`RunEvidence`).
-    /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its answers show.
+    /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and
+    /// enough others were accepted (`RunEvidence`).
+    /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its
+    ///   answers show.
     public func suppressGone(of run: RunFile, service: Int = 0) throws -> Change {
         // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
         guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else { return Change() }
@@ -201,7 +205,8 @@ public struct SuppressionList: Sendable {
         /// - Parameters:
         ///   - token: lower-case hex.
         ///   - reason: the service's reason or an importer's text, at most 200 bytes.
-        ///   - invalidSince: since when the token is known to be invalid. A device that registered later may be sent to.
+        ///   - invalidSince: since when the token is known to be invalid. A device that registered later may be sent
+        ///     to.
         public func add(_ token: Target, reason: String, invalidSince: Timestamp) throws {
             var hex = token.text
             try hex.withUTF8 { try add($0, reason: reason, invalidSince: invalidSince, run: "") }
@@ -240,7 +245,8 @@ public struct SuppressionList: Sendable {
         }
     }
 
-    /// Removes devices, all of them or, when `fill` throws, none. They are not added again until the service refuses them again.
+    /// Removes devices, all of them or, when `fill` throws, none. They are not added again until the service refuses
+    /// them again.
     /// - Parameter fill: hands over tokens.
     /// - Returns: how many devices were named, and how many of them were in the list.
     public func remove(_ fill: ((Target) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {

@@ -30,8 +30,8 @@ enum SuppressionSchema {
         try db.execute(sql: "PRAGMA user_version = \(plainVersion)")
     }
 
-    /// New entries are gathered outside the list, so that the list is locked only while it is merged, and merged in the order of its keys:
-    /// inserted as they come, a million tokens would be a million pages read and written.
+    /// New entries are gathered outside the list, so that the list is locked only while it is merged, and merged in the
+    /// order of its keys: inserted as they come, a million tokens would be a million pages read and written.
     static let incoming = """
         CREATE TEMP TABLE incoming (device_token TEXT NOT NULL, reason TEXT NOT NULL, invalid_since INTEGER NOT NULL, run TEXT NOT NULL)
         """
@@ -58,7 +58,8 @@ enum SuppressionSchema {
 
     static let count = "SELECT count(*) FROM suppressed WHERE environment = ?"
 
-    /// Each environment once, and whether a token of it is no text, which sorts before or after all that are: without a look at every row.
+    /// Each environment once, and whether a token of it is no text, which sorts before or after all that are: without a
+    /// look at every row.
     static let selectEnvironments = """
         WITH RECURSIVE found (environment) AS (
             SELECT min(environment) FROM suppressed

@@ -10,7 +10,8 @@ public struct FrozenSchedule: Hashable, Sendable {
     public var quietHours: QuietHours?
     /// What to do when it could not be sent at its time.
     public var late: LatePolicy
-    /// The delay between the intended and the actual time of planning: it makes no device late. nil in plans of older versions.
+    /// The delay between the intended and the actual time of planning: it makes no device late. nil in plans of older
+    /// versions.
     public var planning: Range<Timestamp>?
 
     /// What a plan keeps of a schedule.

@@ -6,7 +6,8 @@ extension RunSettings {
     /// The settings as JSON.
     var json: JSONValue { json(of: PushServices.ofRuns) }
 
-    /// The settings as JSON. What belongs to the first service stands where files of every version have it; further services are listed.
+    /// The settings as JSON. What belongs to the first service stands where files of every version have it; further
+    /// services are listed.
     /// - Parameter known: the services that they may name.
     func json(of known: [any PushService]) -> JSONValue {
         let first = firstService.parts(of: known)
@@ -105,7 +106,8 @@ extension RunSettings {
 }
 
 extension ServiceSettings {
-    /// Between a service's name and the switches that are on. A version of Volley without these switches must not send such a run.
+    /// Between a service's name and the switches that are on. A version of Volley without these switches must not send
+    /// such a run.
     private static let separator = "+"
 
     /// The members of its JSON. Each credential that the service takes has one, as in files of every version.

@@ -1,10 +1,11 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about sending a campaign: everything that sending needs other than the recipients. Credentials are named
-/// by their files, never kept.
+/// What a plan freezes about sending a campaign: everything that sending needs other than the recipients. Credentials
+/// are named by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
-    /// The services that take its pushes, at least one. Segments know a service by its place among them (`RunSegment.service`).
+    /// The services that take its pushes, at least one. Segments know a service by its place among them
+    /// (`RunSegment.service`).
     public var services: [ServiceSettings]
     /// What its pushes are for.
     public var pushType: PushType
@@ -16,7 +17,8 @@ public struct RunSettings: Hashable, Sendable {
     public var collapseID: String?
     /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
-    /// Never more devices than this through all services together; nil where each service has its own pace, as in plans of older versions.
+    /// Never more devices than this through all services together; nil where each service has its own pace, as in plans
+    /// of older versions.
     public var devicePace: Pace?
     /// The same for all runs of the app together.
     public var appDevicePace: Pace?
@@ -28,13 +30,15 @@ public struct RunSettings: Hashable, Sendable {
     public var frequencyCaps: [FrequencyCap] = []
     /// Whether sending needs an approval.
     public var needsApproval = false
-    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
+    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older
+    /// versions.
     public var runsFolder: String?
     /// For a retry: the epoch of the run that it retries. The retry is void once that run was resumed.
     public var parentEpoch: String?
     /// For a retry: the outcomes of the retried run that it is for; nil in plans of older versions.
     public var retriedOutcomes: Set<Outcome>?
-    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
+    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older
+    /// versions.
     public var realCampaignFile: String?
     /// Whether `volley schedule` planned it, for the time of its schedule.
     public var isOfScheduler = false
@@ -42,7 +46,8 @@ public struct RunSettings: Hashable, Sendable {
     public var place: EpochSequence.Place?
     /// Runs of the campaign that were being sent when it was planned.
     public var beside: [String] = []
-    /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other payload bytes.
+    /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other
+    /// payload bytes.
     public var renderingRules: Int
 
     /// Settings with everything else as usual.
@@ -90,7 +95,8 @@ extension RunSettings {
     /// The names of its services' lists in one.
     public var listName: String { services.map(\.listName).joined(separator: "+") }
 
-    /// Whether some device may get pushes of this run and of another one: an app may get or lose a service between them.
+    /// Whether some device may get pushes of this run and of another one: an app may get or lose a service between
+    /// them.
     /// - Parameter name: the other run's `listName`.
     public func sharesList(with name: String) -> Bool { name.split(separator: "+").contains { lists.contains(String($0)) } }
 }
@@ -101,10 +107,12 @@ public enum FrozenEnvironment: Hashable, Sendable {
     case named(ServiceEnvironment)
     /// A stand-in that Volley starts.
     case simulator
-    /// Another server; `certificateAuthority` is the absolute path of its CA file, nil where the system's authorities vouch for it.
+    /// Another server; `certificateAuthority` is the absolute path of its CA file, nil where the system's authorities
+    /// vouch for it.
     case server(host: String, port: Int, certificateAuthority: String?)
 
-    /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have (RFC 4343, RFC 1034 section 3.1).
+    /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have
+    /// (RFC 4343, RFC 1034 section 3.1).
     public static func normalized(host: String) -> String { String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased()) }
 
     /// For people: `production`, `sandbox`, `simulator`, or host and port.
@@ -135,7 +143,8 @@ public struct FrozenCredential: Hashable, Sendable {
     public var form: String
     /// What stands below it, by the keys of the form's fields. What the app leaves out is missing.
     public var values: [String: String]
-    /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not be read, and in plans of older versions.
+    /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not be read, and in plans
+    /// of older versions.
     public var fingerprint: String?
 
     /// A credential that was not read yet.

@@ -3,8 +3,8 @@ import Delivery
 public import PushServices
 public import Runs
 
-/// What a killed process left at services that recognize repeats, by the numbers of the services: calls to send again under their names, and
-/// the generations of pushes.
+/// What a killed process left at services that recognize repeats, by the numbers of the services: calls to send again
+/// under their names, and the generations of pushes.
 struct EarlierCalls {
     private var repeats: [Int: [NamedCall]] = [:]
     private var generations: [Int: [Int: UInt16]] = [:]
@@ -13,8 +13,8 @@ struct EarlierCalls {
     /// Nothing.
     init() {}
 
-    /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent, one that can no longer be recognized is unknown. The others stay
-    /// without an outcome until they are sent to again.
+    /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent, one that can no
+    /// longer be recognized is unknown. The others stay without an outcome until they are sent to again.
     /// - Parameter services: services that recognize repeats, with their numbers.
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
         let claimed = try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).inDoubt

@@ -3,11 +3,12 @@ import Delivery
 import PushServices
 import Runs
 
-/// The answers to earlier waves of an epoch, and to pushes before a pause, as the next sender must count them: the campaign's limits hold for
-/// the whole run, and a canary that was too small to be judged continues.
+/// The answers to earlier waves of an epoch, and to pushes before a pause, as the next sender must count them: the
+/// campaign's limits hold for the whole run, and a canary that was too small to be judged continues.
 struct EarlierSendings {
     private let limits: StopLimits?
-    /// The outcomes at the beginning of the epoch, if a person resumed a run that had passed its limits; these are not judged again.
+    /// The outcomes at the beginning of the epoch, if a person resumed a run that had passed its limits; these are not
+    /// judged again.
     private let accepted: [Outcome: Int]
     private var judged: RunFigures?
     private let service: any PushService

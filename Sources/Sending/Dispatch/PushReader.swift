@@ -4,8 +4,8 @@ import Delivery
 import PushServices
 import Runs
 
-/// The work of the reader's thread: it turns the run file into batches of payloads, and claims each batch before it hands it on. Several
-/// threads render a large claim; one thread claims, and hands over in order.
+/// The work of the reader's thread: it turns the run file into batches of payloads, and claims each batch before it
+/// hands it on. Several threads render a large claim; one thread claims, and hands over in order.
 struct PushReader: Sendable {
     let run: any RunLedger
     let messages: MessageCatalog
@@ -17,14 +17,15 @@ struct PushReader: Sendable {
     var claims: ClaimCount?
     /// Calls that an earlier process named, and that are sent again under their names before everything else.
     var repeats: [NamedCall] = []
-    /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its generation; nil for others.
+    /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its
+    /// generation; nil for others.
     var generations: [Int: UInt16]?
     /// Whether devices that are recorded as unknown are sent to again.
     let resendsUnknown: Bool
     /// How many recipients are worth a claim of their own: many where each claim goes to a server and back.
     var worthwhileClaim = 1
-    /// Where several machines send, takes recipients of a segment that were claimed and are to be sent to again, and returns the ranges that they
-    /// are in; nil to look at all claims.
+    /// Where several machines send, takes recipients of a segment that were claimed and are to be sent to again, and
+    /// returns the ranges that they are in; nil to look at all claims.
     var leaseAgain: (@Sendable (Range<Int>) throws -> [Range<Int>])?
     /// The limit on claims; nil to claim as far ahead as the queue has room.
     let allowance: ClaimBudget?
@@ -32,8 +33,8 @@ struct PushReader: Sendable {
     package let now: @Sendable () -> Timestamp
     /// The recipients that may get no more pushes.
     let capped: CappedRecipients
-    /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those recipients is on the wire; returns
-    /// false if that could not be noted.
+    /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those recipients is on the
+    /// wire; returns false if that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Called with capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
@@ -41,12 +42,12 @@ struct PushReader: Sendable {
     let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
     /// Called with recipients that may have got the push already, before they are sent to again.
     let onInDoubt: @Sendable ([Int]) -> Void
-    /// Further copies of the messages, one for each additional thread that renders: threads that share one copy would contend for its
-    /// reference counts.
+    /// Further copies of the messages, one for each additional thread that renders: threads that share one copy would
+    /// contend for its reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// The most recipients of a claim, for each thread that renders, unless the ledger requests more. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a
-    /// slow run (`ClaimBudget`).
+    /// The most recipients of a claim, for each thread that renders, unless the ledger requests more. A claim is
+    /// smaller at a slow pace (`RequestPaces.pushesAhead`) and in a slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
     /// The most pushes of a batch.
@@ -74,14 +75,16 @@ struct PushReader: Sendable {
         min(max(Self.largestClaim * (1 + furtherMessages.count), worthwhileClaim), paces.pushesAhead ?? .max)
     }
 
-    /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered them all.
+    /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered
+    /// them all.
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
 
-    /// Reads, renders, claims and hands over until the given recipients are done or the queue is closed: first the recipients that were
-    /// claimed before and are not settled, then those that were never claimed.
+    /// Reads, renders, claims and hands over until the given recipients are done or the queue is closed: first the
+    /// recipients that were claimed before and are not settled, then those that were never claimed.
     /// - Parameter ids: the recipients; nil for all of the run.
     /// - Returns: recipients that were claimed but not handed over, because the queue was closed or `onClaimed` failed.
-    /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed recipient has been handed over then.
+    /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed recipient has been handed
+    ///   over then.
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
         let claims: ClaimCount
@@ -117,8 +120,8 @@ struct PushReader: Sendable {
         _ = handOver([batch], to: batches)
     }
 
-    /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next generation, as the service may have refused
-    /// the last one; it is recorded before they are handed over.
+    /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next generation, as the
+    /// service may have refused the last one; it is recorded before they are handed over.
     private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int: PushHistory] {
         var pasts: [Int: PushHistory] = [:]
         var raised: [UInt16: [Int]] = [:]

@@ -52,7 +52,8 @@ struct PushRendering {
     }
 
     /// Renders a push, unless its device may get no more.
-    /// - Parameter messages: as in `init`. They are no part of this value, from which the compiler would copy them for every push.
+    /// - Parameter messages: as in `init`. They are no part of this value, from which the compiler would copy them for
+    ///   every push.
     /// - Throws: a `Diagnostic` if it has no payload: the run was changed after it was planned.
     mutating func add(_ push: StoredPush, _ messages: MessageCatalog, in run: any RunLedger) throws {
         // A push that may have arrived is the same push again, so the cap does not apply.

@@ -7,7 +7,8 @@ import PushServices
 import Runs
 import Synchronization
 
-/// A round: sending to some recipients, the segments among them side by side, until they are settled or sending must stop.
+/// A round: sending to some recipients, the segments among them side by side, until they are settled or sending must
+/// stop.
 extension RunSender {
     /// Sends to some recipients, the segments among them side by side, until they are settled or sending must stop.
     /// - Parameters:
@@ -89,7 +90,8 @@ extension RunSender {
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
     }
 
-    /// The rounds of an epoch, before the first. Services through which nothing can be sent have stopped, if anything is left for them.
+    /// The rounds of an epoch, before the first. Services through which nothing can be sent have stopped, if anything
+    /// is left for them.
     func begunRounds() throws -> SendRounds {
         var rounds = SendRounds(services, roundPaces)
         let figures = try figuresSoFar()
@@ -153,8 +155,8 @@ extension RunSender {
         }
     }
 
-    /// The most batches between the reader and the sender of a segment. Without a pace they keep the sender busy while the next claim is prepared.
-    /// With a pace, every claim ahead only adds devices that a crash would leave unknown.
+    /// The most batches between the reader and the sender of a segment. Without a pace they keep the sender busy while
+    /// the next claim is prepared. With a pace, every claim ahead only adds devices that a crash would leave unknown.
     private func queuedBatches(_ access: ServiceAccess) -> Int {
         access.paces.isEmpty ? max(4, threads ?? availableCores()) : 2
     }
@@ -253,7 +255,8 @@ struct SendRounds {
     mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
 }
 
-/// The paces of an epoch of a run. Those of one round after another are the same, or a second that two rounds share would have too many.
+/// The paces of an epoch of a run. Those of one round after another are the same, or a second that two rounds share
+/// would have too many.
 struct RoundPaces {
     /// What the campaign sets for each service, by their numbers.
     let ofServices: [SharedPace?]

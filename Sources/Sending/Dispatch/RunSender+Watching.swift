@@ -107,7 +107,8 @@ extension RunSender {
 }
 
 extension SendControl {
-    /// The longest time between two checks while a run is sent, in milliseconds: a removed run file is noticed within a fifth of a second.
+    /// The longest time between two checks while a run is sent, in milliseconds: a removed run file is noticed within a
+    /// fifth of a second.
     static let longestRest = 200
 
     /// Waits for a sender, and interrupts it if it is asked to end.

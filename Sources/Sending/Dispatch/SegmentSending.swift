@@ -4,8 +4,8 @@ import PushServices
 import Runs
 import Synchronization
 
-/// A segment while it is sent. It has a reader, a sender, a queue between them and a brake of its own; segments share the record and what is known of
-/// the run (`SendState`).
+/// A segment while it is sent. It has a reader, a sender, a queue between them and a brake of its own; segments share
+/// the record and what is known of the run (`SendState`).
 final class SegmentSending: Sendable {
     let segment: RunSegment
     let access: ServiceAccess

@@ -47,8 +47,8 @@ final class SendState: Sendable {
         if !recipients.isEmpty { earlier.withLock { $0.inDoubt.formUnion(recipients) } }
     }
 
-    /// Completes settlements for the record. They get the attempts of earlier sendings to the same recipient. If a recipient may have got
-    /// the push earlier, it is recorded as unknown when this time it is unsent or failed.
+    /// Completes settlements for the record. They get the attempts of earlier sendings to the same recipient. If a
+    /// recipient may have got the push earlier, it is recorded as unknown when this time it is unsent or failed.
     func completed(_ settlements: [Settlement]) -> [Settlement] {
         earlier.withLock { earlier in
             guard !earlier.attempts.isEmpty || !earlier.inDoubt.isEmpty else { return settlements }

@@ -13,7 +13,8 @@ struct ConnectionReport {
     let topic: String
     /// Whether Volley signs its requests with a key rather than showing a certificate.
     let usesKey: Bool
-    /// Which of the app's credentials cannot be used, by its key in volley.yaml, so that the server was asked with a temporary key; nil otherwise.
+    /// Which of the app's credentials cannot be used, by its key in volley.yaml, so that the server was asked with a
+    /// temporary key; nil otherwise.
     let missingCredentials: String?
     let result: ConnectionProbe.Result
 
@@ -21,8 +22,8 @@ struct ConnectionReport {
 
     /// The largest difference at which a clock counts as right.
     private static let wellSetSeconds: Int64 = 30
-    /// The largest difference that does no harm. Volley uses a provider token for 50 minutes and the service accepts it for 60; beyond
-    /// this, the service refuses some.
+    /// The largest difference that does no harm. Volley uses a provider token for 50 minutes and the service accepts it
+    /// for 60; beyond this, the service refuses some.
     private static let worstSeconds: Int64 = 300
 
     /// All steps as skipped, for when the server could not be asked.
@@ -127,7 +128,8 @@ struct ConnectionReport {
         }
     }
 
-    /// What to do while the service is busy. What the report says of such a reason speaks of retries, and the probe made none.
+    /// What to do while the service is busy. What the report says of such a reason speaks of retries, and the probe
+    /// made none.
     private var timeout: String {
         service.words(about: result.reason) == nil
             ? "Try again in a few minutes." : service.advice(status: result.status, reason: result.reason)
@@ -141,7 +143,8 @@ struct ConnectionReport {
         return topic.whatToAdd.isEmpty ? "`\(topic.key)` letter by letter" : "that `\(topic.key)` is \(topic.whatToAdd), letter by letter"
     }
 
-    /// The account that tokens were given out for, and what they are called; nil if Volley signs them itself, or shows a certificate.
+    /// The account that tokens were given out for, and what they are called; nil if Volley signs them itself, or shows
+    /// a certificate.
     private var account: (key: String, token: String)? {
         guard usesKey, service.account.signingKey == nil else { return nil }
         return service.account.credentials.lazy.compactMap { form in

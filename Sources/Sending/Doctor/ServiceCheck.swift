@@ -8,7 +8,8 @@ import Reports
 import Runs
 import Simulators
 
-/// Checks an app's connection to one of its services, step by step, without sending to a device: its request has a token that no device has.
+/// Checks an app's connection to one of its services, step by step, without sending to a device: its request has a
+/// token that no device has.
 public struct ServiceCheck: Sendable {
     let app: App
     let project: Project
@@ -72,7 +73,8 @@ public struct ServiceCheck: Sendable {
         } catch { return [credentials, .failed("proxy", error)] }
     }
 
-    /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether the connection works.
+    /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether
+    /// the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.firstService.environment.address else {
             return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)", of: settings.service)

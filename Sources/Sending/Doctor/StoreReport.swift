@@ -101,7 +101,8 @@ struct StoreReport {
         return .ok("commits", message: "\(message): \(danger)", remedy: remedy)
     }
 
-    /// What may be lost, and what to do about it. Claims that were lost are the worst: their devices may get a push twice.
+    /// What may be lost, and what to do about it. Claims that were lost are the worst: their devices may get a push
+    /// twice.
     private var danger: (message: String, remedy: String)? {
         let role = facts.role
         if facts.fsync == "off" {

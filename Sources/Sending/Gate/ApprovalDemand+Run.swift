@@ -18,8 +18,8 @@ extension ApprovalDemand {
         self.init(app: run.plan.app, campaignFile: file, realFile: settings.realCampaignFile ?? FilePaths.absolute(file))
     }
 
-    /// Finds out for a plan whose volley.yaml is missing. Another volley.yaml counts as that file, moved, if the campaign is at the same
-    /// place relative to it and is unchanged.
+    /// Finds out for a plan whose volley.yaml is missing. Another volley.yaml counts as that file, moved, if the
+    /// campaign is at the same place relative to it and is unchanged.
     /// - Parameter folders: the folders from which to search for volley.yaml.
     private init(ofMoved plan: RunPlan, from folders: [String]) {
         let former = FilePaths.folder(of: plan.projectFile)

@@ -4,8 +4,8 @@ import Delivery
 import Runs
 import Workspace
 
-/// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes again to devices that
-/// the run has reached.
+/// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes
+/// again to devices that the run has reached.
 enum RefusalText {
     static func hasBegun(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
@@ -80,7 +80,8 @@ enum RefusalText {
             [run.plan.retryOf.map { .retry(run: $0) } ?? .planAgain])
     }
 
-    /// The command that retries the same outcomes again. It names them: the default could push to unknown devices twice.
+    /// The command that retries the same outcomes again. It names them: the default could push to unknown devices
+    /// twice.
     private static func anotherRetry(_ run: RunFile, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
@@ -137,8 +138,8 @@ enum RefusalText {
                 "once \(id), which is still being sent, is over (`volley report \(id)` shows its progress, `volley cancel \(id)` ends it), this command "
                 + "says how to leave them out."
         }
-        // The file names carry the run ids and are absolute, so an old file or one in another folder is not mistaken for them. They are not
-        // next to the campaign, where a glob of exports would find them.
+        // The file names carry the run ids and are absolute, so an old file or one in another folder is not mistaken
+        // for them. They are not next to the campaign, where a glob of exports would find them.
         let folder = FilePaths.absolute(run.catalog.place)
         let files = reached.ids.map { FilePaths.join(folder, name: "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
@@ -152,8 +153,8 @@ enum RefusalText {
             "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
     }
 
-    /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second `devices` key, and
-    /// replacing its value would send to the devices that are excluded now.
+    /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second
+    /// `devices` key, and replacing its value would send to the devices that are excluded now.
     private static func excluding(_ files: [String], _ run: RunFile) -> String {
         let audience =
             (try? Campaign.read(
@@ -199,8 +200,8 @@ enum RefusalText {
                 + (isUnknown ? [.ask(.restoreRun(others.unknown[0].id))] : waysToLeaveOut(reached)))
     }
 
-    /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an alias. The next
-    /// device of the same person then takes that place, although the person was already reached.
+    /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an
+    /// alias. The next device of the same person then takes that place, although the person was already reached.
     private static func roomInAliases(_ first: RunFile) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
@@ -208,7 +209,8 @@ enum RefusalText {
             + "`volley preview` first."
     }
 
-    /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have been planned with another one.
+    /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have been planned with
+    ///   another one.
     static func needsApproval(_ run: RunFile, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
         let id = run.plan.id
         let demands =

@@ -1,7 +1,8 @@
 import Base
 import Runs
 
-/// The begun runs of one or more chains, whose reports together list the devices that a new plan of the campaign would reach again.
+/// The begun runs of one or more chains, whose reports together list the devices that a new plan of the campaign would
+/// reach again.
 struct ReportsToExclude {
     /// Runs whose reports list those devices, in the order of the chain.
     private(set) var ids: [String] = []
@@ -72,7 +73,8 @@ struct ReportsToExclude {
         return missing
     }
 
-    /// Whether the run may have sent something, according to the record. A first epoch that was noted and never confirmed pushed nothing.
+    /// Whether the run may have sent something, according to the record. A first epoch that was noted and never
+    /// confirmed pushed nothing.
     private static func mayHaveSent(_ id: String, _ record: SendingHistory) throws -> Bool {
         try record.entry(of: id).map { $0.previousEpoch != "" } ?? false
     }

@@ -5,8 +5,8 @@ import Delivery
 import Glibc
 import Runs
 
-/// Drives `SendGate` for a run: checks, claims and records as the gate requires. Every way to send goes through `pass`, every retry through
-/// `retrying`.
+/// Drives `SendGate` for a run: checks, claims and records as the gate requires. Every way to send goes through `pass`,
+/// every retry through `retrying`.
 struct SendPermission {
     let run: RunFile
     let settings: RunSettings
@@ -54,7 +54,8 @@ struct SendPermission {
 
     // MARK: - Passing
 
-    /// Lets the run begin or continue: afterwards it is on record as running, and this process has the right to send it.
+    /// Lets the run begin or continue: afterwards it is on record as running, and this process has the right to send
+    /// it.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent, and nothing is claimed.
     func pass(_ step: SendGate.Step) throws -> SendPermit {
         let time = time
@@ -139,13 +140,15 @@ struct SendPermission {
         let entry = try record.entry(of: run.plan.id)
         var look = Inspection(facts: .unknown, epoch: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
         look.facts.state = .init(status.state)
-        // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run file.
+        // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run
+        // file.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousEpoch != look.epoch } ?? false
         let isOlder = try entry?.isNewer(than: run, epoch: look.epoch, reached: look.reached, claimed: look.claimed) ?? false
         let isRetriedUnseen = step == .retry && LedgerGap.restored(run) != nil
         look.facts.isOutdated = try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) {
-            // A copy that was fetched also shows which devices the run has reached, and its retry is a run of this machine.
+            // A copy that was fetched also shows which devices the run has reached, and its retry is a run of this
+            // machine.
             if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
             try run.checkPlace(home: settings.runsFolder)
             try checkKnowsAll(step)
@@ -192,7 +195,8 @@ struct SendPermission {
         return look
     }
 
-    /// Of a run that other machines have sent as well, its file may be incomplete: then only the store can continue it, or complete the file.
+    /// Of a run that other machines have sent as well, its file may be incomplete: then only the store can continue it,
+    /// or complete the file.
     private func checkKnowsAll(_ step: SendGate.Step) throws {
         guard let since = try run.sharedSince() else { return }
         let present = try CurrentProject(of: run, in: choice).project
@@ -222,7 +226,8 @@ struct SendPermission {
     /// Commands that begin and are refused at the same moment are few.
     private static let mostLooks = 5
 
-    /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were reached.
+    /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were
+    /// reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
             // No change can be undone in a damaged file, and it has no report of the devices that it reached.
@@ -232,8 +237,8 @@ struct SendPermission {
         }
     }
 
-    /// Whether the run needs an approval that it does not have. A test goes to the app's own test devices, so it needs none. A plan that
-    /// was made before volley.yaml required approval needs one too.
+    /// Whether the run needs an approval that it does not have. A test goes to the app's own test devices, so it needs
+    /// none. A plan that was made before volley.yaml required approval needs one too.
     /// - Parameter presents: every volley.yaml that counts for the run; see `CurrentProject.all`.
     func lacksApproval(_ presents: [CurrentProject]) throws -> Bool {
         guard try !run.plan.isTest && run.approval() == nil else { return false }
@@ -242,8 +247,9 @@ struct SendPermission {
 
     private var demandBesideCampaign: ApprovalDemand { ApprovalDemand(of: run, settings) }
 
-    /// Another run of the campaign that a process is sending; nil if none is. Both together would push twice to each device. A run for a
-    /// scheduled time may be sent at the same time as others, because each time is sent once; so may a retry.
+    /// Another run of the campaign that a process is sending; nil if none is. Both together would push twice to each
+    /// device. A run for a scheduled time may be sent at the same time as others, because each time is sent once; so
+    /// may a retry.
     private func runBeingSentBeside() throws -> RunFile? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
@@ -254,8 +260,8 @@ struct SendPermission {
         }
     }
 
-    /// Checks that no other retry of the same run has the same devices. Two retries can share devices if one was planned where it could not
-    /// see the other's file.
+    /// Checks that no other retry of the same run has the same devices. Two retries can share devices if one was
+    /// planned where it could not see the other's file.
     private func check(_ siblings: [String]) throws {
         guard !siblings.isEmpty else { return }
         var own: Set<Target> = []
@@ -279,8 +285,8 @@ struct SendPermission {
         guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }
         let status = try parent.status()
-        // The parent was over when the retry was planned. A held lock proves nothing: a command may be about to resume the parent, and will
-        // find the retry.
+        // The parent was over when the retry was planned. A held lock proves nothing: a command may be about to resume
+        // the parent, and will find the retry.
         return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
     }
 

@@ -4,8 +4,8 @@ import Delivery
 import PushServices
 import Runs
 
-/// Other runs of the campaign that have reached devices to which this run is still to be sent. They were planned to replace it, for the
-/// devices that were left, or by another person at the same time.
+/// Other runs of the campaign that have reached devices to which this run is still to be sent. They were planned to
+/// replace it, for the devices that were left, or by another person at the same time.
 struct SupersedingRuns {
     /// Runs that have reached such devices or are being sent to them, in the order of planning.
     private(set) var runs: [RunFile] = []
@@ -16,13 +16,14 @@ struct SupersedingRuns {
     /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
 
-    /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a retry, since the first
-    /// run of its chain began. Earlier runs do not count: the person that plans a campaign again knows about them, and intends to push once
-    /// more. The order of beginnings (`EpochSequence`) decides what came later; where it is not on record, the clock does.
+    /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a
+    /// retry, since the first run of its chain began. Earlier runs do not count: the person that plans a campaign again
+    /// knows about them, and intends to push once more. The order of beginnings (`EpochSequence`) decides what came
+    /// later; where it is not on record, the clock does.
     ///
-    /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that a process is only
-    /// about to send and whose lock it took after this run's. Each scheduled time is sent once, so runs for other times do not count; for a
-    /// plan of a scheduled time, neither do runs without one.
+    /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that
+    /// a process is only about to send and whose lock it took after this run's. Each scheduled time is sent once, so
+    /// runs for other times do not count; for a plan of a scheduled time, neither do runs without one.
     /// - Returns: nil if no run counts.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
     init?(of run: RunFile, _ settings: RunSettings) throws {
@@ -75,7 +76,8 @@ struct SupersedingRuns {
         init(_ run: RunFile, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
 
         /// Notes the devices that another run shares with this one.
-        /// - Returns: whether the other run has reached any of them since a moment or, if it is about to be sent, will reach one.
+        /// - Returns: whether the other run has reached any of them since a moment or, if it is about to be sent, will
+        ///   reach one.
         mutating func note(_ other: RunFile, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
@@ -92,8 +94,8 @@ struct SupersedingRuns {
 }
 
 extension RunFile {
-    /// Whether a process is sending `other`, or is about to and took its lock before this run's was taken. Of two runs that have not begun,
-    /// the one that was locked first begins.
+    /// Whether a process is sending `other`, or is about to and took its lock before this run's was taken. Of two runs
+    /// that have not begun, the one that was locked first begins.
     func yields(to other: RunFile) throws -> Bool {
         guard let theirs = other.sendingSince else { return false }
         guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }

@@ -171,8 +171,8 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their campaign have
-    /// reached.
+    /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their
+    /// campaign have reached.
     private struct DependentRuns {
         private let runs: [String: [RunFile]]
         private let all: [RunFile]
@@ -236,8 +236,8 @@ public struct PruneSelection: Sendable {
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
-    /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a pruned retry are not known, so then no
-    /// device counts as left.
+    /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a pruned retry are not
+    /// known, so then no device counts as left.
     private static func isRetriable(_ run: RunFile, _ retries: [RunFile]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes

@@ -6,9 +6,11 @@ public import Runs
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
     public let run: RunFile
-    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent according to the store of several machines.
+    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent
+    /// according to the store of several machines.
     public let mayRepeat: [Outcome: Int]
-    /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices of other machines are not known.
+    /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices of other machines
+    /// are not known.
     public let warnings: [Diagnostic]
     fileprivate let parent: RunFile
 
@@ -20,8 +22,8 @@ public struct PlannedRetry: Sendable {
     }
 }
 
-/// Makes the new run, while the earlier one is locked: until the new file shows which devices it takes over, no other command may take them
-/// over.
+/// Makes the new run, while the earlier one is locked: until the new file shows which devices it takes over, no other
+/// command may take them over.
 /// - Parameter id: of the new run; nil makes one.
 /// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.

@@ -2,7 +2,8 @@ import Base
 import Runs
 import Workspace
 
-/// The warning about quiet hours, shown before the question: a retry is sent at once, even to devices that are in their quiet hours.
+/// The warning about quiet hours, shown before the question: a retry is sent at once, even to devices that are in their
+/// quiet hours.
 enum RetryInQuietHours {
     /// Counts the devices that are in their quiet hours now.
     /// - Parameter retry: a retry that was not sent yet.

@@ -14,10 +14,12 @@ struct RetryPlanner {
     /// The new run's id; nil makes one.
     var id: String?
 
-    /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over are left out, and those
-    /// that are suppressed now are skipped: since the first run was planned, a person may have asked for silence.
+    /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over
+    /// are left out, and those that are suppressed now are skipped: since the first run was planned, a person may have
+    /// asked for silence.
     /// - Returns: nil if no device had one of the outcomes.
-    /// - Throws: `Diagnostic`: all of them are suppressed; the disk is full, or a run file or a list is damaged, for example.
+    /// - Throws: `Diagnostic`: all of them are suppressed; the disk is full, or a run file or a list is damaged, for
+    ///   example.
     func plan() throws -> RunFile? {
         let first = run.plan
         // What is damaged in the first run would become part of a plan that looks intact.

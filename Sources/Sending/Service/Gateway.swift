@@ -8,8 +8,8 @@ package import Runs
 public import Simulators
 import Workspace
 
-/// The server that a run talks to, and Volley's credentials for it. Opened before anything is sent, so that Volley reports a missing key,
-/// a wrong passphrase or a refused account before anything has happened.
+/// The server that a run talks to, and Volley's credentials for it. Opened before anything is sent, so that Volley
+/// reports a missing key, a wrong passphrase or a refused account before anything has happened.
 package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
@@ -17,8 +17,8 @@ package final class Gateway {
     private let simulator: (any ServiceSimulator)?
     private let authorityFile: AuthorityFile?
 
-    /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives them out, so that
-    /// this may take as long as `FetchedTokenSource.start`.
+    /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives
+    /// them out, so that this may take as long as `FetchedTokenSource.start`.
     /// - Parameters:
     ///   - settings: of one service.
     ///   - proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
@@ -49,7 +49,8 @@ package final class Gateway {
         let endpoint = endpoint
         let isOwn = if case .named = settings.firstService.environment { true } else { false }
         func source(_ asking: TokenIdentity, _ exchange: TokenExchange) throws(Diagnostic) -> FetchedTokenSource {
-            // A service may have a token server in addition to its own environments; any other server gives them out itself.
+            // A service may have a token server in addition to its own environments; any other server gives them out
+            // itself.
             let server: Endpoint? = isOwn && exchange.host != nil ? nil : endpoint
             let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
             return try FetchedTokenSource(
@@ -75,7 +76,8 @@ package final class Gateway {
         }
     }
 
-    /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the standard one's.
+    /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the
+    /// standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn {
         Simulators.named(settings.firstService.accountName) ?? Simulators.standard
     }
@@ -159,8 +161,9 @@ extension TrustedServiceAccount {
     }
 }
 
-/// A temporary file with the simulator's certificate authority: endpoints name their authority by file. It is deleted when this object is
-/// freed. Where the file system allows it, the file has no name, so that a killed process leaves nothing behind.
+/// A temporary file with the simulator's certificate authority: endpoints name their authority by file. It is deleted
+/// when this object is freed. Where the file system allows it, the file has no name, so that a killed process leaves
+/// nothing behind.
 private final class AuthorityFile {
     let path: String
     private let descriptor: Int32

@@ -2,15 +2,16 @@ import Base
 package import Runs
 package import Simulators
 
-/// A comparison of a run's report with the ledger of the simulator that it was sent to. The ledger has the pushes of one process only.
+/// A comparison of a run's report with the ledger of the simulator that it was sent to. The ledger has the pushes of
+/// one process only.
 public struct LedgerCheck: Sendable {
     /// Whether the simulator accepted as many pushes as the report says.
     public let agrees: Bool
     /// The comparison in one sentence.
     public let text: String
 
-    /// Compares the figures: every accepted recipient must be in the ledger, and any other device that it accepted must be unknown in the
-    /// report.
+    /// Compares the figures: every accepted recipient must be in the ledger, and any other device that it accepted must
+    /// be unknown in the report.
     /// - Parameters:
     ///   - ledgers: those of the simulators, by the numbers of their services.
     ///   - before: the run's figures before this process, whose simulators have a ledger of their own.

@@ -5,8 +5,8 @@ import PushServices
 public import Runs
 public import Workspace
 
-/// Queries the services of a run for the results of its pushes, and keeps what they say in the run. A service that does not answer leaves what the
-/// others say.
+/// Queries the services of a run for the results of its pushes, and keeps what they say in the run. A service that does
+/// not answer leaves what the others say.
 /// - Returns: why services were not asked, or did not answer.
 /// - Throws: `Diagnostic`: no service can be queried.
 public func askStatistics(

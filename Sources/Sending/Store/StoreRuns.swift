@@ -31,7 +31,8 @@ public struct StoreRuns: Sendable {
 
     /// Opens the store of volley.yaml.
     /// - Parameter cancellation: ends every wait for it.
-    /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version; `CancellationError`.
+    /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version;
+    ///   `CancellationError`.
     public init(_ settings: StoreSettings, _ cancellation: Cancellation) throws {
         store = try StoreAddress(variable: settings.variable).open(asked: cancellation)
     }
@@ -44,12 +45,14 @@ public struct StoreRuns: Sendable {
         return StoreRunList(passOnOrders(ofRuns: open.map(\.id), store, in: catalog).isEmpty ? found : try store.runs())
     }
 
-    /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store that was planned last.
+    /// The id of the run that a RUN argument means: an id, the path of a run's file, or `last`, the run in the store
+    /// that was planned last.
     /// - Throws: a `Diagnostic`: no run matches; `CancellationError`.
     public func id(named argument: String, in catalog: RunsFolder) throws -> String { try store.id(named: argument, in: catalog) }
 
     /// Makes a run's file from what the store has of it, or brings the file up to date that is there.
-    /// - Throws: a `Diagnostic`: it is not there, workers send it, or there is another run of its id; `CancellationError`. No file was made then.
+    /// - Throws: a `Diagnostic`: it is not there, workers send it, or there is another run of its id;
+    ///   `CancellationError`. No file was made then.
     public func fetch(_ run: String, into catalog: RunsFolder, _ observer: Observer<Event>) throws -> Fetched {
         let fetched = try store.fetch(run, into: catalog) { progress in
             switch progress {

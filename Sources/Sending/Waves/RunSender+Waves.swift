@@ -33,8 +33,8 @@ extension RunSender {
                 }
                 agenda.reopen(again, at: clock.now())
                 if let end { return end }
-                // During the wait, approval may have become required, settings may have changed, or another run may have reached the
-                // remaining devices.
+                // During the wait, approval may have become required, settings may have changed, or another run may
+                // have reached the remaining devices.
                 if let refusal = try refusal() { return .stopped(.described("\(refusal)")) }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
@@ -94,7 +94,8 @@ extension RunSender {
 
     // MARK: - Waiting
 
-    /// The longest time between two checks of the run file and of the clock, which may be set in between; in milliseconds.
+    /// The longest time between two checks of the run file and of the clock, which may be set in between; in
+    /// milliseconds.
     private static let longestRest = 500
 
     /// Waits until a moment, or until the run must end.

@@ -1,8 +1,8 @@
 import Base
 import Runs
 
-/// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for nothing, so that tests can let days pass
-/// at once.
+/// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for nothing, so that
+/// tests can let days pass at once.
 struct WaveAgenda {
     /// The next thing to do.
     enum Step: Hashable {
@@ -91,7 +91,8 @@ struct WaveAgenda {
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }
 
-    /// The moment from which the expiry of a wave counts: when it was first sent, or when it last continued after quiet hours.
+    /// The moment from which the expiry of a wave counts: when it was first sent, or when it last continued after quiet
+    /// hours.
     /// - Parameter firstClaim: when the first recipients of the wave were claimed; nil if none were.
     static func start(_ firstClaim: Timestamp?, at now: Timestamp, _ quietHours: QuietHours?, _ zone: ZoneRules) -> Timestamp {
         guard let firstClaim, firstClaim < now else { return now }

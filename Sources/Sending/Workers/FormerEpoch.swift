@@ -29,14 +29,16 @@ extension RunToSend {
         return .stopped(.ledger(stop))
     }
 
-    /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent there may have got the push.
+    /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent there may have got
+    /// the push.
     func noteForgetting(_ ledger: SharedLedger) throws {
         // Of a run that was removed from the store nothing more is to be learned.
         guard let stop = try? ledger.forgetting() else { return }
         try run.append(.state(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled]))
     }
 
-    /// Ends a run whose store has forgotten something, or continues it alone. It continues only if the file said so before: a person must have decided.
+    /// Ends a run whose store has forgotten something, or continues it alone. It continues only if the file said so
+    /// before: a person must have decided.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
     /// - Returns: how it ended; nil if the store has no sign that it has forgotten something.
     func sendWithoutStore(

@@ -3,7 +3,8 @@ import PostgresRuns
 import Runs
 import Synchronization
 
-/// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the machine that has the file, or on any other.
+/// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the
+/// machine that has the file, or on any other.
 final class OrderMirror: Sendable {
     let file: RunFile
     private let state = Mutex(State())
@@ -30,7 +31,8 @@ final class OrderMirror: Sendable {
         return file == known ? .intoFile(store) : .intoStore(file)
     }
 
-    /// What the file orders and the store does not say yet. This machine stops at once, whether or not the store can be told; it continues once all may.
+    /// What the file orders and the store does not say yet. This machine stops at once, whether or not the store can be
+    /// told; it continues once all may.
     var pending: RunOrder? { state.withLock { $0.pending } }
 
     static func pending(_ step: Step?) -> RunOrder? {
@@ -52,7 +54,8 @@ final class OrderMirror: Sendable {
         guard let step, !isAway else { return }
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
-        // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against the file's.
+        // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against
+        // the file's.
         case .intoStore(let order):
             if (try? ledger.append(.ordered(order, at: .now()))) != nil { try? self.file.notePassedOn(order) }
         case .intoFile(let order):

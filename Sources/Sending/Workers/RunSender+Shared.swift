@@ -3,13 +3,14 @@ import Delivery
 import PostgresRuns
 import Runs
 
-/// Sending a run together with other machines: rounds until the run has ended, and what the coordinator does once for all.
+/// Sending a run together with other machines: rounds until the run has ended, and what the coordinator does once for
+/// all.
 extension RunSender {
     /// Whether this process does what is done once for the run.
     var isCoordinating: Bool { session?.worker.isCoordinator ?? true }
 
-    /// Reasons for which a recipient that is unsent gets nothing any more: a recipient that was given back is sent to again in the same epoch, or, of a run that was
-    /// cancelled, in the next one.
+    /// Reasons for which a recipient that is unsent gets nothing any more: a recipient that was given back is sent to
+    /// again in the same epoch, or, of a run that was cancelled, in the next one.
     private static let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
 
     /// Sends until the run has ended, for all or for this process.
@@ -40,7 +41,8 @@ extension RunSender {
         }
     }
 
-    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the others continue.
+    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the
+    /// others continue.
     private func endsRun(_ end: RunEnd) -> Bool {
         switch end {
         case .interrupted: options.endsSharedRuns && session?.mirror != nil
@@ -50,8 +52,8 @@ extension RunSender {
         }
     }
 
-    /// Whether a stop is a reason for a machine that helps to leave, while the others go on: it has no connection, its clock is wrong, its key is refused.
-    /// On the machine that has the run's file every stop is one of the run.
+    /// Whether a stop is a reason for a machine that helps to leave, while the others go on: it has no connection, its
+    /// clock is wrong, its key is refused. On the machine that has the run's file every stop is one of the run.
     func concernsOnlyThisMachine(_ cause: StopCause) -> Bool { session != nil && session?.mirror == nil && cause.isOfMachine }
 
     private func sendRounds(_ session: WorkerSession) throws -> RunEnd {
@@ -97,8 +99,9 @@ extension RunSender {
         return try ledger.isSettled(closing: Self.closing)
     }
 
-    /// Finds waves to go on with, of which recipients were given back by a worker that stopped, paused or died. Of the others those remain that are not
-    /// settled. For the coordinator: others have done their part of a wave once nothing of it is left to be taken.
+    /// Finds waves to go on with, of which recipients were given back by a worker that stopped, paused or died. Of the
+    /// others those remain that are not settled. For the coordinator: others have done their part of a wave once
+    /// nothing of it is left to be taken.
     /// - Parameter sent: waves of which this worker has done its part.
     func reopened(of sent: inout SentWaves) throws -> [Int] {
         guard let session, isCoordinating, sent.mayBeAsked else { return [] }

@@ -8,7 +8,8 @@ import Workspace
 
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
-    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that they can also reach.
+    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that
+    /// they can also reach.
     static func goesThroughStore(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
         project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
             && !settings.services.contains { $0.environment.isSimulator }
@@ -62,8 +63,9 @@ extension RunToSend {
         return recorded
     }
 
-    /// Sends as a worker of the run until it has ended, for all or for this process. A process that stood still, or was cut off from the store, and was declared
-    /// dead takes part again, as another worker: the others may have gone on, or ended the run.
+    /// Sends as a worker of the run until it has ended, for all or for this process. A process that stood still, or was
+    /// cut off from the store, and was declared dead takes part again, as another worker: the others may have gone on,
+    /// or ended the run.
     private func sendAsWorker(
         _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
     ) throws -> RunEnd {

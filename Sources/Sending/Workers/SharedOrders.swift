@@ -114,8 +114,8 @@ struct StoreCancellation {
     var obstacle: Diagnostic?
 }
 
-/// Cancels a run in the store that no process of this machine sends, and brings its outcomes into its file: others may be sending it. The caller holds
-/// the file.
+/// Cancels a run in the store that no process of this machine sends, and brings its outcomes into its file: others may
+/// be sending it. The caller holds the file.
 /// - Throws: `Diagnostic`: other machines may send it, and the store cannot be told.
 func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> StoreCancellation {
     guard try run.hasBegun(), !run.isWithoutStore else { return StoreCancellation() }

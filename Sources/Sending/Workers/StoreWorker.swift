@@ -119,12 +119,14 @@ public final class StoreWorker: Sendable {
     }
 }
 
-/// What a machine needs to help with a run: texts from its plan, credentials and the way to its services from this machine's volley.yaml.
+/// What a machine needs to help with a run: texts from its plan, credentials and the way to its services from this
+/// machine's volley.yaml.
 private final class WorkerSetup {
     let sender: RunSender
     private let gateways: [Int: Gateway]
 
-    /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the plan.
+    /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the
+    ///   plan.
     init(_ ledger: SharedLedger, _ catalog: RunsFolder, _ project: Project, _ options: RunOptions) throws {
         let settings = try ledger.plan.settings.get(), present = CurrentProject(ledger.plan, project)
         guard settings.renderingRules == MessageCatalog.renderingRules else {

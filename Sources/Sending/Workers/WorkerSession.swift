@@ -23,7 +23,8 @@ final class WorkerSession: Sendable {
     private struct Round {
         /// By the numbers of services.
         var before: [Int: [Outcome: Int]] = [:]
-        /// The first ids of segments that the others may send, as far as this worker says, and of those that the store has yet to be told of.
+        /// The first ids of segments that the others may send, as far as this worker says, and of those that the store
+        /// has yet to be told of.
         var opened: Set<Int> = [], toOpen: Set<Int> = []
     }
 
@@ -88,7 +89,8 @@ final class WorkerSession: Sendable {
         clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
-    /// What the run's file orders and the store does not say yet; nil for nothing, or if this machine does not have the file.
+    /// What the run's file orders and the store does not say yet; nil for nothing, or if this machine does not have the
+    /// file.
     var pendingOrder: RunOrder? { mirror?.pending }
 
     /// Whether the store is waited for no longer, as a person has asked for the end while it was away.

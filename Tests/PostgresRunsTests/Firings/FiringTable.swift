@@ -1,6 +1,7 @@
 @testable import PostgresRuns
 
-/// The times of schedules as the database has them and changes them: each call is one statement. `FiringTableTests` compares it with a real database.
+/// The times of schedules as the database has them and changes them: each call is one statement. `FiringTableTests`
+/// compares it with a real database.
 struct FiringTable: Hashable {
     /// The run that has a time.
     struct Row: Hashable {

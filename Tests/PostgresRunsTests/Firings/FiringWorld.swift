@@ -2,8 +2,9 @@ import TestSupport
 
 @testable import PostgresRuns
 
-/// Several `volley schedule` and their database: services are killed, stand still and come back, the database goes down and comes up without what was written
-/// last. Each time may be sent by one run only. A clock of seconds, and a seed that decides what happens.
+/// Several `volley schedule` and their database: services are killed, stand still and come back, the database goes down
+/// and comes up without what was written last. Each time may be sent by one run only. A clock of seconds, and a seed
+/// that decides what happens.
 struct FiringWorld {
     /// A rule that is left out.
     enum Breakage {
@@ -45,7 +46,8 @@ struct FiringWorld {
 
     private static let period = 40, late = 160, end = 900
     private let breakage: Breakage?
-    /// Whether the database forgets. Then no service is away for longer than the quiet time: what is lost for good cannot be known.
+    /// Whether the database forgets. Then no service is away for longer than the quiet time: what is lost for good
+    /// cannot be known.
     private let forgets: Bool
     private var random: SeededRandom
     private var now = 0

@@ -4,16 +4,17 @@ import Glibc
 
 /// Copies a database of Volley while other processes work with it, as it is at one moment.
 ///
-/// The moment is that of one read transaction: writers of a database in WAL mode do not wait, others wait for as long as the copy takes, which is
-/// a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file, with no other files next to it, and all of it was read: SQLite
-/// copies damaged pages as they are.
+/// The moment is that of one read transaction: writers of a database in WAL mode do not wait, others wait for as long
+/// as the copy takes, which is a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file,
+/// with no other files next to it, and all of it was read: SQLite copies damaged pages as they are.
 public enum DatabaseCopy {
     /// 4 MB with pages of the usual size: so often a copy looks whether it should end.
     private static let pagesPerStep: CInt = 1_000
 
     /// Copies a database to a new file that only its owner may read, and writes it through to the disk.
     /// - Parameter step: is told how many bytes are copied, and of how many; what it throws ends the copy.
-    /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be written.
+    /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be
+    ///   written.
     public static func make(of path: String, at copy: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws {
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
         if DatabaseFile.kind(path) == .folder { throw FileKind.folder.intrusion(path, wanted: "a database of Volley") }
@@ -55,7 +56,8 @@ public enum DatabaseCopy {
         let source = try DatabaseQueue(path: path, configuration: configuration)
         let target = try DatabaseQueue(path: copy)
         try source.read { from in
-            // The backup goes by a transaction that its connection has already; with its own it would begin anew at each change.
+            // The backup goes by a transaction that its connection has already; with its own it would begin anew at
+            // each change.
             let pageSize = try from.pragma("page_size")
             _ = try from.isBlank()
             try target.writeWithoutTransaction { to in

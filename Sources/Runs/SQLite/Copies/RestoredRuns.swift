@@ -4,8 +4,9 @@ import Glibc
 
 /// A folder of runs that was just put back from a backup, before anything works with it.
 ///
-/// What was sent after the backup is unknown. So every run that had not ended is held: no process begins it, resumes it or sends it, as with a
-/// run file that may have lost its newest part. Times of schedules up to now do not fire, and what was ordered in the console is not done.
+/// What was sent after the backup is unknown. So every run that had not ended is held: no process begins it, resumes it
+/// or sends it, as with a run file that may have lost its newest part. Times of schedules up to now do not fire, and
+/// what was ordered in the console is not done.
 public struct RestoredRuns: Sendable {
     /// Runs that are held, by their ids.
     public private(set) var held: [String] = []
@@ -33,7 +34,8 @@ public struct RestoredRuns: Sendable {
     }
 
     /// Writes into a folder of runs what follows from its being put back. Runs of older formats are converted.
-    /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The folder must not be used then.
+    /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The folder must not be used
+    ///   then.
     public init(in folder: String, _ origin: Origin) throws {
         let catalog = RunsFolder(folder)
         for list in try RunsInventory(folder).entries where list.kind == .suppression {
@@ -80,7 +82,8 @@ public struct RestoredRuns: Sendable {
         }
     }
 
-    /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's file format, offsets 60 and 68.
+    /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's file format,
+    /// offsets 60 and 68.
     private static func isNewer(_ path: String) -> Bool {
         guard let bytes = try? RegularFile.bytes(of: path, atMost: 72), bytes.count >= 72 else { return false }
         func number(at place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -121,8 +124,8 @@ struct HeldRun {
 extension SendingHistory {
     private static let table = "restored"
 
-    /// Records of runs whose progress is not known: the epoch in their files is recorded as not ended, without a claim counter. Programs
-    /// that have no support for backups also hold such a run.
+    /// Records of runs whose progress is not known: the epoch in their files is recorded as not ended, without a claim
+    /// counter. Programs that have no support for backups also hold such a run.
     func hold(_ runs: [HeldRun], backupAt: Timestamp) throws {
         try write { db in
             try db.execute(
@@ -140,7 +143,8 @@ extension SendingHistory {
         }
     }
 
-    /// A record with a later epoch than the file stays as it is: it shows that something is missing, and that must not be lost.
+    /// A record with a later epoch than the file stays as it is: it shows that something is missing, and that must not
+    /// be lost.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
         let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.epoch(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }

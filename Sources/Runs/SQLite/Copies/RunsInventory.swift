@@ -5,8 +5,9 @@ import Glibc
 public struct RunsInventory: Sendable {
     /// One file.
     public struct Entry: Hashable, Sendable {
-        /// What it is, in the order in which a backup copies them. What names a run is copied before the runs: then no copy names a run for a time
-        /// that another copy does not have. The record of what was sent is copied after them: then it holds no less than they do.
+        /// What it is, in the order in which a backup copies them. What names a run is copied before the runs: then no
+        /// copy names a run for a time that another copy does not have. The record of what was sent is copied after
+        /// them: then it holds no less than they do.
         public enum Kind: Int, CaseIterable, Hashable, Sendable {
             /// Which time became which run.
             case schedule
@@ -59,7 +60,8 @@ public struct RunsInventory: Sendable {
         }
     }
 
-    /// Locks, SQLite's own files and folders for temporary files mean nothing in a copy, and the accounts of the console are copied apart.
+    /// Locks, SQLite's own files and folders for temporary files mean nothing in a copy, and the accounts of the
+    /// console are copied apart.
     package static func isLeftOut(_ name: String) -> Bool {
         guard kind(of: name) == nil, name != "console", !name.hasPrefix(".") else { return false }
         return !["-wal", "-shm", "-journal", ".lock"].contains { name.hasSuffix($0) }
@@ -82,7 +84,8 @@ public struct RunsInventory: Sendable {
 
     /// Copies a file as it is at one moment into another folder, for its owner only.
     /// - Parameter step: as with `DatabaseCopy`.
-    /// - Returns: false if it is gone: a mark is removed when its run's sending ends, an unwanted plan when a person answers "no".
+    /// - Returns: false if it is gone: a mark is removed when its run's sending ends, an unwanted plan when a person
+    ///   answers "no".
     /// - Throws: `Diagnostic`: as with `DatabaseCopy`.
     public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
         let path = path(of: entry), copy = FilePaths.join(folder, name: entry.name)

@@ -1,7 +1,8 @@
 import Base
 import GRDB
 
-/// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long as the access that created it.
+/// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long as the access that
+/// created it.
 struct OutcomeReader {
     private let run: RunFile
     private let select: PreparedStatement

@@ -1,7 +1,8 @@
 import Base
 import GRDB
 
-/// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 means no reason.
+/// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 means no
+/// reason.
 struct OutcomeReasons {
     /// Replaces all reasons beyond the limit: a server may invent a new one for each push.
     private static let last = 0xFFFF

@@ -1,7 +1,8 @@
 import Base
 
-/// The outcome of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status (12), number of the reason (16), attempts
-/// (16), latency in milliseconds (32), milliseconds since 1970 (48). So each is a whole number of hex digits, which SQL can read.
+/// The outcome of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status (12), number of the
+/// reason (16), attempts (16), latency in milliseconds (32), milliseconds since 1970 (48). So each is a whole number of
+/// hex digits, which SQL can read.
 ///
 /// Values that do not fit become the largest that do: 65,535 attempts, 49 days of latency.
 struct OutcomeSlot: BitwiseCopyable {

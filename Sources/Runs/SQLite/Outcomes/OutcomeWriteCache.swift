@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring recipients come
-/// together, so a block is read and written once for many of them.
+/// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring
+/// recipients come together, so a block is read and written once for many of them.
 struct OutcomeWriteCache {
     private let run: RunFile
     private let select: PreparedStatement

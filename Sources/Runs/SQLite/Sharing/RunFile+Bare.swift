@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Glibc
 
-/// A run file without recipients, claims and outcomes: what workers on other machines need from a plan other than recipients, and what a run file is made of again
-/// where the first one is gone.
+/// A run file without recipients, claims and outcomes: what workers on other machines need from a plan other than
+/// recipients, and what a run file is made of again where the first one is gone.
 extension RunFile {
     /// The tables whose rows are part of the plan.
     private static let planned = ["run", "wave", "leg", "outcome_name", "approval"]

@@ -1,7 +1,8 @@
 public import Base
 import GRDB
 
-/// A run that other machines send, too: a store has more of it than this file, until what they recorded has been fetched.
+/// A run that other machines send, too: a store has more of it than this file, until what they recorded has been
+/// fetched.
 extension RunFile {
     private static let table = """
         CREATE TABLE IF NOT EXISTS shared_out (   -- a row while a store may know of pushes that this file does not know
@@ -9,7 +10,8 @@ extension RunFile {
         )
         """
 
-    /// Since when a store may have pushes that this file does not have; nil if this file has all. Notes are in the table `shared_out`.
+    /// Since when a store may have pushes that this file does not have; nil if this file has all. Notes are in the
+    /// table `shared_out`.
     public func sharedSince() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("shared_out") else { return nil }
@@ -81,7 +83,8 @@ extension RunFile {
     }
 }
 
-/// The run file of a run that several machines send: it takes over what they record in the store, in the order in which it happened.
+/// The run file of a run that several machines send: it takes over what they record in the store, in the order in which
+/// it happened.
 extension RunFile {
     private static let markTable = """
         CREATE TABLE IF NOT EXISTS fetched (     -- how far the journals of members in the store were taken over
@@ -103,7 +106,8 @@ extension RunFile {
     /// Takes over entries, in one transaction with how far that is.
     /// - Parameters:
     ///   - entries: in the order of the store.
-    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks, or claim what was claimed before.
+    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks,
+    ///     or claim what was claimed before.
     /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
     package func apply(_ entries: [RunEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
         defer { forgetClaims() }
@@ -151,8 +155,9 @@ extension RunFile {
         }
     }
 
-    /// Takes over an entry of a store that has forgotten others. A recipient that may have been handed over counts as claimed; one that was claimed twice is unknown, as
-    /// nothing shows which of the two claims an outcome belongs to. The first outcome counts.
+    /// Takes over an entry of a store that has forgotten others. A recipient that may have been handed over counts as
+    /// claimed; one that was claimed twice is unknown, as nothing shows which of the two claims an outcome belongs to.
+    /// The first outcome counts.
     private func applyInDoubt(_ entry: RunEntry, _ db: Database) throws {
         switch entry {
         case .claimed(let range, let unsent, let at):
@@ -200,7 +205,8 @@ extension RunFile {
         if !first.isEmpty { try record([first], ids: ids, db) }
     }
 
-    /// Counts recipients as claimed that the process with the file is sure to have claimed, though the store has forgotten it.
+    /// Counts recipients as claimed that the process with the file is sure to have claimed, though the store has
+    /// forgotten it.
     package func takeAsClaimed(_ ids: [Range<Int>], at moment: Timestamp) throws {
         defer { forgetClaims() }
         try write { db in
@@ -213,7 +219,8 @@ extension RunFile {
 
     private static let withoutStoreTable = "CREATE TABLE IF NOT EXISTS without_store (since INTEGER NOT NULL)"
 
-    /// Whether the run continues from this file alone, although other machines have helped with it: the store had forgotten something.
+    /// Whether the run continues from this file alone, although other machines have helped with it: the store had
+    /// forgotten something.
     package func goesOnWithoutStore() throws -> Bool {
         try read { db in
             guard try db.tableExists("without_store") else { return false }
@@ -274,11 +281,13 @@ extension RunFile {
         }
     }
 
-    /// Whether the run continues from its file alone, because the store had forgotten something: the store is no longer queried.
+    /// Whether the run continues from its file alone, because the store had forgotten something: the store is no longer
+    /// queried.
     package var isWithoutStore: Bool { (try? goesOnWithoutStore()) ?? false }
 }
 
-/// A run file that was made again from the store: it says how the run was when it was fetched, and is read like any other, but never sent.
+/// A run file that was made again from the store: it says how the run was when it was fetched, and is read like any
+/// other, but never sent.
 extension RunFile {
     private static let copyTable = """
         CREATE TABLE IF NOT EXISTS fetched_copy (   -- a row if this file was made from the store, on a machine that did not plan the run
@@ -286,7 +295,8 @@ extension RunFile {
         )
         """
 
-    /// When this file was made from the store: it is read like the run itself, and retried, but never sent. nil for the file that was planned. Notes are in the table `fetched_copy`.
+    /// When this file was made from the store: it is read like the run itself, and retried, but never sent. nil for the
+    /// file that was planned. Notes are in the table `fetched_copy`.
     public func copiedAt() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("fetched_copy") else { return nil }

@@ -2,8 +2,9 @@ import Base
 import Glibc
 import Synchronization
 
-/// `volley-simulate-members [--seeds COUNT] [--first SEED] [--threads N] [--breakage NAME]` plays many histories of a run that several workers send;
-/// `--seed SEED` plays one and shows what happens in it. Exit code 0 if everything held, 1 if not, 2 for a mistake in the command.
+/// `volley-simulate-members [--seeds COUNT] [--first SEED] [--threads N] [--breakage NAME]` plays many histories of a
+/// run that several workers send; `--seed SEED` plays one and shows what happens in it. Exit code 0 if everything held,
+/// 1 if not, 2 for a mistake in the command.
 @main enum SimulateWorkers {
     static func main() {
         var options: [String: String] = [:]

@@ -3,7 +3,8 @@
 /// A process of a `WorkerWorld`.
 struct SimulatedWorker {
     let name: String
-    /// The last number of each of its threads' connections: 0 works, 1 records, 2 beats, 3 runs errands; the statement it waits for.
+    /// The last number of each of its threads' connections: 0 works, 1 records, 2 beats, 3 runs errands; the statement
+    /// it waits for.
     var waiting: [Int?] = [nil, nil, nil, nil]
     /// Killed, or at its end.
     var isGone = false

@@ -10,9 +10,11 @@ struct Truth {
     var isUnprevented: [Bool]
     /// The last worker that claimed a recipient, and the server on which it did.
     var claimant: [Int?], claimedOn: [Int]
-    /// Whether the worker whose claim was forgotten was on record as dead, or not known, when another claimed the recipient.
+    /// Whether the worker whose claim was forgotten was on record as dead, or not known, when another claimed the
+    /// recipient.
     var followsDead: [Bool]
-    /// Workers that were there while nothing can have been forgotten, and the servers that one of them has looked at and found complete.
+    /// Workers that were there while nothing can have been forgotten, and the servers that one of them has looked at
+    /// and found complete.
     var survivors: Set<Int> = [], witnessed: Set<Int> = [0]
     /// Workers that joined before anything can have been forgotten: they are certainly survivors.
     var founders: Set<Int> = []
@@ -107,9 +109,9 @@ extension WorkerWorld {
         if incarnation == 0, tables.canary != worker { fail("\(workers[worker].name) sends beside the canary") }
     }
 
-    /// A second push is only for what was leased and claimed in what was forgotten, by a worker that has not told since, and is on record as dead or
-    /// not known at all (a standby that takes over after the claim may have forgotten that, too); only until others could notice; and only where
-    /// a worker was left that could have.
+    /// A second push is only for what was leased and claimed in what was forgotten, by a worker that has not told
+    /// since, and is on record as dead or not known at all (a standby that takes over after the claim may have
+    /// forgotten that, too); only until others could notice; and only where a worker was left that could have.
     private mutating func noteSecond(_ id: Int, by worker: Int) {
         guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, truth.followsDead[id] || !tables.isAlive(forgotten.worker),
             hasNotTold(forgotten.worker, forgotten.incarnation),
@@ -204,7 +206,8 @@ extension WorkerWorld {
         }
         if truth.endedCancelled { counts[.cancelled] += 1 }
         for id in 0..<audience { judge(id) }
-        // A process that was neither killed nor interrupted has in the end all that the others did, however long it stood still.
+        // A process that was neither killed nor interrupted has in the end all that the others did, however long it
+        // stood still.
         guard !wasHostEnded, truth.forgottenEntries == 0 else { return }
         for id in 0..<audience where truth.accepted[id] && !file.mayBeSent[id] {
             fail("\(id) was accepted, and the run's file says that it was never sent to")

@@ -7,8 +7,8 @@ struct HostFile {
 
     init(audience: Int) { mayBeSent = Array(repeating: false, count: audience) }
 
-    /// Takes over what the tables have. Once another server has taken over it takes nothing back: what it has may have been forgotten there, and a recipient
-    /// that is claimed a second time is unknown (`RunFile.applyInDoubt`).
+    /// Takes over what the tables have. Once another server has taken over it takes nothing back: what it has may have
+    /// been forgotten there, and a recipient that is claimed a second time is unknown (`RunFile.applyInDoubt`).
     mutating func take(_ tables: SharedTables, of server: Int) {
         let now = tables.mayBeSent
         for id in mayBeSent.indices { mayBeSent[id] = now[id] || server > 0 && mayBeSent[id] }
@@ -26,7 +26,8 @@ extension SharedTables {
     }
 }
 
-/// A run whose database has forgotten something, or may have, is resumed by a person, from its file, without the database.
+/// A run whose database has forgotten something, or may have, is resumed by a person, from its file, without the
+/// database.
 extension WorkerWorld {
     mutating func resumeAtHost() {
         counts[.resumptions] += 1

@@ -99,7 +99,8 @@ extension WorkerWorld {
         for (id, redo) in unsent { tables.returned.append(LeasedRange(range: id..<id + 1, redo: redo + 1)) }
     }
 
-    /// What a worker has claimed and says nothing more of is unknown: the answer to a claim was lost, or its outcome was forgotten.
+    /// What a worker has claimed and says nothing more of is unknown: the answer to a claim was lost, or its outcome
+    /// was forgotten.
     private mutating func close(_ outstanding: [(id: Int, redo: Int)]) { for (id, _) in outstanding { settle(id, isUnknown: true) } }
 
     private mutating func settle(_ id: Int, isUnknown: Bool) {
@@ -161,8 +162,8 @@ extension WorkerWorld {
         }
     }
 
-    /// Whether the end can be recorded: all recipients are settled, or, after a cancel, no worker has anything in hand. A claim that was under way has
-    /// ended before the beat that says so, as both hold the worker's row.
+    /// Whether the end can be recorded: all recipients are settled, or, after a cancel, no worker has anything in hand.
+    /// A claim that was under way has ended before the beat that says so, as both hold the worker's row.
     private func canEnd() -> Bool {
         switch tables.state {
         case .sending, .paused: tables.hasSettledAll
@@ -173,7 +174,8 @@ extension WorkerWorld {
         }
     }
 
-    /// Declares a worker dead: what it had leased and not claimed comes back, and what it had claimed without an outcome is unknown.
+    /// Declares a worker dead: what it had leased and not claimed comes back, and what it had claimed without an
+    /// outcome is unknown.
     mutating func bury(_ worker: Int, _ row: SharedTables.Row) {
         counts[.burials] += 1
         noteBurial(worker)
@@ -217,8 +219,8 @@ extension WorkerWorld {
         return .done
     }
 
-    /// Whether a run is cancelled although no worker can say any more whether something was forgotten. The order is final in itself, so nothing waits for a
-    /// survivor.
+    /// Whether a run is cancelled although no worker can say any more whether something was forgotten. The order is
+    /// final in itself, so nothing waits for a survivor.
     var isUnwitnessedCancellation: Bool { tables.state == .cancelled && recoveryBarrier.lacksSurvivors(tables.livingSurvivors, at: now) }
 
     mutating func end(_ worker: Int) -> Answer {

@@ -2,14 +2,17 @@ import TestSupport
 
 @testable import PostgresRuns
 
-/// A run that several workers send, in a world where connections break before and after the database has done what it was asked, answers come late, workers
-/// join, leave, freeze and are killed, people pause and cancel, and a standby takes over that has everything or lags. The database is a few tables, and what
-/// it does for others is seen in the order in which transactions commit. A seed decides all.
+/// A run that several workers send, in a world where connections break before and after the database has done what it
+/// was asked, answers come late, workers join, leave, freeze and are killed, people pause and cancel, and a standby
+/// takes over that has everything or lags. The database is a few tables, and what it does for others is seen in the
+/// order in which transactions commit. A seed decides all.
 ///
-/// What is judged (`WorkerWorld+Judging`): no device gets two pushes, except in the case that `RecoveryBarrier` says cannot be prevented; a worker that is on record as
-/// dead submits nothing; the pace holds in every second; only one worker sends until the canary is over; nothing is claimed after a cancel; every recipient is
-/// settled in the end, and soon after the last trouble; the end is recorded once; a run stops if entries are missing or no survivor is left, and only then.
-/// A run that stopped so is resumed from its file, and sends to no recipient that the file or the store has on record (`WorkerWorld+Resuming`).
+/// What is judged (`WorkerWorld+Judging`): no device gets two pushes, except in the case that `RecoveryBarrier` says
+/// cannot be prevented; a worker that is on record as dead submits nothing; the pace holds in every second; only one
+/// worker sends until the canary is over; nothing is claimed after a cancel; every recipient is settled in the end, and
+/// soon after the last trouble; the end is recorded once; a run stops if entries are missing or no survivor is left,
+/// and only then. A run that stopped so is resumed from its file, and sends to no recipient that the file or the store
+/// has on record (`WorkerWorld+Resuming`).
 struct WorkerWorld {
     /// A rule that is broken on purpose.
     enum Breakage: String, CaseIterable {
