@@ -5,7 +5,7 @@ package import Runs
 extension Store {
     /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and
     /// again, also while the store is away.
-    /// - Throws: `Diagnostic`: the store cannot be asked.
+    /// - Throws: `Diagnostic`: the store cannot be queried.
     package func runsToSend(ofApps apps: [String]) throws -> [String] {
         var runs: [String] = []
         try StoreError.explaining {
@@ -22,7 +22,7 @@ extension Store {
     /// Gives an order to the workers that send a run, from a machine that need not have its file.
     /// - Parameter now: of the store's clock.
     /// - Returns: false if the store has no such run.
-    /// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be reached.
+    /// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be queried.
     package func give(_ order: RunOrder, toRun id: String, in catalog: RunsFolder, at now: Timestamp) throws -> Bool {
         let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
         guard isThere else { return false }
@@ -31,7 +31,7 @@ extension Store {
     }
 
     /// Whether workers send a run, or have paused it.
-    /// - Throws: `Diagnostic`: the store cannot be asked.
+    /// - Throws: `Diagnostic`: the store cannot be queried.
     package func isBeingSent(_ id: String) throws -> Bool {
         var isBeingSent = false
         try StoreError.explaining {
@@ -48,7 +48,7 @@ extension Store {
     }
 
     /// The database's clock minus this machine's, in seconds.
-    /// - Throws: `Diagnostic`: the store cannot be asked.
+    /// - Throws: `Diagnostic`: the store cannot be queried.
     package func clockOffsetSeconds() throws -> Double {
         var milliseconds = 0
         let before = Timestamp.now()

@@ -37,7 +37,7 @@ public final class Store: Sendable {
         looking = StoreConnection(address, retryDeadline)
     }
 
-    /// Whether the store was away for so long, after a person had asked for the end, that it was waited for no longer:
+    /// Whether the store was away for so long, after a person had requested the end, that it was waited for no longer:
     /// what it does not know then is not known there.
     package var isGivenUp: Bool { retryDeadline.isOver() }
 

@@ -134,6 +134,6 @@ extension PostgresError {
     /// Connections, logins, transactions that were rolled back, resources, objects in use, operators, errors of the
     /// system.
     private static let passingClasses: Set<String> = ["08", "28", "40", "53", "55", "57", "58"]
-    /// Rights, a standby, transactions that stood still, a database or schema that is being restored.
+    /// Rights, a standby, transactions that were idle, a database or schema that is being restored.
     private static let passing: Set<String> = ["42501", "25006", "25P03", "3D000", "3F000"]
 }

@@ -27,7 +27,7 @@ final class StoreRetryDeadline: Sendable {
         none = try Cancellation()
     }
 
-    /// Whether a person asked for the end.
+    /// Whether a person requested the end.
     var isAsked: Bool { asked?.isRequested ?? false }
 
     /// Waits until a person requests the end.
@@ -84,7 +84,7 @@ final class StoreRetryDeadline: Sendable {
         return trouble.withLock { $0.isOver(isAsked: isAsked, isHeard: tell != nil, at: now) }
     }
 
-    /// Whether a wait for others, which began at a moment (`seconds`), is over as a person has asked for the end.
+    /// Whether a wait for others, which began at a moment (`seconds`), is over as a person has requested the end.
     func isSpent(since moment: Double) -> Bool {
         let now = seconds, isAsked = isAsked
         return trouble.withLock { $0.isSpent(since: moment, isAsked: isAsked, at: now) }

@@ -47,7 +47,7 @@ public struct HistorySnapshot: Sendable {
         let isKnown: Bool
     }
 
-    /// What the record says about a run: as long as this and the run's stamp stay the same, `gap(of:)` does, too.
+    /// What the record says about a run: as long as this and the run's stamp stay the same, so does `gap(of:)`.
     public func mark(of run: String) -> Mark {
         guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, backupAt: nil, isKnown: false) }
         return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), backupAt: known.backups[run], isKnown: true)

@@ -1,7 +1,7 @@
 /// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier
 /// one again.
 public struct RunChain: Sendable {
-    /// At least the run that was asked for. Each is opened for reading.
+    /// At least the requested run. Each is opened for reading.
     public let runs: [RunFile]
     private let asked: RunFile
 
@@ -38,7 +38,7 @@ public struct RunChain: Sendable {
         asked = run
     }
 
-    /// Closes its runs except the one that was asked for, which keeps its lock.
+    /// Closes its runs except the requested one, which keeps its lock.
     public func close() {
         for run in runs where run !== asked { run.close() }
     }

@@ -18,7 +18,7 @@ public enum RunEntry {
     /// Refused if a recipient has an outcome other than `unsent`, or was never claimed and gets another one.
     case settled([[Settlement]])
 
-    /// Outcomes are taken back, because these recipients are about to be sent to again, so that they are claimed and
+    /// Outcomes are taken back, because these recipients are about to get the push again, so that they are claimed and
     /// nothing else: a crash leaves them unknown. It must be committed before any of them goes onto the wire. Ids
     /// ascend.
     ///
@@ -130,7 +130,7 @@ public struct NewEpoch: Hashable, Sendable {
     public var seen: String
     /// Recipients that the run has reached, or may have, as its account says.
     public var reached: Int
-    /// Claims that stand in its account (`RunClaims.made`).
+    /// Claims in its account (`RunClaims.made`).
     public var claimed: Int
     /// The names of the lists of its services and environments (`RunSettings.listName`).
     public var environment: String

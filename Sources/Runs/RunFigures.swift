@@ -25,7 +25,7 @@ public struct RunFigures: Hashable, Sendable {
     public var attemptCounts: [Int: Int] = [:]
     /// When outcomes became known; nil before the first.
     public var timeline: RunTimeline?
-    /// Outcomes by language and variant; nil when they were not asked for.
+    /// Outcomes by language and variant; nil when they were not requested.
     public var groups: [RunGroup]?
     /// The figures of each service's recipients, by the services' numbers; empty when one service takes all.
     public var services: [RunFigures] = []

@@ -128,9 +128,9 @@ public struct RunClaims: Hashable, Sendable {
     public var last: Timestamp? { parts.lazy.map(\.at).max() }
 }
 
-/// Which recorded outcomes are open: these recipients are sent to again.
+/// Which recorded outcomes are open: these recipients get the push again.
 public struct OpenOutcomes: Hashable, Sendable {
-    /// Whether recipients that are recorded as unknown are sent to again.
+    /// Whether recipients that are recorded as unknown get the push again.
     public var resendsUnknown: Bool
     /// Reasons for which recipients that are unsent get nothing any more.
     public var closing: Set<OwnReason>

@@ -15,7 +15,7 @@ public struct RunSegment: Hashable, Sendable {
     }
 }
 
-/// What holds a segment, or stopped it, while other segments go on.
+/// What holds a segment, or stopped it, while other segments continue.
 public struct SegmentState: Hashable, Sendable {
     /// Its service takes no pushes before then; nil when it does.
     public var heldUntil: Timestamp?
@@ -46,7 +46,7 @@ struct ServiceCursor {
     private let segments: [RunSegment]
     /// The ids for which `service` is known.
     private var ids: Range<Int>
-    /// That of the id that was asked for last.
+    /// That of the id that was looked up last.
     private(set) var service = 0
 
     init(_ plan: RunPlan) {

@@ -23,7 +23,7 @@ public struct RunStatus: Hashable, Sendable {
     public var finishedAt: Timestamp?
     /// The epoch that began last; blank before the first, and in runs of older versions.
     public var epoch = ""
-    /// What holds segments, or stopped them, by their first ids; nothing of those that go on.
+    /// What holds segments, or stopped them, by their first ids; nothing of those still being sent.
     public var segments: [Int: SegmentState] = [:]
     /// Whether some process has the right to send the run, or may have, as that cannot be seen; also while it is
     /// paused.

@@ -8,7 +8,7 @@ public struct ServiceStatistics: Hashable, Sendable {
     public var askedAt: Timestamp
     /// By the service's own names, summed over all that it was asked about. What it never said is missing.
     public var counts: [String: Int]
-    /// When counts were said, as far as it was before `askedAt`, because the service says nothing of them any more.
+    /// When counts were said, as far as it was before `askedAt`, because the service no longer reports them.
     public var olderCounts: [String: Timestamp]
 
     /// Statistics.

@@ -58,8 +58,8 @@ private func isOfScheduler(_ run: RunFile) -> Bool {
     return settings.isOfScheduler && run.plan.retryOf == nil
 }
 
-/// Lets the process that paused a run continue it, if the run may go on now.
-/// - Throws: `Diagnostic`: the run is not paused; why it may not go on.
+/// Lets the process that paused a run continue it, if the run may continue now.
+/// - Throws: `Diagnostic`: the run is not paused; why it may not continue.
 public func wake(_ run: RunFile, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(

@@ -1,7 +1,7 @@
 import Base
 public import Runs
 
-/// What is left of a run that is about to go on, and what may reach a device twice.
+/// What is left of a run that is about to continue, and what may reach a device twice.
 public struct Resumption: Sendable {
     /// The part of a service.
     public struct Part: Sendable {

@@ -32,8 +32,8 @@ public enum RunEvent: Sendable {
     case draining
     /// Other machines have something to record yet, or may: told each time that this is looked at.
     case waitingForMachines([String])
-    /// This process stood still, or was cut off from the store, for so long that other machines counted it as gone: it
-    /// takes part again.
+    /// This process was suspended, or was cut off from the store, for so long that other machines counted it as gone:
+    /// it takes part again.
     case rejoins
     /// Nothing more is sent, and the end of the run is on record.
     case ended(RunFile)

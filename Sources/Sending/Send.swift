@@ -83,7 +83,7 @@ public func proposeTest(_ run: RunFile, in choice: ProjectChoice, _ context: Sen
     SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
-/// Checks whether a run that has begun may go on.
+/// Checks whether a run that has begun may continue.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 public func proposeToGoOn(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)

@@ -24,7 +24,7 @@ extension MemoryLedger {
         }
     }
 
-    /// Whether a recipient with this record is sent to again.
+    /// Whether a recipient with this record gets the push again.
     static func isOpen(_ settlement: Settlement, _ open: OpenOutcomes) -> Bool {
         switch settlement.outcome {
         case .unsent: OwnReason(rawValue: settlement.reason).map { !open.closing.contains($0) } ?? true

@@ -49,7 +49,7 @@ struct FenceTests {
             while try keeper.execute(count, within: 10) == [["0"]] { try #require(ContinuousClock.now < end, "nothing waits: \(count)") }
         }
 
-        /// Lets them go on.
+        /// Lets them continue.
         func open() throws { try keeper.execute("SELECT pg_advisory_unlock(\(number))", within: 10) }
     }
 

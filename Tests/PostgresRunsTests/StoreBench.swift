@@ -63,7 +63,7 @@ struct StoreBench {
     }
 }
 
-/// A folder that goes with this value.
+/// A folder that is removed with this value.
 final class TemporaryFolder: Sendable {
     let path: String
 

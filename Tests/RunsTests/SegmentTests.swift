@@ -288,7 +288,7 @@ struct SegmentTests {
         let run = try run(folder, (0..<60).map { (0, $0 < 50 ? 1 : 0) })
         try run.append(.epochBegan("1-a", at: noon, from: [.planned]))
         try run.append(.claimed(0..<60, at: noon))
-        // Every token of the first service is refused for what wrong settings cause, too.
+        // Every token of the first service is also refused for what wrong settings cause.
         try run.append(.settled([(0..<10).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
         try run.append(.settled([(10..<58).map { settled($0) }]))
         try run.append(.settled([(58..<60).map { settled($0, .invalidToken, status: 410, reason: "UNREGISTERED") }]))

@@ -151,7 +151,7 @@ public final class TestIdentityProvider: Sendable {
     /// All requests so far.
     public var requests: [Request] { state.requests.withLock(\.self) }
 
-    /// How often a path was asked for.
+    /// How often a path was requested.
     public func count(_ path: String) -> Int { requests.count { $0.line.split(separator: " ")[1] == path } }
 
     /// What a browser and a person do there.

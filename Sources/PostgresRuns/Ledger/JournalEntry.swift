@@ -1,7 +1,7 @@
 import Base
 import Runs
 
-/// An entry of the journal as it stands in the store.
+/// An entry of the journal as the store keeps it.
 struct JournalEntry {
     /// What it is about: the entries that several machines tell one another. The numbers are those of
     /// `volley_journal.kind`.

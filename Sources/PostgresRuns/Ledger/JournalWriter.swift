@@ -27,7 +27,7 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Entries that the database has confirmed. Waits for none that is under way: beats go on.
+    /// Entries that the database has confirmed. Waits for none that is under way: beats continue.
     var confirmed: Int { lastConfirmed.load(ordering: .acquiring) }
 
     /// The result of writing an entry.

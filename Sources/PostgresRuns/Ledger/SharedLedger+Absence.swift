@@ -5,10 +5,10 @@ import Synchronization
 
 /// Whether no machine sends a run, for what may be done only then.
 extension SharedLedger {
-    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat stands still is declared
-    /// dead once it was silent for as long as workers themselves wait before they do that.
+    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat no longer changes is
+    /// declared dead once it was silent for as long as workers themselves wait before they do that.
     /// - Parameters:
-    ///   - wanted: what is to be done, for the message: `fetched`.
+    ///   - wanted: what must be done, for the message: `fetched`.
     ///   - leavingSeconds: how long workers that beat are waited for.
     ///   - silent: called with the machines of those that are waited for, at each look.
     ///   - pauseSeconds: between two looks.
@@ -90,7 +90,7 @@ extension SharedLedger {
     // MARK: - Others that leave
 
     /// How long workers that beat are given to record the last answers once a run was stopped or cancelled, which is
-    /// longer than any answer takes; and how long beats may stand still, of which one may fail, before no worker is
+    /// longer than any answer takes; and how long beats may stay unchanged, of which one may fail, before no worker is
     /// expected to record anything. Seconds.
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0

@@ -5,13 +5,14 @@ import Synchronization
 
 /// Sending again: what the coordinator finds open among the claimed recipients, and what workers take of it.
 extension SharedLedger {
-    /// Recipients that one worker takes at a time to be sent to again.
+    /// Recipients that one worker takes at a time to send to again.
     private static let largestPart = 2000
 
-    /// Finds recipients that were claimed and are to be sent to again, and lets workers lease them. For the coordinator
+    /// Finds recipients that were claimed and must be sent to again, and lets workers lease them. For the coordinator
     /// alone.
     /// - Parameters:
-    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push are sent to again.
+    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push get it
+    ///     again.
     ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose segments are looked at; nil for all.
     /// - Returns: how many they are.
@@ -39,7 +40,8 @@ extension SharedLedger {
         return offers
     }
 
-    /// Recipients of the segments that go on that were claimed and are to be sent to again, as the replica has them.
+    /// Recipients of the segments still being sent that were claimed and must be sent to again, as the replica has
+    /// them.
     private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [RepeatedRecipient] {
         let skipped = try skipped(), claims = try replica.claims().claimed
         return try goingSegments(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { segment in
@@ -59,8 +61,8 @@ extension SharedLedger {
         return plan.segments.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
     }
 
-    /// Whether nothing of the segments that go on is left: all are claimed and have an outcome, and none that was given
-    /// back waits for another try.
+    /// Whether nothing of the segments still being sent is left: all are claimed and have an outcome, and none that was
+    /// given back waits for another try.
     /// - Parameters:
     ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose segments are looked at; nil for all.
@@ -74,8 +76,8 @@ extension SharedLedger {
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether any recipient of a range, in the segments that go on, waits for a worker: given back, or to be sent to
-    /// again.
+    /// Whether any recipient of a range, in the segments still being sent, waits for a worker: given back, or to be
+    /// sent to again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -91,7 +93,7 @@ extension SharedLedger {
         return isWaiting
     }
 
-    /// Ranges of the segments that go on that are to be sent to again, and are not finished.
+    /// Ranges of the segments still being sent that must be sent to again, and are not finished.
     private func offeredCount(of ids: Range<Int>?) throws -> Int {
         let ids = ids ?? 0..<plan.audience
         var count = 0
@@ -142,7 +144,7 @@ extension SharedLedger {
         if !isCoordinating { throw SendingRevoked(isCancelled: false) }
     }
 
-    /// Parts to be sent to again that a worker takes before others get a turn.
+    /// Parts to send again that a worker takes before others get a turn.
     private static let mostParts = 5
 
     /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to
@@ -239,7 +241,7 @@ extension SharedLedger {
         }
     }
 
-    /// Records recipients as unknown that are still unsent, of some that were to be sent to again.
+    /// Records recipients as unknown that are still unsent, of some that were due to be sent to again.
     private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
         guard let first = ids.first, let last = ids.last else { return }
         try refresh()

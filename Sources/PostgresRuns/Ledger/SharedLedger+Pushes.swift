@@ -171,7 +171,7 @@ extension SharedLedger {
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
         if isTooLate {
             try claimForGood(ids, reason: reason, at: now)
-            // No worker takes what was offered of them any more.
+            // No worker takes any of the recipients still offered.
             try ask { connection in
                 try connection.run(
                     "DELETE FROM volley_returned WHERE run = $1 AND first >= $2 AND last <= $3",

@@ -85,9 +85,9 @@ extension SharedLedger {
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
     }
 
-    /// Declares a worker dead whose beat stands still, in one transaction with giving back what it had leased and not
-    /// claimed.
-    /// - Parameter beat: at which it stood still.
+    /// Declares a worker dead whose beat no longer changes, in one transaction with giving back what it had leased and
+    /// not claimed.
+    /// - Parameter beat: its last one.
     /// - Returns: false if it beats again, or another was faster.
     func declareDead(_ worker: Int, beat: Int64) throws -> Bool {
         try StoreError.explaining { try beating.once { try end(worker, ifBeatIs: beat, $0) } }
@@ -139,7 +139,7 @@ extension SharedLedger {
         // had leased stays with it, as unknown.
         guard try hasConfirmed(worker, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
-        // The coordinator finds again what was to be sent to again: it has what this worker reopened.
+        // The coordinator finds again what must be sent to again: it has what this worker reopened.
         try connection.run("DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(worker)], within: seconds)
     }
 
@@ -178,7 +178,7 @@ extension SharedLedger {
     ///   - paces: those that it keeps with others; each takes the part that it gets.
     ///   - wants: whether it has something to send.
     /// - Returns: nil if this worker was declared dead: nothing that it writes counts any more.
-    /// - Throws: `Diagnostic`: the store cannot be asked.
+    /// - Throws: `Diagnostic`: the store cannot be queried.
     package func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws -> WorkerNews? {
         guard let me = state.withLock({ $0.sender }) else { return nil }
         let beat = state.withLock { state in

@@ -18,8 +18,8 @@ package final class SharedLedger: RunLedger {
     package let store: Store
     /// The run's number in the store.
     let run: Int
-    /// The run's own file on the machine that published it; elsewhere one without recipients, which goes with this
-    /// value.
+    /// The run's own file on the machine that published it; elsewhere one without recipients, which is removed with
+    /// this value.
     let replica: RunFile
     private let scratch: ScratchFolder?
     /// Whether `replica` is the run's own file.
@@ -209,7 +209,7 @@ extension SharedLedger {
     }
 }
 
-/// How causes of stops stand in the store.
+/// How the store keeps causes of stops.
 enum StoredCause {
     /// Whether the store has forgotten something, as statements have it, with `r` the run.
     static let isForgotten = "r.cause LIKE '%\"store_has_forgotten\"%'"

@@ -25,7 +25,7 @@ package final class WorkerRegistration: Sendable {
         var watch = WorkerWatch()
         var news: WorkerNews?
         var isDead = false
-        /// Why the store cannot be asked now; nil while it can.
+        /// Why the store cannot be queried now; nil while it can.
         var trouble: Diagnostic?
     }
 
@@ -33,7 +33,7 @@ package final class WorkerRegistration: Sendable {
     /// - Parameters:
     ///   - answers: this worker's so far, by the numbers of services.
     ///   - paces: those that it keeps with other workers.
-    /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer; no thread can be started.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or no longer has the run; no thread can be started.
     package init(
         _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = []
     ) throws {
@@ -80,7 +80,7 @@ package final class WorkerRegistration: Sendable {
     /// Whether another worker declared this one dead: nothing that it writes counts.
     package var isDead: Bool { state.withLock { $0.isDead } }
 
-    /// Why the store cannot be asked now; nil while it can.
+    /// Why the store cannot be queried now; nil while it can.
     package var trouble: Diagnostic? { state.withLock { $0.trouble } }
 
     /// Whether this worker does what is done once for all.

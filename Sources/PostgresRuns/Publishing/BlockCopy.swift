@@ -75,7 +75,7 @@ struct BlockCopy: Sendable {
     }
 }
 
-/// What the threads know of one another.
+/// What the threads share.
 private final class BlockCopyState: Sendable {
     private let copied = Mutex(0)
     private let failed = Atomic(false)

@@ -170,7 +170,7 @@ extension Store {
 
     // MARK: - Recipients
 
-    /// Blocks that are asked for at a time: 4 MB or so.
+    /// Blocks that are requested at a time: 4 MB or so.
     private static let blocksAtATime = 50
 
     /// Copies the blocks: one thread reads them while this one writes the file.

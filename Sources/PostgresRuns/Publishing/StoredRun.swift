@@ -12,7 +12,7 @@ public struct StoredRun: Hashable, Sendable {
         public var machine: String
         /// Whether it does what is done once for all.
         public var isCoordinator: Bool
-        /// Whether its beat stood still while it was looked at (`Store.watchedSeconds`): it may be gone.
+        /// Whether its beat did not change while it was watched (`Store.watchedSeconds`): it may be gone.
         public var isSilent: Bool
         var beat: Int64
     }

@@ -1,5 +1,5 @@
 /// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with
-/// `volley_`, so that the tables may stand in a schema with others.
+/// `volley_`, so that the tables can share a schema with others.
 ///
 /// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the journal, whose
 /// entries are about many of them and are never changed. Moments are milliseconds since 1970. Ids of recipients are

@@ -4,8 +4,8 @@ import Synchronization
 /// This `volley schedule` among those of other machines: beats once a second, declares services dead that are silent
 /// for long (`WorkerWatch`), and claims times, so that each is planned and sent by one of them.
 ///
-/// A service that ends says nothing: it may be back within seconds and go on with what it has. After half a minute of
-/// silence others take over what it had not begun. What the database may have forgotten when it comes up again, each
+/// A service that ends says nothing: it may be back within seconds and continue with what it has. After half a minute
+/// of silence others take over what it had not begun. What the database may have forgotten when it comes up again, each
 /// service writes there again, from its own record (`FiringBarrier`).
 package final class ScheduleService: Sendable {
     private static let beatMilliseconds = 1000
@@ -66,7 +66,7 @@ package final class ScheduleService: Sendable {
     /// again.
     package var hasToWrite: Bool { state.withLock { $0.barrier.toWrite != nil } }
 
-    /// Why the store cannot be asked; nil while it can.
+    /// Why the store cannot be queried; nil while it can.
     package var trouble: Diagnostic? { state.withLock { $0.trouble } }
 
     /// Times that dead services had claimed and not begun.
@@ -95,7 +95,7 @@ package final class ScheduleService: Sendable {
     /// - Parameters:
     ///   - firings: all to which schedules look back, except those that other machines have.
     ///   - alongside: what else belongs to it, such as finding out which of them others have by now.
-    /// - Throws: `Diagnostic`: the store cannot be asked, and has to be written to later; what `alongside` throws.
+    /// - Throws: `Diagnostic`: the store cannot be queried, and has to be written to later; what `alongside` throws.
     package func write(_ firings: [SharedFiring], alongside: () throws -> Void = {}) throws {
         guard let standing = state.withLock({ $0.barrier.toWrite }) else { return }
         try opened().write(firings, by: standing.service)

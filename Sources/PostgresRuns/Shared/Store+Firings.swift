@@ -11,7 +11,7 @@ extension Store {
     /// a dead service had claimed and not begun may be claimed for another run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
     /// - Returns: nil if the time is this run's now; otherwise the firing that has it.
-    /// - Throws: `Diagnostic`: the store cannot be reached; `StoreRefusal.quiet`: it may have forgotten which run has
+    /// - Throws: `Diagnostic`: the store cannot be queried; `StoreRefusal.quiet`: it may have forgotten which run has
     ///   the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
@@ -116,7 +116,7 @@ extension Store {
         throw StoreRefusal.quiet
     }
 
-    /// Gives back a time whose run was not begun after all.
+    /// Gives back a time whose run was not begun.
     package func giveBack(_ firing: SharedFiring) throws {
         try StoreError.explaining {
             try looking.once { connection in
@@ -223,7 +223,7 @@ extension Store {
         }
     }
 
-    /// Declares services dead whose beats still stand where they stood.
+    /// Declares services dead whose beats have not changed since.
     func declareDead(_ silences: [WorkerWatch.Silence]) throws {
         try StoreError.explaining {
             try looking.once { connection in

@@ -16,7 +16,7 @@ extension Store {
     /// Sends what a list has that the store does not, and takes what the store has that the list does not. What was
     /// done when it fails stays done, and is harmless when it is done again.
     /// - Returns: how many entries and removals went, and how many came, the own ones among them.
-    /// - Throws: `Diagnostic`: the store cannot be asked, or the list's file cannot be used.
+    /// - Throws: `Diagnostic`: the store cannot be queried, or the list's file cannot be used.
     @discardableResult
     package func exchange(_ list: SuppressionList) throws -> (sent: Int, taken: Int) {
         try StoreError.explaining {

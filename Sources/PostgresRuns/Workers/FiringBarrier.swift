@@ -28,7 +28,7 @@ struct FiringBarrier {
     /// - Parameter isQuiet: whether the database says that times may not be found due yet.
     mutating func beat(_ standing: JoinedService, isQuiet: Bool) { (self.standing, self.isQuiet) = (standing, isQuiet) }
 
-    /// The database cannot be asked, or has declared this service dead.
+    /// The database cannot be queried, or has declared this service dead.
     mutating func isLost() { standing = nil }
 
     /// As what this service has to write its record again; nil if it need not, or cannot.

@@ -18,7 +18,7 @@ struct JournalNumbers {
     /// The last number that the database has confirmed; 0 before the first.
     private(set) var confirmed: Int64 = 0
 
-    /// Takes the number of the next entry, or of the one that is to be written again.
+    /// Takes the number of the next entry, or of the one to write again.
     mutating func take() -> Int64 {
         switch state {
         case .idle: state = .sent(confirmed + 1)

@@ -63,7 +63,7 @@ struct RecoveryBarrier {
     /// the epoch before it.
     mutating func join(_ worker: String) { present.insert(worker) }
 
-    /// Whether work may go on.
+    /// Whether work may continue.
     /// - Parameter living: the workers that are not on record as dead.
     func isOver(living: some Sequence<String>, at now: Double) -> Bool {
         epoch != nil && isSurvivorConfirmed && now >= quietUntil && living.allSatisfy(present.contains)

@@ -14,7 +14,7 @@ struct StoreOutage {
         /// People are told of trouble that lasts this long: a restart of the database is often over sooner. They are
         /// told again after `repetition`.
         var notice = 4.0, repetition = 60.0
-        /// Once a person has asked for the end, the store is waited for this long; then what is left to do gets
+        /// Once a person has requested the end, the store is waited for this long; then what is left to do gets
         /// `closing` in all.
         var grace = 3.0, closing = 2.0
         /// Where no message is shown, it is waited for this long.
@@ -65,7 +65,7 @@ struct StoreOutage {
 
     /// Whether the store is waited for no longer. That stays so.
     /// - Parameters:
-    ///   - isAsked: whether a person has asked for the end.
+    ///   - isAsked: whether a person has requested the end.
     ///   - isHeard: whether the trouble is shown.
     mutating func isOver(isAsked: Bool, isHeard: Bool, at now: Double) -> Bool {
         if isAsked { askedAt = askedAt ?? now }
@@ -76,7 +76,7 @@ struct StoreOutage {
         return givenUpAt != nil
     }
 
-    /// Whether a person has asked for the end, and something that began at a moment has been waited for long enough
+    /// Whether a person has requested the end, and something that began at a moment has been waited for long enough
     /// since.
     mutating func isSpent(since start: Double, isAsked: Bool, at now: Double) -> Bool {
         guard isAsked else { return false }

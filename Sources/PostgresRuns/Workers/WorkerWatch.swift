@@ -1,11 +1,11 @@
-/// Which workers of a run are dead, as one of them judges: those whose beat stood still for long while it could have
+/// Which workers of a run are dead, as one of them judges: those whose beat did not change for long while it could have
 /// seen it move.
 ///
 /// Time is the observer's own, by a clock that cannot be set, and counts only while it was connected: an observer that
 /// comes back from a long sleep, or from a database that was away, declares no worker dead for it. No clock of two
 /// machines is compared. A value without a clock.
 struct WorkerWatch {
-    /// A worker is dead when its beat stood still for so long; seconds.
+    /// A worker is dead when its beat has not changed for this long; seconds.
     static let silenceSeconds = 30.0
     /// The most that counts between two looks, which are a second apart; seconds. What is longer was a sleep of the
     /// observer.
@@ -14,7 +14,7 @@ struct WorkerWatch {
     /// A worker as it was seen.
     struct Silence: Hashable {
         var worker: String
-        /// The beat at which it stands still. It is dead only if it still does when that is recorded.
+        /// Its last beat. It is dead only if that has not changed when its death is recorded.
         var beat: Int64
     }
 
@@ -43,6 +43,6 @@ struct WorkerWatch {
             .map { Silence(worker: $0.key, beat: $0.value.beat) }.sorted { $0.worker < $1.worker }
     }
 
-    /// The database could not be asked: what passes until it can be does not count.
+    /// The database could not be queried: what passes until it can be does not count.
     mutating func disconnected() { lastLook = nil }
 }

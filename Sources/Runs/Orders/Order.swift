@@ -3,7 +3,7 @@ public import Base
 /// A request from the console to `volley schedule`: a row next to the runs, which a sender takes and carries out. A run
 /// that is being sent gets its orders in its own file (`RunOrder`).
 public struct Order: Hashable, Sendable {
-    /// What is to be done, with what the page showed when it was asked for.
+    /// What must be done, with what the page showed when it was given.
     public enum Kind: Hashable, Sendable {
         /// Record that the plan may be sent, exactly as it was shown.
         /// - digest: of the plan (`RunFile.planDigest`).
@@ -37,18 +37,18 @@ public struct Order: Hashable, Sendable {
 
     /// The key of the form that it came from: the same form twice is one order. 1 to 200 bytes.
     public var nonce: String
-    /// What is to be done.
+    /// What must be done.
     public var kind: Kind
     /// The name that the person signs in with.
     public var by: String
-    /// When it was asked for, by this machine's clock.
+    /// When it was given, by this machine's clock.
     public var askedAt: Timestamp
     /// When it lapses: what was not begun by then is never done.
     public var lapsesAt: Timestamp
-    /// Where and how long after the machine's start it was asked for. Unlike the clock, that cannot be set.
+    /// Where and how long after the machine's start it was given. Unlike the clock, that cannot be set.
     public var uptime: Uptime
 
-    /// An order that is asked for now.
+    /// An order that is given now.
     public init(nonce: String, kind: Kind, by: String, at moment: OrderMoment = .now()) {
         self.init(
             nonce: nonce, kind: kind, by: by, askedAt: moment.time, lapsesAt: moment.time.adding(seconds: kind.timeoutSeconds),
@@ -64,7 +64,7 @@ public struct Order: Hashable, Sendable {
         self.uptime = uptime
     }
 
-    /// A clock that is this much behind the moment at which an order was asked for was set back.
+    /// A clock that is this much behind the moment at which an order was given was set back.
     static let clockToleranceSeconds = 5.0
 
     /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the
@@ -82,7 +82,7 @@ public struct Order: Hashable, Sendable {
 }
 
 extension Order.Kind {
-    /// How long an order may wait for its beginning: ten minutes, so that what was asked for while no sender was there
+    /// How long an order may wait for its beginning: ten minutes, so that what was ordered while no sender was there
     /// does not go out at night. What only holds up a run, an hour.
     public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 

@@ -65,7 +65,7 @@ public enum OrderRefusal: Hashable, Sendable {
     case notPermitted
     /// The approver wrote the campaign.
     case wroteIt
-    /// The approver asked for the approval.
+    /// The approver requested the approval.
     case askedForIt
     /// The plan is not the one that the page showed.
     case planDiffers

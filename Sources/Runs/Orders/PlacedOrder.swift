@@ -33,7 +33,7 @@ public struct OrderListing: Hashable, Sendable {
     /// Those that cannot.
     public var damaged: [DamagedOrder]
 
-    /// Rows in the order in which they were asked for.
+    /// Rows in the order in which the orders were given.
     public init(_ orders: [PlacedOrder] = [], damaged: [DamagedOrder] = []) {
         self.orders = orders
         self.damaged = damaged

@@ -268,7 +268,7 @@ extension RunFile {
         return attempts
     }
 
-    /// Whether a recipient with this record is sent to again.
+    /// Whether a recipient with this record gets the push again.
     /// - Parameter closed: numbers of reasons after which unsent recipients get nothing more.
     static func isOpen(_ slot: OutcomeSlot, resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
         slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown

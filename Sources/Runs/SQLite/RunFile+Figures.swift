@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// Figures: counted when they are asked for, and kept once the run has ended.
+/// Figures: counted when they are requested, and kept once the run has ended.
 extension RunFile {
     /// The figures of the report. Available at once for a run that has ended and not changed since; otherwise all
     /// outcomes are read, a quarter of a second for a million on one core.

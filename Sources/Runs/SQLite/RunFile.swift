@@ -258,7 +258,7 @@ public final class RunFile: RunLedger {
             if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
-                // GRDB opens the reader when it is first asked for, which might be when the process may open no more
+                // GRDB opens the reader when it is first needed, which might be when the process may open no more
                 // files.
                 try pool.read { _ = try $0.isBlank() }
                 // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could

@@ -19,6 +19,6 @@ package struct RunTargets {
         return form.contains(text)
     }
 
-    /// The number of the service of the recipient that was asked for last.
+    /// The number of the service of the recipient that was looked up last.
     package var service: Int { services.service }
 }

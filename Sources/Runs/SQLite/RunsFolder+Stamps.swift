@@ -3,7 +3,7 @@ import Synchronization
 
 extension RunsFolder {
     /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened.
-    /// Files that are no runs after all have a stamp, too.
+    /// Files that turn out not to be runs also have a stamp.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]

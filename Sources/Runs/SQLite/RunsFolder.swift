@@ -57,7 +57,7 @@ public struct RunsFolder: Sendable {
 
     /// Begins to write a run into the folder, which is created if it is missing.
     /// - Parameters:
-    ///   - variants: what tells devices' variants; nil when all get the same.
+    ///   - variants: what determines devices' variants; nil when all get the same.
     ///   - sorter: brings recipients into the order of segments; nil when all go out together through one service, in
     ///     the order in which they come.
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.

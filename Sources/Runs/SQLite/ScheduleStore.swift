@@ -120,7 +120,7 @@ public final class ScheduleStore: Sendable {
 
     /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed
     /// it first.
-    /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
+    /// - Parameter waits: called whenever another program has held the file for ten seconds: whether to keep waiting.
     /// - Returns: the scheduled runs whose times other runs have: these are unchanged.
     @discardableResult
     public func save(
@@ -234,7 +234,7 @@ public final class ScheduleStore: Sendable {
     public struct Claim: Hashable, Sendable {
         /// Another run, which has the time; nil if it belongs to the run that asked.
         public var holder: ScheduledRun?
-        /// The earlier entry, to be restored if nothing is sent after all.
+        /// The earlier entry, for restoring if nothing is sent.
         public var before: ScheduledRun?
     }
 
@@ -353,7 +353,7 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as
+    /// What the record keeps of a problem. A newer Volley of the same format may have more: what it says is shown as
     /// it is.
     private static func problem(_ text: String) -> ScheduleProblem? {
         if text.isEmpty { return nil }

@@ -228,7 +228,7 @@ public struct SendingHistory: Sendable {
         return try begun ?? cancelled(db, which: "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
-    /// Notes that a run is about to begin, or go on.
+    /// Notes that a run is about to begin or continue.
     public func begin(_ plan: RunPlan, _ new: NewEpoch, at now: Timestamp) throws -> Beginning {
         try checkNames([plan.id] + (plan.retryOf.map { [$0] } ?? []), epochs: [new.seen, new.epoch])
         return try write { db in
@@ -271,7 +271,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// Records that the run's file has its last epoch: the one before no longer counts. Must return before anything is
-    /// pushed in that epoch: a file that does not know of it is then an older one, whatever was lost.
+    /// pushed in that epoch: a file without it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
     /// - Returns: false, and nothing is noted, when a retry of it has begun since.
     public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {

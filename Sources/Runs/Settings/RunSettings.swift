@@ -22,7 +22,7 @@ public struct RunSettings: Hashable, Sendable {
     public var devicePace: Pace?
     /// The same for all runs of the app together.
     public var appDevicePace: Pace?
-    /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
+    /// Shares of bad answers beyond which the run stops; nil for only those shares that stop every run.
     public var stopLimits: StopLimits?
     /// Where its waves come from; nil when everything is sent at once.
     public var schedule: FrozenSchedule?
@@ -141,7 +141,7 @@ public enum FrozenEnvironment: Hashable, Sendable {
 public struct FrozenCredential: Hashable, Sendable {
     /// The key of its form below the app: `key`.
     public var form: String
-    /// What stands below it, by the keys of the form's fields. What the app leaves out is missing.
+    /// The values below it, by the keys of the form's fields. What the app leaves out is missing.
     public var values: [String: String]
     /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not be read, and in plans
     /// of older versions.
@@ -154,6 +154,6 @@ public struct FrozenCredential: Hashable, Sendable {
         self.fingerprint = fingerprint
     }
 
-    /// What stands in a field; nil if the form has no such field, or the app leaves it out.
+    /// The value of a field; nil if the form has no such field, or the app leaves it out.
     public subscript(field: AccountField?) -> String? { field.flatMap { values[$0.key] } }
 }

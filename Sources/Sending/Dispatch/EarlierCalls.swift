@@ -14,7 +14,7 @@ struct EarlierCalls {
     init() {}
 
     /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent, one that can no
-    /// longer be recognized is unknown. The others stay without an outcome until they are sent to again.
+    /// longer be recognized is unknown. The others stay without an outcome until they get the push again.
     /// - Parameter services: services that recognize repeats, with their numbers.
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
         let claimed = try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).inDoubt
@@ -72,7 +72,7 @@ extension ClaimSet {
 public struct LostDevices: Hashable, Sendable {
     /// How many were never sent to, as their service shows: they are sent to like all others that are unsent.
     public var unsent = 0
-    /// How many are sent to again because their service recognizes the push if it has it already.
+    /// How many get the push again because their service recognizes the push if it has it already.
     public var recognized = 0
 
     /// - Parameters:

@@ -20,11 +20,11 @@ struct PushReader: Sendable {
     /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its
     /// generation; nil for others.
     var generations: [Int: UInt16]?
-    /// Whether devices that are recorded as unknown are sent to again.
+    /// Whether devices that are recorded as unknown get the push again.
     let resendsUnknown: Bool
     /// How many recipients are worth a claim of their own: many where each claim goes to a server and back.
     var worthwhileClaim = 1
-    /// Where several machines send, takes recipients of a segment that were claimed and are to be sent to again, and
+    /// Where several machines send, takes recipients of a segment that were claimed and must be sent to again, and
     /// returns the ranges that they are in; nil to look at all claims.
     var leaseAgain: (@Sendable (Range<Int>) throws -> [Range<Int>])?
     /// The limit on claims; nil to claim as far ahead as the queue has room.
@@ -38,9 +38,9 @@ struct PushReader: Sendable {
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Called with capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
-    /// Called with the recorded attempts of recipients that are sent to again.
+    /// Called with the recorded attempts of recipients that get the push again.
     let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
-    /// Called with recipients that may have got the push already, before they are sent to again.
+    /// Called with recipients that may already have got the push, before they get it again.
     let onInDoubt: @Sendable ([Int]) -> Void
     /// Further copies of the messages, one for each additional thread that renders: threads that share one copy would
     /// contend for its reference counts.

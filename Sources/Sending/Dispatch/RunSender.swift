@@ -26,7 +26,7 @@ package struct RunSender: Sendable {
     var threads: Int?
     /// What this process is where several machines send the run together; nil where it sends alone.
     var session: WorkerSession?
-    /// Returns why the run may not go on after a wait; nil if it may.
+    /// Returns why the run may not continue after a wait; nil if it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
 
     /// Checks, before the run is recorded as running, that its services can be sent to.
@@ -98,7 +98,7 @@ package struct RunSender: Sendable {
         options.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
     }
 
-    /// Records claimed devices without an outcome as unknown, unless they are sent to again. No other process sends
+    /// Records claimed devices without an outcome as unknown, unless they get the push again. No other process sends
     /// this run now, so a process that died left them behind. Where services recognize repeats, more is known of them.
     /// - Returns: what is still in doubt at services that recognize repeats.
     func recordLost() throws -> EarlierCalls {
@@ -222,7 +222,7 @@ package struct RunSender: Sendable {
 public enum RunEnd: Hashable, Sendable {
     /// Every recipient is settled.
     case finished
-    /// It would have been wrong to go on.
+    /// It would have been wrong to continue.
     case stopped(StopCause)
     /// Ctrl-C or SIGTERM.
     case interrupted

@@ -12,9 +12,9 @@ final class SendState: Sendable {
     let ended: Wakeup
     /// How many recipients may get no more pushes.
     private let cappedCount = Atomic(0)
-    /// Why the run cannot go on: the first reason only.
+    /// Why the run cannot continue: the first reason only.
     let failure = Mutex<StopCause?>(nil)
-    /// What is known about recipients that are sent to again.
+    /// What is known about recipients that get the push again.
     private struct Earlier {
         /// The recorded attempts.
         var attempts: [Int: Int] = [:]

@@ -26,7 +26,7 @@ struct ConnectionReport {
     /// for 60; beyond this, the service refuses some.
     private static let worstSeconds: Int64 = 300
 
-    /// All steps as skipped, for when the server could not be asked.
+    /// All steps as skipped, for when the server could not be queried.
     static func skipped(after reason: String, of service: any PushService) -> [CheckStep] {
         (stages + ["clock", "credentials", service.account.topic.key]).map { .skipped($0, message: reason) }
     }

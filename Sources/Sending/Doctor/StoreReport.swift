@@ -13,7 +13,7 @@ struct StoreReport {
 
     private var facts: StoreFacts { check.facts }
 
-    /// All steps, for when the store cannot be asked.
+    /// All steps, for when the store cannot be queried.
     static func unreachable(_ mistake: Diagnostic) -> [CheckStep] {
         [.failed(stages[0], mistake)] + stages.dropFirst().map { .skipped($0, message: "the store was not reached") }
     }

@@ -195,7 +195,7 @@ struct SendPermission {
         return look
     }
 
-    /// Of a run that other machines have sent as well, its file may be incomplete: then only the store can continue it,
+    /// The file of a run that other machines have also sent may be incomplete: then only the store can continue it,
     /// or complete the file.
     private func checkKnowsAll(_ step: SendGate.Step) throws {
         guard let since = try run.sharedSince() else { return }

@@ -9,7 +9,7 @@ extension RunSettings {
         var options = PushOptions(
             topic: firstService.topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start),
             collapseID: collapseID)
-        // Another server stands for the service's own.
+        // Another server replaces the service's own.
         if case .named(let environment) = firstService.environment { options.isProduction = environment.reachesPeople }
         options.label = label
         return options

@@ -18,7 +18,7 @@ struct SentWaves {
     /// Notes what a look has found.
     /// - Parameters:
     ///   - start: when it began.
-    ///   - unsettled: the waves that are to be looked at again.
+    ///   - unsettled: the waves to look at again.
     mutating func looked(since start: ContinuousClock.Instant, unsettled: Set<Int>) {
         waves = unsettled
         nextLook = .now + .seconds(max(Self.restSeconds, (.now - start) / .seconds(1) * Self.restShare))

@@ -81,7 +81,7 @@ struct WaveAgenda {
     /// Notes that a wave is over.
     mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
-    /// Notes that waves go on: recipients of them are left after all. Until now others had them, so they are not late.
+    /// Notes that waves continue, because recipients of them are left. Until now others had them, so they are not late.
     mutating func reopen(_ numbers: [Int], at now: Timestamp) {
         guard !numbers.isEmpty else { return }
         noteActivity(at: now)

@@ -8,7 +8,7 @@ struct FormerEpoch: Hashable, Sendable {
     var epoch: String
     /// Why the run had stopped.
     var cause: StopCause?
-    /// Whether the file said that it was cancelled: then the person that resumes it knows.
+    /// Whether the file said that it was cancelled: then the person that resumes it knows that.
     var isCancelled: Bool
 
     /// To be made before the gate is passed.
@@ -17,7 +17,7 @@ struct FormerEpoch: Hashable, Sendable {
         (epoch, cause, isCancelled) = (status.epoch, status.cause, status.state == .cancelled)
     }
 
-    /// Whether the file said that the store has forgotten something: then the person that resumes the run knows.
+    /// Whether the file said that the store has forgotten something: then the person that resumes it knows that.
     var isForgetting: Bool { cause?.isForgetting ?? false }
 }
 
@@ -32,7 +32,7 @@ extension RunToSend {
     /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent there may have got
     /// the push.
     func noteForgetting(_ ledger: SharedLedger) throws {
-        // Of a run that was removed from the store nothing more is to be learned.
+        // If the run was removed from the store, nothing more can be learned.
         guard let stop = try? ledger.forgetting() else { return }
         try run.append(.state(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled]))
     }

@@ -52,8 +52,8 @@ extension RunSender {
         }
     }
 
-    /// Whether a stop is a reason for a machine that helps to leave, while the others go on: it has no connection, its
-    /// clock is wrong, its key is refused. On the machine that has the run's file every stop is one of the run.
+    /// Whether a stop is a reason for a machine that helps to leave, while the others continue: it has no connection,
+    /// its clock is wrong, its key is refused. On the machine that has the run's file every stop is one of the run.
     func concernsOnlyThisMachine(_ cause: StopCause) -> Bool { session != nil && session?.mirror == nil && cause.isOfMachine }
 
     private func sendRounds(_ session: WorkerSession) throws -> RunEnd {
@@ -99,7 +99,7 @@ extension RunSender {
         return try ledger.isSettled(closing: Self.closing)
     }
 
-    /// Finds waves to go on with, of which recipients were given back by a worker that stopped, paused or died. Of the
+    /// Finds waves to continue, of which recipients were given back by a worker that stopped, paused or died. Of the
     /// others those remain that are not settled. For the coordinator: others have done their part of a wave once
     /// nothing of it is left to be taken.
     /// - Parameter sent: waves of which this worker has done its part.

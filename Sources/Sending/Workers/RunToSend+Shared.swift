@@ -63,9 +63,9 @@ extension RunToSend {
         return recorded
     }
 
-    /// Sends as a worker of the run until it has ended, for all or for this process. A process that stood still, or was
-    /// cut off from the store, and was declared dead takes part again, as another worker: the others may have gone on,
-    /// or ended the run.
+    /// Sends as a worker of the run until it has ended, for all or for this process. A process that was suspended, or
+    /// was cut off from the store, and was declared dead takes part again, as another worker: the others may have gone
+    /// on, or ended the run.
     private func sendAsWorker(
         _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
     ) throws -> RunEnd {
@@ -93,7 +93,7 @@ extension RunToSend {
     /// Before a worker that was declared dead joins again: one that cannot stay must not keep the database busy.
     private static let rejoiningMilliseconds = 500
 
-    /// How the run ended where a person has asked for the end, and the store is away or others are waited for.
+    /// How the run ended where a person has requested the end, and the store is away or others are waited for.
     /// - Parameter store: nil before it was reached.
     /// - Returns: nil if something else went wrong.
     private func ended(by error: any Error, _ stage: RunSender, _ store: Store?) -> RunEnd? {

@@ -9,7 +9,7 @@ public import Workspace
 /// Gives an order to the machines that send a run through the store. This machine need not have its file.
 /// - Parameter id: the run's.
 /// - Returns: false if volley.yaml names no store, or the store has no such run.
-/// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be reached.
+/// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be queried.
 public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
     guard let (project, store) = try projectWithStore(in: choice) else { return false }
     let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
@@ -17,7 +17,7 @@ public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectCh
 }
 
 /// Whether machines send a run through the store at this moment.
-/// - Throws: `Diagnostic`: the store cannot be asked.
+/// - Throws: `Diagnostic`: the store cannot be queried.
 public func isSentByMachines(_ id: String, in choice: ProjectChoice) throws -> Bool {
     try projectWithStore(in: choice)?.store.isBeingSent(id) ?? false
 }

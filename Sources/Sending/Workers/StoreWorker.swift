@@ -17,7 +17,7 @@ public enum StoreWorkerEvent: Sendable {
     case left(RunPlan, RunEnd, isOver: Bool)
     /// It cannot take part in a run: another machine has to send it.
     case refused(run: String, Diagnostic)
-    /// The store cannot be asked, or can be again.
+    /// The store cannot be queried, or can be again.
     case storeAway(Diagnostic), storeBack
     /// A sign of life, about once a second.
     case tick
@@ -69,7 +69,7 @@ public final class StoreWorker: Sendable {
         observer(.waiting(apps: project.apps.map(\.name.value)))
         var threads: [String: WorkerThread<Bool>] = [:], pauses: [String: Int] = [:]
         while !options.cancellation.isRequested {
-            // While the store cannot be asked there is nothing to begin: `storeAway` says so.
+            // While the store cannot be queried there is nothing to begin: `storeAway` says so.
             let runs = (try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []
             for id in runs where threads[id] == nil && pauses[id, default: 0] == 0 {
                 do { threads[id] = try WorkerThread("work") { [self] in helped(with: id, store) } } catch {
@@ -108,7 +108,7 @@ public final class StoreWorker: Sendable {
         observer(.joined(ledger.plan))
         while true {
             var end = try stage.sender.send(through: ledger, file: nil)
-            // A machine that stood still for too long and was declared dead takes part again, as another worker.
+            // A machine that was suspended for too long and was declared dead takes part again, as another worker.
             if case .stopped(.ledger(.takenOver)) = end, !options.cancellation.isRequested { continue }
             let state = try? ledger.status().state, isOver = state?.hasEnded ?? false
             // A machine that was asked to end while the run was cancelled says the latter.

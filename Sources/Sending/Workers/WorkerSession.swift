@@ -14,7 +14,7 @@ final class WorkerSession: Sendable {
     private let answers: WorkerAnswers
     private let round = Mutex(Round())
     private let ending: Cancellation
-    /// Rung when a segment is to be opened.
+    /// Rung when a segment must be opened.
     private let wanted: Wakeup
     /// Tells the store what may have to wait for it: the threads that watch over sending must not.
     private let teller = Mutex<WorkerThread<Void>?>(nil)
@@ -36,7 +36,7 @@ final class WorkerSession: Sendable {
     ///   - file: the run's own file, where this machine has it.
     ///   - paces: those that workers keep together.
     ///   - clock: set by the store's, as beats show it.
-    /// - Throws: `Diagnostic`: the store cannot be reached, or has the run no longer.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or no longer has the run.
     init(_ ledger: SharedLedger, file: RunFile?, dividing paces: [DividedPace], setting clock: CommonClock) throws {
         let answers = WorkerAnswers(ledger.plan)
         (self.ledger, self.answers) = (ledger, answers)
@@ -93,7 +93,7 @@ final class WorkerSession: Sendable {
     /// file.
     var pendingOrder: RunOrder? { mirror?.pending }
 
-    /// Whether the store is waited for no longer, as a person has asked for the end while it was away.
+    /// Whether the store is waited for no longer, as a person has requested the end while it was away.
     var isStoreGivenUp: Bool { ledger.store.isGivenUp }
 
     /// Counts what this worker has recorded.
@@ -113,7 +113,7 @@ final class WorkerSession: Sendable {
         return worker.news.flatMap { Self.end($0.state, $0.cause) }
     }
 
-    /// How the run ended, as the store says now; nil if it has not ended, or the store cannot be reached.
+    /// How the run ended, as the store says now; nil if it has not ended, or the store cannot be queried.
     var endInStore: RunEnd? { (try? ledger.status()).flatMap { Self.end($0.state, $0.cause) } }
 
     private static func end(_ state: RunState, _ cause: StopCause?) -> RunEnd? {
@@ -154,7 +154,7 @@ final class WorkerSession: Sendable {
     /// Notes that a round has ended: this worker sends nothing for now.
     func endRound() { worker.note(isSending: false) }
 
-    /// Passes on what the last beat brought, and what must not go on any longer. Called several times a second.
+    /// Passes on what the last beat brought, and what must not continue. Called several times a second.
     func steer(_ segments: [SegmentSending], _ state: SendState) {
         Self.set(commonClock, by: worker.news)
         for segment in segments { segment.control.openGate(until: worker.handsOverUntil) }

@@ -20,7 +20,7 @@ struct FiringTable: Hashable {
 
     /// By their times.
     var rows: [String: Row] = [:]
-    /// Services that are not on record as dead, and where their beats stand.
+    /// Services that are not on record as dead, and their latest beats.
     var beats: [Int: Int64] = [:]
     private var lastService = 0
 

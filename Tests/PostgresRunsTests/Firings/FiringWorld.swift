@@ -2,9 +2,9 @@ import TestSupport
 
 @testable import PostgresRuns
 
-/// Several `volley schedule` and their database: services are killed, stand still and come back, the database goes down
-/// and comes up without what was written last. Each time may be sent by one run only. A clock of seconds, and a seed
-/// that decides what happens.
+/// Several `volley schedule` and their database: services are killed, are suspended and come back, the database goes
+/// down and comes up without what was written last. Each time may be sent by one run only. A clock of seconds, and a
+/// seed that decides what happens.
 struct FiringWorld {
     /// A rule that is left out.
     enum Breakage {

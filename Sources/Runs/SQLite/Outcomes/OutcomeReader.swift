@@ -8,7 +8,7 @@ struct OutcomeReader {
     private let select: PreparedStatement
     private let selectSince: PreparedStatement
     private let reasons: [Int: String]
-    /// The block that was asked for last.
+    /// The block that was read last.
     private var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
     private var block = -1
     private var isThere = false

@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Glibc
 
-/// Writes a run file again from what a store keeps of it, in a folder that goes with this value until the run is put in
-/// its place.
+/// Writes a run file again from what a store keeps of it, in a folder that is removed with this value unless the run is
+/// put in its place.
 package final class RebuiltRun {
     private let id: String
     private let path: String

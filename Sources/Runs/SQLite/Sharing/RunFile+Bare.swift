@@ -44,7 +44,7 @@ extension RunFile {
     }
 
     /// Opens a bare file from its bytes.
-    /// - Parameter folder: where it is kept; goes with the folder.
+    /// - Parameter folder: where the file is kept, until the folder is removed.
     package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
         let path = FilePaths.join(folder.path, name: "bare" + DatabaseFile.suffix)
         try Self.write(bytes, to: path)

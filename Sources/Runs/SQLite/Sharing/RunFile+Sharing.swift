@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// A run that other machines send, too: a store has more of it than this file, until what they recorded has been
+/// A run that other machines also send: a store has more of it than this file, until what they recorded has been
 /// fetched.
 extension RunFile {
     private static let table = """
@@ -312,7 +312,7 @@ extension RunFile {
         }
     }
 
-    /// Takes over how the run is in the store, as it stands there, after what its journal says.
+    /// Takes over how the run is in the store, after what its journal says.
     package func takeOver(_ status: RunStatus) throws {
         try write { db in
             try checkOwner(db)

@@ -44,7 +44,7 @@ extension WorkerWorld {
             $0.redo == leasedRange.redo && $0.range.lowerBound <= leasedRange.range.lowerBound
                 && leasedRange.range.upperBound <= $0.range.upperBound
         }
-        // One whose fence does not hold has seen its lease, too.
+        // One whose fence does not hold has also seen its lease.
         guard index != nil || breakage == .keyShare else { return .notYours }
         noteClaim(leasedRange, of: worker, order: statement.order)
         _ = tables.rows[worker].claims.write(number)

@@ -28,7 +28,7 @@ struct WorkerWorld {
         case retryWithoutNumber
         /// The observer's time continues while it is not connected.
         case watchesWhileAway
-        /// Silences go on when another server has taken over.
+        /// Silences continue when another server has taken over.
         case countsAcrossEpochs = "countsAcrossLives"
         /// Workers do not compare what the database has with what it acknowledged.
         case comparesNothing
@@ -218,7 +218,7 @@ struct WorkerWorld {
         while let entry = queue.next(), entry.at < 1_200, failures.isEmpty {
             now = entry.at
             handle(entry.event)
-            // A worker that stood still when the run ended finds out later.
+            // A worker that was suspended when the run ended finds out later.
             if let over = truth.overAt, now > over + 3, isHostAtTheEnd || now > over + 200 { break }
         }
         judge()
