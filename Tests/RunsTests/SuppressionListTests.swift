@@ -109,7 +109,7 @@ extension SuppressionList {
         #expect(folder.names == ["suppressed-shop.sqlite"])
         var status = stat()
         #expect(stat(list.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        // Write and read version of the header: 1 is a rollback journal, 2 is WAL (SQLite, "Database File Format", 1.3).
+        // Write and read version in the header: 1 is a rollback journal, 2 is WAL ("Database File Format", 1.3).
         #expect(readBytes(list.path)[18...19] == [1, 1])
         #expect(throws: CancellationError.self) { try list.add { _ in throw CancellationError() } }
         #expect(folder.names == ["suppressed-shop.sqlite"] && readBytes(list.path)[18...19] == [1, 1])
