@@ -249,11 +249,15 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
     private static func part(of target: [UInt8], in bytes: ArraySlice<UInt8>) -> (part: Range<Int>, length: Int)? {
         let mayBeGrouped = target.count >= SecretText.fewestHexDigits
         return target.indices.filter { Self.isSame(bytes[bytes.startIndex], target[$0]) }.map { start in
-            var (end, length) = (start, 0)
+            var (end, length) = (start, 0), beforeLastSign: (end: Int, length: Int)?
             for (place, byte) in bytes.enumerated() {
                 if end < target.count, isSame(byte, target[end]) {
+                    if place > length { beforeLastSign = (end, length) }
                     (end, length) = (end + 1, place + 1)
                 } else if end == target.count || !mayBeGrouped || place - length >= mostBytesBetween || !isSeparator(byte) {
+                    // A word that continues with other letters is not a group of the target's digits.
+                    let isWithinWord = place == length && byte < 0x80 && Character(Unicode.Scalar(byte)).isLetter
+                    if end < target.count, isWithinWord, let beforeLastSign { (end, length) = beforeLastSign }
                     break
                 }
             }

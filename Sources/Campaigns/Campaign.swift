@@ -200,7 +200,8 @@ extension Project {
                     error.all + [
                         Diagnostic(
                             "with these mistakes the file does not say where runs are kept, or which store machines share", file: file,
-                            remedy: "Correct them; or name the folder with --runs FOLDER, which stops a run on this machine.")
+                            remedy: "Correct them; or name the folder with --runs FOLDER, which stops a run on this machine.",
+                            [.seeProblems])
                     ])
             }
             return project

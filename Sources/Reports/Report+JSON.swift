@@ -205,7 +205,7 @@ extension Report {
 
     /// Made safe to show: a column of languages may hold anything.
     private static func language(_ group: RunGroup) -> String {
-        group.language.isEmpty ? unknownLanguage : TargetRedaction.cell(group.language, maximumBytes: 80)
+        group.language.isEmpty ? unknownLanguage : TargetRedaction.withoutTargets(group.language)
     }
 
     private static func sums(_ groups: [RunGroup], by name: (RunGroup) -> String) -> [ReportGroup] {

@@ -277,7 +277,7 @@ struct TestPush: Sendable {
             pushes.append(
                 TestPush(
                     device: recipient.alias, token: recipient.token, variant: recipient.variant,
-                    language: TargetRedaction.cell(recipient.language, maximumBytes: 80),
+                    language: TargetRedaction.withoutTargets(recipient.language),
                     outcome: settlement?.outcome ?? (isClaimed ? .unknown : .unsent), reason: settlement?.reason ?? ""))
         }
         return pushes

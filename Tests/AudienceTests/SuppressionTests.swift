@@ -155,7 +155,7 @@ import Testing
             ], "\(result.warnings)")
     }
 
-    @Test("a registration more than a day ahead is none: the device stays suppressed, and it is warned of, also for complaints")
+    @Test("a registration more than a day ahead brings back no device that a person put on the list, and is warned of")
     func registrationAhead() throws {
         let dates = ["2099-01-01", "2026-11-22", "2026-11-21T12:00:01Z", "2026-11-21T11:59:59Z", "2026-11-20"]
         let rows = dates.enumerated().map { "r\($0.offset),\(token($0.offset)),,t,,\($0.element)" }
@@ -168,6 +168,10 @@ import Testing
             }
             let query = export(rows).with { $0.suppressed = suppressed }
             let (result, sink) = try query.run()
+            guard isByPerson else {
+                #expect(sink.ids == ["r0", "r1", "r2", "r3", "r4"] && result.warnings.isEmpty)
+                continue
+            }
             #expect(sink.ids == ["r3", "r4"] && result.skipped == [.suppressed: 3])
             #expect(
                 result.warnings.map(\.message) == [

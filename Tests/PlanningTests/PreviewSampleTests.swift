@@ -129,7 +129,7 @@ struct PreviewSampleTests {
     func scripts() throws {
         let folder = try ProjectFolder()
         try folder.write(
-            "chinese.csv", "token,language\n" + (1...3).map { "\(ProjectFolder.token($0)),zh-Hans\n" }.joined())
+            "chinese.csv", "device_token,language\n" + (1...3).map { "\(ProjectFolder.token($0)),zh-Hans\n" }.joined())
         for (tag, count) in [("zh-CN", 1), ("zh-Hans", 0)] {
             try folder.writeCampaign(
                 audience: "devices: chinese.csv\neveryone: true",

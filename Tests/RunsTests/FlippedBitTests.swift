@@ -33,7 +33,7 @@ struct FlippedBitTests {
         _ = try list.add(at: noon) { entries in
             for number in 0..<16 { try entries.add(Target(normalized: token(number * 7919)), reason: "Unregistered", invalidSince: noon) }
         }
-        try Damage.make(path, sql: "PRAGMA page_size = 512; VACUUM")
+        try Damage.make(path, sql: "PRAGMA page_size = 1024; VACUUM")
     }
 
     private static let kinds = [

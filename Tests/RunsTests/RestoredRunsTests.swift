@@ -180,12 +180,13 @@ struct RestoredRunsTests {
     }
 
     @Test(
-        "a run or a list of a newer version is refused", .enabled(if: hasSQLiteTool), arguments: ["planned.sqlite", "suppressed-x.sqlite"])
+        "a run or a list of a newer version is refused", .enabled(if: hasSQLiteTool),
+        arguments: ["20261201-090000-planned-7f3a.sqlite", "suppressed-x.sqlite"])
     func newer(name: String) throws {
         let folder = try makeFolder()
-        #expect(shell("cp '\(folder.path)/planned.sqlite' '\(folder.path)/suppressed-x.sqlite'").isEmpty)
+        #expect(shell("cp '\(folder.path)/\(Self.id("planned")).sqlite' '\(folder.path)/suppressed-x.sqlite'").isEmpty)
         #expect(query(folder.path + "/suppressed-x.sqlite", "PRAGMA application_id = \(0x5673_7570)").isEmpty)
-        if name == "planned.sqlite" { _ = shell("rm '\(folder.path)/suppressed-x.sqlite'") }
+        if name != "suppressed-x.sqlite" { _ = shell("rm '\(folder.path)/suppressed-x.sqlite'") }
         #expect(query(folder.path + "/" + name, "PRAGMA user_version = 99").isEmpty)
         let found = diagnostic { _ = try putBack(folder) }
         #expect(found?.message.contains("newer Volley") == true, "\(String(describing: found))")

@@ -112,7 +112,7 @@ struct SeveralServicesTests {
     @Test("counts for caps where a later run goes to the same service and server")
     func frequency() throws {
         let folder = try PlannedFolder()
-        let run = try folder.plan("a", at: .now().adding(seconds: -100), fcm: 4)
+        let run = try folder.plan("20261201-090000-a-7f3a", at: .now().adding(seconds: -100), fcm: 4)
         try folder.send(run, to: 10, in: "sandbox+fcm:simulator")
         run.close()
         func capped(_ lists: Set<String>) throws -> [Bool] {

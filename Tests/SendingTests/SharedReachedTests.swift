@@ -40,14 +40,14 @@ struct SharedReachedTests {
     @Test("counts beside what this machine sent, for plans and for runs that were planned before; a machine's own runs count once")
     func counted() throws {
         let store = try store("reached_counted"), (here, there) = (try PlannedFolder(), try PlannedFolder())
-        let plan = try here.plan("later")
-        let other = try there.plan("other")
+        let plan = try here.plan("20261201-090000-later-7f3a")
+        let other = try there.plan("20261201-090000-other-7f3a")
         try there.send(other, to: 4)
         try SharedReached(store).share(other, there.settings, nil)
         #expect(devices(try history(here, nil).cappedDevices(for: plan, in: plan.catalog)) == nil)
         #expect(devices(try history(here, store).cappedDevices(for: plan, in: plan.catalog)) == [0, 1, 2, 3])
         #expect(devices(try history(here, store).cappedDevices(beside: nil, in: plan.catalog)) == [0, 1, 2, 3])
-        let own = try here.plan("own")
+        let own = try here.plan("20261201-090000-own-7f3a")
         try here.send(own, to: 2)
         try SharedReached(store).share(own, here.settings, nil)
         #expect(devices(try history(here, pushes: 2, store).cappedDevices(beside: nil, in: plan.catalog)) == [0, 1])
@@ -63,7 +63,7 @@ struct SharedReachedTests {
     func replaced() throws {
         let store = try store("reached_replaced"), folder = try PlannedFolder(), elsewhere = try PlannedFolder()
         let server = try PostgresServer.shared.get()
-        let run = try folder.plan("run")
+        let run = try folder.plan("20261201-090000-run-7f3a")
         try folder.send(run, to: 3)
         try SharedReached(store).share(run, folder.settings, nil)
         try folder.send(run, to: 10)
@@ -72,15 +72,15 @@ struct SharedReachedTests {
         #expect(try server.sql("SELECT sum(length(data)) FROM reached_replaced.volley_reached") == "80")
         var settings = folder.settings
         settings.frequencyCaps = []
-        let uncapped = try folder.plan("uncapped", settings)
+        let uncapped = try folder.plan("20261201-090000-uncapped-7f3a", settings)
         try folder.send(uncapped, to: 10)
         try SharedReached(store).share(uncapped, settings, nil)
         #expect(try server.sql("SELECT count(DISTINCT run) FROM reached_replaced.volley_reached") == "1")
         try server.sql("UPDATE reached_replaced.volley_reached SET at = at - 7200000")
-        let next = try folder.plan("next")
+        let next = try folder.plan("20261201-090000-next-7f3a")
         try folder.send(next, to: 1)
         try SharedReached(store).share(next, folder.settings, nil)
-        #expect(try server.sql("SELECT string_agg(DISTINCT run, ' ') FROM reached_replaced.volley_reached") == "next")
+        #expect(try server.sql("SELECT string_agg(DISTINCT run, ' ') FROM reached_replaced.volley_reached") == "20261201-090000-next-7f3a")
         for run in [run, uncapped, next] { run.close() }
     }
 }

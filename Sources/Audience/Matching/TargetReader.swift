@@ -13,8 +13,9 @@ protocol TargetReader: ~Copyable {
     func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void)
 }
 
-/// When a device registered at the latest, in milliseconds since 1970; nil for a cell that is not a date, or one later than any clock may be
-/// (`AudienceQuery.latestActivity`): it shows nothing.
+/// When a device registered at the latest, in milliseconds since 1970; nil for a cell that is not a date.
+/// - Parameter latest: dates after this one count as none. For devices that a person suppressed it is the latest that any
+///   clock may show (`AudienceQuery.latestActivity`); what a service found out does no harm when it is tried again.
 func registration(_ cell: UnsafeBufferPointer<UInt8>, latest: Int64) -> Int64? {
     guard let moment = dateMilliseconds(cell), moment <= latest else { return nil }
     return latestMilliseconds(cell)

@@ -395,8 +395,8 @@ struct ColumnResolver {
     private var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {
-        let shown = header.prefix(40).map { "'\(TargetRedaction.possible($0) ?? TargetRedaction.cell($0, maximumBytes: 60))'" }.joined(
-            separator: ", ")
+        let shown = header.prefix(40).map { "'\(TargetRedaction.possible($0) ?? String(TargetRedaction.withoutTargets($0).prefix(60)))'" }
+            .joined(separator: ", ")
         return header.count > 40 ? "\(shown) and \(header.count - 40) more" : shown
     }
 }

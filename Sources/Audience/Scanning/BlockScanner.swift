@@ -360,9 +360,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             case nil: blockResult.unreadValidity.note(row.bytes(validity))
             }
         }
-        if let since = suppressed?.invalidSince(fingerprint.word),
-            isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
-        {
+        if let entry = suppressed?.entry(fingerprint.word), isStillSuppressed(entry, row.bytes(columns.registeredAt), &blockResult) {
             recipientCheck = RecipientCheck(reason: .suppressed)
         }
         blockResult.digest.append(element)
@@ -373,14 +371,16 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         blockResult.devices.append(row)
     }
 
-    /// Whether a token that is known to be invalid still is: the row has no later registration. What the device's newest row says
+    /// Whether a device that was suppressed still is: the row has no later registration. What the device's newest row says
     /// counts in the end, as with all that is judged here.
-    private func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) -> Bool {
-        guard let registered = registration(cell, latest: latestActivity) else {
+    private func isStillSuppressed(
+        _ entry: (invalidSince: Int64, isByPerson: Bool), _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult
+    ) -> Bool {
+        guard let registered = registration(cell, latest: entry.isByPerson ? latestActivity : .max) else {
             if !Blank.isCell(cell) { blockResult.unreadRegistrations.note(cell) }
             return true
         }
-        return registered <= since
+        return registered <= entry.invalidSince
     }
 
     /// Milliseconds since 1970; `never` for a cell that is not a date, or is in the future.

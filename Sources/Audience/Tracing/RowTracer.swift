@@ -203,7 +203,7 @@ struct RowTracer {
         _ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, onlyByPerson: Bool = false
     ) -> Timestamp? {
         guard let entry = plan.query.suppressed?.entry(fingerprint), entry.isByPerson || !onlyByPerson else { return nil }
-        return registered(after: entry.invalidSince, row, columns, latest: plan.query.latestActivity)
+        return registered(after: entry.invalidSince, row, columns, latest: entry.isByPerson ? plan.query.latestActivity : .max)
             ? nil : Timestamp(epochMilliseconds: entry.invalidSince)
     }
 

@@ -17,13 +17,20 @@ extension SendingHistory {
         guard try isThere() else { return nil }
         return try Self.format.translating(path) {
             try InterruptedChange.takingBack(path) {
-                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, timeoutSeconds: 10))
-                let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
-                try database.close()
-                if result == nil { try checkNothingBegan() }
-                return result
+                if let result = try readOnce(body) { return result }
+                guard let begun = try firstBegun() else { return nil }
+                // Another process may have made the record, and begun that run, since.
+                if let result = try readOnce(body) { return result }
+                throw emptied(begun)
             }
         }
+    }
+
+    private func readOnce<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+        let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, timeoutSeconds: 10))
+        let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
+        try database.close()
+        return result
     }
 
     /// One transaction, isolated from those of others.
@@ -43,7 +50,7 @@ extension SendingHistory {
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
                     if try isDecision ? !check(db) : !Self.format.checkHeader(db, path: path) {
-                        if !isNew { try checkNothingBegan() }
+                        if !isNew, let begun = try firstBegun() { throw emptied(begun) }
                         try create(db)
                     }
                     result = try body(db)
@@ -56,17 +63,16 @@ extension SendingHistory {
         }
     }
 
-    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made
-    /// is.
-    private func checkNothingBegan() throws {
-        guard
-            let begun = try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
-                defer { run.close() }
-                return try run.unlessRemoved { try !$0.status().epoch.isEmpty } ?? false
-            })
-        else { return }
-        throw damaged("it is empty, but \(begun.plan.id) next to it was started")
+    /// A run in the folder that has begun. A process that begins one makes the record first.
+    private func firstBegun() throws -> String? {
+        try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first { run in
+            defer { run.close() }
+            return try run.unlessRemoved { try !$0.status().epoch.isEmpty } ?? false
+        }?.plan.id
     }
+
+    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
+    private func emptied(_ begun: String) -> Diagnostic { damaged("it is empty, but \(begun) next to it was started") }
 
     private func configuration(readOnly: Bool, timeoutSeconds: Double) -> Configuration {
         var configuration = Configuration()

@@ -17,7 +17,7 @@ public struct Pruning: Sendable {
     }
 
     /// Whether this is a dry run, which changes nothing.
-    public let isDryRun: Bool
+    public var isDryRun: Bool
     /// Which runs are pruned, and which stay.
     public let selection: PruneSelection
     /// Files of plans whose process ended before they were complete.
@@ -74,15 +74,12 @@ extension Pruning {
     ///   - project: whose `frequency` counts; nil without volley.yaml.
     ///   - keepSeconds: how long ago a run must have ended, in seconds.
     ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
-    ///   - isDryRun: whether to report only what would be done.
-    public init(
-        of catalog: RunsFolder, _ project: Project?, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp
-    ) throws {
+    public init(of catalog: RunsFolder, _ project: Project?, keepSeconds: Int, includesStopped: Bool, at now: Timestamp) throws {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
             found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped, project, at: now)
         // An abandoned plan has no use, however recent it is.
         let abandonedPlans = try catalog.unfinishedPlans().filter { !$0.isOwned }
-        self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
+        self.init(isDryRun: false, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
     }
 }

@@ -53,7 +53,8 @@ func obstacleToPassingOn(_ order: RunOrder, of run: RunFile, in choice: ProjectC
 
 private var namesNoStore: Diagnostic {
     Diagnostic(
-        "No volley.yaml names a store", remedy: "Name the file with --config FILE that names the store which the run was sent through.")
+        "No volley.yaml names a store", remedy: "Name the file with --config FILE that names the store which the run was sent through.",
+        [.ask(.nameProject)])
 }
 
 /// Why an order does not hold for the machines that may be sending a run.

@@ -39,7 +39,8 @@ public enum PruneCommand {
         let now = Timestamp.now()
         var pruning = try Pruning(
             of: Project.presentCatalog(options.project), Project.find(with: options.project), keepSeconds: seconds,
-            includesStopped: settings.includesStopped, isDryRun: isDryRun, at: now)
+            includesStopped: settings.includesStopped, at: now)
+        pruning.isDryRun = isDryRun
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
             if !isConfirmed {

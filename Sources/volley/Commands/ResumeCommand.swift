@@ -91,7 +91,7 @@ public enum PauseCommand {
         options.project.isForStopping = true
         let (id, run) = try SharedOrder.run(argument, givingElsewhere: .pause, options)
         let reach = try run.map { try pause($0, at: .now(), in: options.project) } ?? .all
-        return RunAnswer.show(id, .paused, "`volley resume \(id)` continues it.", reach, options, console)
+        return reach.show(id, .paused, "`volley resume \(id)` continues it.", options, console)
     }
 }
 
@@ -111,7 +111,7 @@ public enum CancelCommand {
         }
         let (reach, warnings) = try run.map { try cancel($0, in: options.project) } ?? (.all, [])
         for warning in warnings { console.warn(warning) }
-        return RunAnswer.show(id, .cancelled, "", reach, options, console)
+        return reach.show(id, .cancelled, "", options, console)
     }
 }
 
@@ -146,28 +146,28 @@ enum RunAnswer {
         let answer = JSONValue.object(pairs: [("run", .string(run)), ("state", .string(state.rawValue))])
         return console.answer(options.isJSON ? answer.indentedText : text, done: text)
     }
+}
 
+extension OrderReach {
     /// The answer to an order to stop.
     /// - Parameter next: what may be done next; may be blank.
     /// - Returns: exit code 1 if other machines may still send the run.
-    static func show(
-        _ run: String, _ state: RunState, _ next: String, _ reach: OrderReach, _ options: CommonOptions, _ console: Console
-    ) -> ExitStatus {
+    func show(_ run: String, _ state: RunState, _ next: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
         let order = state == .paused ? "pause" : "cancel", stop = state == .paused ? "pause" : "end"
         let text =
-            switch reach {
+            switch self {
             case .all: "\(run) is \(state.rawValue)\(state == .paused ? "." : ": nothing more of it is sent.")"
             case .passedOn:
                 "\(run) was \(state.rawValue) on this machine before. Now the store has the order too, and other machines \(stop) the run as well."
             case .hereOnly: "\(run) is \(state.rawValue) on this machine, and not yet for other machines."
             }
-        if case .hereOnly(let why) = reach {
+        if case .hereOnly(let why) = self {
             console.warn(
                 "The store could not be told, so machines that help may still send \(run). \(TextFormat.capitalized(why.message)). "
                     + "Give `volley \(order) \(run)` again once the store answers.")
         }
-        let status = show(run, state, text: next.isEmpty ? text : "\(text) \(next)", options, console)
-        if case .hereOnly = reach, status == .done { return .doneWithFailures }
+        let status = RunAnswer.show(run, state, text: next.isEmpty ? text : "\(text) \(next)", options, console)
+        if case .hereOnly = self, status == .done { return .doneWithFailures }
         return status
     }
 }
