@@ -95,7 +95,7 @@ public final class ScheduleDaemon {
         let catalog = files.catalog
         try ScheduleMonitoring.check(project, catalog)
         self.files = files
-        inspection = ProjectInspection(project, catalog)
+        inspection = ProjectInspection(project, catalog, hasSchedule: true)
         accountInspection = AccountInspection(beside: catalog.place)
         self.lock = lock
         self.project = project

@@ -12,10 +12,15 @@ public import Runs
 public struct ProjectInspection {
     private let project: Project
     private let catalog: RunsFolder
-    private var known = KnownObstacles()
+    private var known: KnownObstacles
 
-    /// - Parameter catalog: where the project's runs are kept.
-    public init(_ project: Project, _ catalog: RunsFolder) { (self.project, self.catalog) = (project, catalog) }
+    /// - Parameters:
+    ///   - catalog: where the project's runs are kept.
+    ///   - hasSchedule: whether this process has the record of the schedule open.
+    public init(_ project: Project, _ catalog: RunsFolder, hasSchedule: Bool = false) {
+        (self.project, self.catalog) = (project, catalog)
+        known = KnownObstacles(hasSchedule: hasSchedule)
+    }
 
     /// What reading all pages of runs found: `obstacles` names it, and reads no more than is cheap.
     public var pages: RunPages { known.pages }

@@ -9,9 +9,11 @@ public struct KnownObstacles: Sendable {
     var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
     /// What reading all pages of runs found.
     public let pages = RunPages()
+    /// Whether this process has the record of the schedule open: it checked the record then, and writes to it.
+    let hasSchedule: Bool
 
     /// Nothing was looked for before.
-    public init() {}
+    public init(hasSchedule: Bool = false) { self.hasSchedule = hasSchedule }
 }
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files
@@ -67,10 +69,11 @@ extension RunsFolder {
 
     /// What is wrong with a list or a record: planning and sending need them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = FilePaths.join(place, name: name)
+        let path = FilePaths.join(place, name: name), hasSchedule = known.hasSchedule
         return damage(of: name, path, &known) {
             switch name {
             case SendingHistory.fileName: HistorySnapshot(of: self).failure
+            case ScheduleStore.fileName where hasSchedule: nil
             case ScheduleStore.fileName: Self.failure { _ = try schedule.read() }
             case OrderStore.fileName: Self.failure { _ = try orders.read() }
             default: SuppressionList.isNamed(name) ? SuppressionFile.damage(path) : nil
