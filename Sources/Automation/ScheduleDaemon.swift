@@ -95,7 +95,6 @@ public final class ScheduleDaemon {
         let catalog = files.catalog
         try ScheduleMonitoring.check(project, catalog)
         self.files = files
-        inspection = ProjectInspection(project, catalog, hasSchedule: true)
         accountInspection = AccountInspection(beside: catalog.place)
         self.lock = lock
         self.project = project
@@ -107,6 +106,7 @@ public final class ScheduleDaemon {
             catalog: catalog, choice: files.choice, options: options, heartbeats: heartbeats, rights: rights, confines: confines)
         orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
+        inspection = ProjectInspection(project, catalog, schedule: store)
         service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }
         orders = OrderRegistry(epoch: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, retries: .long, observer.notices)

@@ -78,6 +78,17 @@ public enum MissingResource: Hashable, Sendable {
         }
     }
 
+    /// What is missing where SQLite fails; nil if its error means something else.
+    /// - Parameter code: SQLite's result code, without its extension.
+    package init?(at path: String, sqliteCode code: Int32) {
+        // Source: "Result and Error Codes" of SQLite.
+        let isFull = code == 13, cannotOpen = code == 14
+        guard isFull || cannotOpen || code == 10, let found = Self(at: path) ?? (isFull ? .space : nil),
+            found != .space || !cannotOpen
+        else { return nil }
+        self = found
+    }
+
     /// What an error means if its own words would be wrong; nil if they are right.
     fileprivate init?(_ path: String, after error: FileError) {
         guard error == .system(ENOSPC) || error == .system(ENOENT) && Self.isRemoved(above: path), let found = Self(at: path),

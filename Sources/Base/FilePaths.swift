@@ -188,6 +188,9 @@ public enum FilePaths {
     /// Whether something is there that this process may look up; a link that leads nowhere does not count.
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether something has this name, readable or not; also a link that leads nowhere.
+    public static func isTaken(_ path: String) -> Bool { exists(path) || FileKind.deadLink(path) != nil }
+
     /// The file that a mistyped path most likely means; nil if no file is similar.
     public static func nearest(to path: String) -> String? {
         if path.isEmpty { return nil }

@@ -16,10 +16,10 @@ public struct ProjectInspection {
 
     /// - Parameters:
     ///   - catalog: where the project's runs are kept.
-    ///   - hasSchedule: whether this process has the record of the schedule open.
-    public init(_ project: Project, _ catalog: RunsFolder, hasSchedule: Bool = false) {
+    ///   - schedule: the record of the schedule, if this process has it open.
+    public init(_ project: Project, _ catalog: RunsFolder, schedule: ScheduleStore? = nil) {
         (self.project, self.catalog) = (project, catalog)
-        known = KnownObstacles(hasSchedule: hasSchedule)
+        known = KnownObstacles(schedule: schedule)
     }
 
     /// What reading all pages of runs found: `obstacles` names it, and reads no more than is cheap.

@@ -57,6 +57,20 @@ final class ScheduleStoreTests {
         #expect(access(path + "-journal", F_OK) != 0)
     }
 
+    @Test(
+        "a record that this process has open is not read again to look for damage; one that takes its place is",
+        .enabled(if: hasSQLiteTool))
+    func openRecord() throws {
+        let store = try ScheduleStore(folder: folder), catalog = RunsFolder(folder), path = folder + "/schedule.sqlite"
+        defer { store.close() }
+        var opened = KnownObstacles(schedule: store), others = KnownObstacles()
+        #expect(query(path, "PRAGMA user_version = 99").isEmpty)
+        #expect(catalog.obstacles(&opened).isEmpty)
+        #expect(catalog.obstacles(&others).map(\.file) == [path])
+        _ = shell("echo 'no record' > '\(path).new' && mv '\(path).new' '\(path)'")
+        #expect(catalog.obstacles(&opened).map(\.file) == [path])
+    }
+
     @Test("keeps what it was given, through closing and a kill, and is no run")
     func keeps() throws {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))

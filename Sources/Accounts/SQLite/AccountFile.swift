@@ -85,12 +85,12 @@ enum AccountFile {
         } catch { return Diagnostic(explaining: error, file: path) }
     }
 
-    /// Checks pages, rows and indexes. Not `quick_check`: with an index that does not fit its table, the roles of one account are found for another.
+    /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one account are found for another.
+    /// - Parameter original: the file that messages name; nil for the same.
     /// - Throws: `Diagnostic`: the file is damaged.
-    static func checkWhole(_ db: Database, _ path: String) throws {
-        guard try AccountRow.one(db, "PRAGMA integrity_check(1)")?.value(0, String.self) == "ok" else {
-            throw AccountDiagnostics.damaged(path, what: "its pages or rows do not fit together")
-        }
+    static func checkWhole(_ db: Database, _ path: String, named original: String? = nil) throws {
+        let isWhole = try WholeFile.check(path) { try AccountRow.one(db, WholeFile.query)?.value(0, String.self) == "ok" }
+        guard isWhole else { throw AccountDiagnostics.damaged(original ?? path, what: WholeFile.damage) }
     }
 
     private static func configuration(readOnly: Bool = false) -> Configuration {
@@ -107,15 +107,7 @@ enum AccountFile {
 /// Turns errors of SQLite and the system into messages that people can act on. No message repeats a value of the file.
 enum AccountDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String) -> Diagnostic {
-        let found = MissingResource(at: path)
-        let shortage: MissingResource? =
-            switch error.resultCode {
-            case .SQLITE_FULL: found ?? .space
-            case .SQLITE_IOERR: found
-            case .SQLITE_CANTOPEN: found == .space ? nil : found
-            default: nil
-            }
-        if let shortage {
+        if let shortage = MissingResource(at: path, sqliteCode: error.resultCode.rawValue) {
             let place = shortage == .currentFolder ? "" : " under \(FilePaths.folder(of: path))"
             return Diagnostic(
                 "\(shortage.words)\(place)", file: path, remedy: "\(shortage.remedy), then try again. The accounts were not changed.")

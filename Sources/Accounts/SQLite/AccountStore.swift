@@ -37,9 +37,7 @@ public final class AccountStore: Sendable {
     }
 
     /// Whether a folder of runs has accounts, or a link in their place.
-    public static func isThere(beside runs: String) -> Bool {
-        FilePaths.exists(path(beside: runs)) || FileKind.deadLink(path(beside: runs)) != nil
-    }
+    public static func isThere(beside runs: String) -> Bool { FilePaths.isTaken(path(beside: runs)) }
 
     static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
 
@@ -140,14 +138,14 @@ extension AccountStore {
     /// - Throws: `Diagnostic`: the original is damaged.
     public static func removeSessions(fromCopy copy: String, of path: String) throws {
         try translating(path) {
-            let copy = try DatabaseQueue(path: copy)
-            try copy.writeWithoutTransaction { db in
+            let database = try DatabaseQueue(path: copy)
+            try database.writeWithoutTransaction { db in
                 guard try AccountSchema.check(db, path: path) else { return }
-                try AccountFile.checkWhole(db, path)
+                try AccountFile.checkWhole(db, copy, named: path)
                 // What is removed does not stay in free pages.
                 try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM invitation;")
             }
-            try copy.close()
+            try database.close()
         }
     }
 }

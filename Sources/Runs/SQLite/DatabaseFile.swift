@@ -69,6 +69,20 @@ enum DatabaseFile {
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
 
+    /// Lets writers of the databases in a folder take turns, both threads and processes. SQLite would have them try again
+    /// and again, and one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own
+    /// locking has to do.
+    ///
+    /// `body` must be short, and must not wait for its own turn.
+    static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
+        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process
+        // (POSIX, fcntl).
+        let descriptor = open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        return try body()
+    }
+
     /// Writes a file's or a folder's changes through to the disk. Not of a database that this process has open: SQLite
     /// does that itself, and would lose its locks (`makeDatabase`).
     static func synchronize(_ path: String) throws {

@@ -1,7 +1,5 @@
 import Base
 import GRDB
-import Glibc
-import Synchronization
 
 /// A kind of database next to the runs: how it is told apart from any other and from one of a newer Volley, when it is
 /// damaged, and in which words that is said.
@@ -23,8 +21,18 @@ struct DatabaseFormat {
     /// - Throws: `Diagnostic`: a newer Volley wrote it, it is damaged, or it is something else; what `rows` throws.
     func check(_ db: Database, path: String, rows: (Database) throws -> Void = { _ in }) throws -> Bool {
         guard try checkHeader(db, path: path) else { return false }
-        guard try WholeFile.check(db, path: path, rows) else { throw damaged(path, what: WholeFile.damage) }
+        try checkWhole(db, path: path, rows: rows)
         return true
+    }
+
+    /// Checks a file as `WholeFile` does.
+    func checkWhole(_ db: Database, path: String, rows: (Database) throws -> Void) throws {
+        let isWhole = try WholeFile.check(path) {
+            guard try db.isWhole(WholeFile.query) else { return false }
+            try rows(db)
+            return true
+        }
+        guard isWhole else { throw damaged(path, what: WholeFile.damage) }
     }
 
     /// - Returns: false when the file is empty.
@@ -48,13 +56,45 @@ struct DatabaseFormat {
     /// pages): one that is refused stays as it is, to the byte. An empty file passes.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
     func checkUntouched(_ path: String, timeoutSeconds: Double) throws {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(timeoutSeconds)
         try InterruptedChange.takingBack(path) {
-            let database = try DatabaseQueue(path: path, configuration: configuration)
-            _ = try database.read { try checkHeader($0, path: path) }
-            try database.close()
+            _ = try DatabaseFile.read(path, timeoutSeconds) { try checkHeader($0, path: path) }
+        }
+    }
+
+    /// Opens a file, in WAL mode, for as long as a process works with it; others may read and write it at the same time.
+    /// - Parameters:
+    ///   - timeoutSeconds: how long a call waits for another process.
+    ///   - prepare: makes the tables of an empty file, or converts older ones.
+    func open(
+        _ path: String, timeoutSeconds: Double, prepare: (_ db: Database, _ isEmpty: Bool) throws -> Void
+    ) throws -> DatabasePool {
+        try translating(path) {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(timeoutSeconds)
+            configuration.maximumReaderCount = 1
+            let pool = try DatabaseFile.inTurn(path) {
+                try checkUntouched(path, timeoutSeconds: timeoutSeconds)
+                return try DatabasePool(path: path, configuration: configuration)
+            }
+            try pool.writeWithoutTransaction { db in
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure: a time would
+                // fire twice, and an order that was taken would be taken again.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.inTransaction(.immediate) {
+                    try prepare(db, !check(db, path: path))
+                    return .commit
+                }
+            }
+            return pool
+        }
+    }
+
+    /// Reads a file as it is at one moment, whether or not processes work with it; nil when it is empty.
+    func read<Value>(_ path: String, timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value? {
+        try translating(path) {
+            try InterruptedChange.takingBack(path) {
+                try DatabaseFile.read(path, timeoutSeconds) { try check($0, path: path) ? try body($0) : nil }
+            }
         }
     }
 
@@ -71,43 +111,35 @@ struct DatabaseFormat {
     /// Runs `body`; a database error comes out as a `Diagnostic`, everything else as it is.
     func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
-            switch error.resultCode {
-            case .SQLITE_NOTADB: throw unclaimed(path)
-            case .SQLITE_MISMATCH: throw damaged(path, what: error.ofValue)
-            case .SQLITE_CORRUPT: throw damaged(path, what: "its pages do not fit together")
-            case .SQLITE_ERROR: throw damaged(path, what: "a table or a column is missing")
-            default:
-                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
-                diagnostic.message = diagnostic.message.replacing("the run file", with: name)
-                throw diagnostic
-            }
+            if let flaw = flaw(error, path) { throw flaw }
+            var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+            diagnostic.message = diagnostic.message.replacing("the run file", with: name)
+            throw diagnostic
+        }
+    }
+
+    /// What an error says of the file itself; nil for an error of its disk, or of other processes.
+    func flaw(_ error: DatabaseError, _ path: String) -> Diagnostic? {
+        switch error.resultCode {
+        case .SQLITE_NOTADB: unclaimed(path)
+        case .SQLITE_MISMATCH: damaged(path, what: error.ofValue)
+        case .SQLITE_CORRUPT: damaged(path, what: "its pages do not fit together")
+        // It has the application id.
+        case .SQLITE_ERROR: damaged(path, what: "a table or a column is missing")
+        default: nil
         }
     }
 }
 
-/// SQLite's check of a whole file: its pages, and whether rows and indexes fit together. Nothing else notices a flipped
-/// bit in a key: a search does not find the row then, nor many others, and that looks as if they had never been there.
-enum WholeFile {
-    /// What is wrong with a file that is not whole. What SQLite finds may name values.
-    static let damage = "its pages or rows do not fit together"
-
-    /// Files that were whole, by what they were then.
-    private static let known = Mutex<[String: [FileStamp?]]>([:])
-
-    /// Checks a file, about a second for two million rows, unless this process found it whole before and it has not
-    /// changed since.
-    /// - Parameter rows: checks what SQLite cannot; called when the file is whole.
-    /// - Returns: whether it is whole.
-    static func check(_ db: Database, path: String, _ rows: (Database) throws -> Void = { _ in }) throws -> Bool {
-        let stamp = ["", "-wal"].map { FileStamp(path: path + $0) }
-        if known.withLock({ $0[path] == stamp }) { return true }
-        // Not `quick_check`: it compares neither indexes with their tables nor the order of keys in tables without
-        // rowids.
-        guard try db.first("PRAGMA integrity_check(1)", reading: { try $0.string(0) }) == "ok" else { return false }
-        try rows(db)
-        // Two changes within a tick of a file system's clock, up to two seconds, leave the same stamp.
-        let latest = stamp.compactMap { $0?.changed.seconds }.max() ?? .max
-        if latest < time(nil) - 2 { known.withLock { $0[path] = stamp } }
-        return true
+extension DatabaseFile {
+    /// Reads a database at one moment, and closes it again.
+    static func read<Value>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(timeoutSeconds)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let result = try database.read(body)
+        try database.close()
+        return result
     }
 }

@@ -35,36 +35,17 @@ public final class OrderStore: Sendable {
         self.path = path
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
         try DatabaseFile.makeDatabase(path, doing: "cannot write the orders", .planning)
-        database = try Self.format.translating(path) { try Self.connect(path) }
+        database = try Self.format.open(path, timeoutSeconds: Self.timeoutSeconds) { db, isEmpty in
+            if isEmpty { try Self.create(db) } else { try Self.upgrade(db) }
+        }
         identity = DatabaseFile.identity(path)
-    }
-
-    /// It stays in WAL mode: two processes that leave that mode get in one another's way, and the last one to close the
-    /// file leaves one file anyway.
-    private static func connect(_ path: String) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(timeoutSeconds)
-        configuration.maximumReaderCount = 1
-        let pool = try SuppressionFile.inTurn(path) {
-            try format.checkUntouched(path, timeoutSeconds: timeoutSeconds)
-            return try DatabasePool(path: path, configuration: configuration)
-        }
-        try pool.writeWithoutTransaction { db in
-            // With NORMAL the last commit could be lost in a power failure, and an order that was taken would be taken
-            // again.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.inTransaction(.immediate) {
-                if try !format.check(db, path: path) { try create(db) } else { try upgrade(db) }
-                return .commit
-            }
-        }
-        return pool
     }
 
     /// Whether it is still the file that was opened: it was neither removed nor replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
 
-    /// The store cannot be used afterwards.
+    /// The store cannot be used afterwards. The file stays in WAL mode: two processes that leave that mode get in one
+    /// another's way, and the last one to close the file leaves one file anyway.
     public func close() { try? database.close() }
 
     // MARK: - Placing
@@ -213,20 +194,11 @@ public final class OrderStore: Sendable {
         let path = path(in: folder)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
         guard DatabaseFile.kind(path) != .missing else { return OrderListing() }
-        return try format.translating(path) {
-            try InterruptedChange.takingBack(path) {
-                var configuration = Configuration()
-                configuration.readonly = true
-                configuration.busyMode = .timeout(timeoutSeconds)
-                let database = try DatabaseQueue(path: path, configuration: configuration)
-                defer { try? database.close() }
-                return try database.read { db in
-                    // Another process has just made the file.
-                    guard try format.check(db, path: path) else { return OrderListing() }
-                    return try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], db, path)
-                }
-            }
+        let listing = try format.read(path, timeoutSeconds: timeoutSeconds) {
+            try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], $0, path)
         }
+        // Another process has just made an empty file.
+        return listing ?? OrderListing()
     }
 
     /// Row by row: one that cannot be read keeps none of the others from being read.

@@ -13,10 +13,11 @@ enum RunDiagnostics {
     }
 
     static func diagnostic(for error: DatabaseError, path: String, activity: Activity) -> Diagnostic {
+        let shortage = MissingResource(at: path, sqliteCode: error.resultCode.rawValue)
         switch error.resultCode {
-        case .SQLITE_FULL: return diskFull(path, activity)
+        case .SQLITE_FULL: return missing(shortage ?? .space, path, activity)
         case .SQLITE_IOERR:
-            if let shortage = MissingResource(at: path) { return missing(shortage, path, activity) }
+            if let shortage { return missing(shortage, path, activity) }
             if isAtSizeLimit(path) { return tooLarge(path, activity) }
             return Diagnostic(
                 "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
@@ -28,9 +29,9 @@ enum RunDiagnostics {
             return Diagnostic(
                 "the run file cannot be opened: the process has too many files open", file: path,
                 remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
-        case .SQLITE_CANTOPEN where MissingResource(at: path) == .currentFolder: return missing(.currentFolder, path, activity)
+        case .SQLITE_CANTOPEN where shortage == .currentFolder: return missing(.currentFolder, path, activity)
         case .SQLITE_CANTOPEN where activity == .reading && DatabaseFile.kind(path) == .missing: return missing(path)
-        case .SQLITE_CANTOPEN where MissingResource(at: path) == .files: return missing(.files, path, activity)
+        case .SQLITE_CANTOPEN where shortage == .files: return missing(.files, path, activity)
         case .SQLITE_CANTOPEN where DatabaseFile.kind(path) == .missing: return missing(path)
         case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
             return Diagnostic(

@@ -80,7 +80,7 @@ public final class RunFile: RunLedger {
         let real = DatabaseFile.withoutLink(path)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            guard try reading(real, 10, { try checkedPlan($0, path: path) }) != nil else { return nil }
+            guard try DatabaseFile.read(real, 10, { try checkedPlan($0, path: path) }) != nil else { return nil }
             let run = try RunFile(path: path, readOnly: true)
             defer { run.close() }
             // What `volley runs` shows.
@@ -102,7 +102,7 @@ public final class RunFile: RunLedger {
     static func pageDamage(_ path: String) -> Diagnostic? {
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            let isWhole = try reading(DatabaseFile.withoutLink(path), 10) { db in
+            let isWhole = try DatabaseFile.read(DatabaseFile.withoutLink(path), 10) { db in
                 try db.pragma("application_id") != RunSchema.applicationID || db.isWhole()
             }
             return isWhole ? nil : RunDiagnostics.damagedPages(path)
@@ -119,9 +119,9 @@ public final class RunFile: RunLedger {
     ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try reading(path, timeoutSeconds, { try checkedPlan($0, path: path) }) { return checked }
+                if let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) { return checked }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try reading(path, timeoutSeconds, { try checkedPlan($0, path: path) }) else {
+                guard let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
@@ -130,16 +130,6 @@ public final class RunFile: RunLedger {
     }
 
     deinit { close() }
-
-    private static func reading<T>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> T) throws -> T {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(timeoutSeconds)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        let result = try database.read(body)
-        try database.close()
-        return result
-    }
 
     private static func checkedVersion(_ db: Database, path: String) throws -> Int {
         guard try db.pragma("application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }

@@ -9,11 +9,12 @@ public struct KnownObstacles: Sendable {
     var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
     /// What reading all pages of runs found.
     public let pages = RunPages()
-    /// Whether this process has the record of the schedule open: it checked the record then, and writes to it.
-    let hasSchedule: Bool
 
     /// Nothing was looked for before.
-    public init(hasSchedule: Bool = false) { self.hasSchedule = hasSchedule }
+    /// - Parameter schedule: the record of the schedule, if this process has it open: it was found whole then.
+    public init(schedule: ScheduleStore? = nil) {
+        records[ScheduleStore.fileName] = schedule.flatMap { FileStamp(path: $0.path) }.map { ($0, nil) }
+    }
 }
 
 /// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files
@@ -69,11 +70,10 @@ extension RunsFolder {
 
     /// What is wrong with a list or a record: planning and sending need them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
-        let path = FilePaths.join(place, name: name), hasSchedule = known.hasSchedule
+        let path = FilePaths.join(place, name: name)
         return damage(of: name, path, &known) {
             switch name {
             case SendingHistory.fileName: HistorySnapshot(of: self).failure
-            case ScheduleStore.fileName where hasSchedule: nil
             case ScheduleStore.fileName: Self.failure { _ = try schedule.read() }
             case OrderStore.fileName: Self.failure { _ = try orders.read() }
             default: SuppressionList.isNamed(name) ? SuppressionFile.damage(path) : nil

@@ -22,13 +22,13 @@ public struct RunsFolder: Sendable {
     }
 
     /// Whether there is such a folder, or anything else under its name; without it, there are no runs.
-    public var isThere: Bool { access(place, F_OK) == 0 || FileKind.deadLink(place) != nil }
+    public var isThere: Bool { FilePaths.isTaken(place) }
 
     /// The path that a run's file has, or would have, for messages.
     public func place(of run: String) -> String { DatabaseFile.path(run, in: place) }
 
     /// Whether something exists under the name of a run's file, readable or not.
-    public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 || FileKind.deadLink(place(of: run)) != nil }
+    public func holds(_ run: String) -> Bool { FilePaths.isTaken(place(of: run)) }
 
     /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it, and so may a disk
     /// that is not mounted.

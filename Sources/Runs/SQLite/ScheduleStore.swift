@@ -33,27 +33,10 @@ public final class ScheduleStore: Sendable {
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         let isNew = DatabaseFile.kind(path) == .missing
         try DatabaseFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
-        database = try Self.format.translating(path) {
-            if !isNew { try Self.format.checkUntouched(path, timeoutSeconds: 10) }
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(10)
-            configuration.maximumReaderCount = 1
-            let pool = try DatabasePool(path: path, configuration: configuration)
-            try pool.writeWithoutTransaction { db in
-                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a time
-                // would fire twice.
-                try db.execute(sql: "PRAGMA synchronous = FULL")
-                try db.inTransaction(.immediate) {
-                    if try !Self.format.check(db, path: path) {
-                        if !isNew { try Self.checkNothingKnown(folder) }
-                        try Self.create(db)
-                    } else {
-                        try Self.upgrade(db)
-                    }
-                    return .commit
-                }
-            }
-            return pool
+        database = try Self.format.open(path, timeoutSeconds: 10) { db, isEmpty in
+            guard isEmpty else { return try Self.upgrade(db) }
+            if !isNew { try Self.checkNothingKnown(folder) }
+            try Self.create(db)
         }
         identity = DatabaseFile.identity(path)
     }
@@ -89,25 +72,13 @@ public final class ScheduleStore: Sendable {
         let path = FilePaths.join(folder, name: fileName)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard DatabaseFile.kind(path) == .file else { return SavedSchedule() }
-        return try format.translating(path) {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(10)
-            let result = try InterruptedChange.takingBack(path) {
-                let database = try DatabaseQueue(path: path, configuration: configuration)
-                let result = try database.read { db in
-                    guard try format.check(db, path: path) else { return nil as SavedSchedule? }
-                    // One that only reads leaves a file of an older format as it is.
-                    let approvals = try db.has(table: "approval") ? approvals(db) : []
-                    return SavedSchedule(
-                        scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
-                }
-                try database.close()
-                return result
-            }
-            if result == nil { try checkNothingKnown(folder) }
-            return result ?? SavedSchedule()
+        let result = try format.read(path, timeoutSeconds: 10) { db in
+            // One that only reads leaves a file of an older format as it is.
+            let approvals = try db.has(table: "approval") ? approvals(db) : []
+            return SavedSchedule(scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
         }
+        if result == nil { try checkNothingKnown(folder) }
+        return result ?? SavedSchedule()
     }
 
     /// Firings that are open, or that ended at or after a moment; in the order of their times.

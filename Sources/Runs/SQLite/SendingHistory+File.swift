@@ -27,10 +27,7 @@ extension SendingHistory {
     }
 
     private func readOnce<Value>(_ body: (Database) throws -> Value) throws -> Value? {
-        let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, timeoutSeconds: 10))
-        let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
-        try database.close()
-        return result
+        try DatabaseFile.read(path, 10) { try check($0) ? try body($0) : nil }
     }
 
     /// One transaction, isolated from those of others.
@@ -42,7 +39,9 @@ extension SendingHistory {
         if isNew { try DatabaseFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
         return try Self.format.translating(path) {
             if !isNew { try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds) }
-            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, timeoutSeconds: timeoutSeconds))
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(timeoutSeconds)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
             var result: Value?
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -73,13 +72,6 @@ extension SendingHistory {
 
     /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
     private func emptied(_ begun: String) -> Diagnostic { damaged("it is empty, but \(begun) next to it was started") }
-
-    private func configuration(readOnly: Bool, timeoutSeconds: Double) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(timeoutSeconds)
-        return configuration
-    }
 
     func isThere() throws -> Bool {
         switch DatabaseFile.kind(path) {

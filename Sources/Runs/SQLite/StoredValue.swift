@@ -168,7 +168,7 @@ extension Database {
 
     /// Whether all pages and rows fit together: reads the whole file, 4 s for 1 GB when it is in memory. SQLite keeps
     /// no checksums, so that one byte of a text may be another one.
-    func isWhole() throws -> Bool { try first("PRAGMA quick_check(1)") { try $0.string(0) } == "ok" }
+    func isWhole(_ query: String = "PRAGMA quick_check(1)") throws -> Bool { try first(query) { try $0.string(0) } == "ok" }
 
     /// Whether the file has neither tables nor views.
     func isBlank() throws -> Bool { try first("SELECT count(*) FROM sqlite_master") { try $0.count(0) } == 0 }

@@ -6,7 +6,12 @@ import PushServices
 /// Opens the file of a suppression list for one use, and closes it again.
 enum SuppressionFile {
     /// How long one process waits for another that is writing.
-    private static let timeout = Duration.seconds(60)
+    private static let timeoutSeconds = 60.0
+    private static let cacheSize = "PRAGMA cache_size = -8000"
+    static let format = DatabaseFormat(
+        applicationID: SuppressionSchema.applicationID, version: SuppressionSchema.version, name: "the suppression list",
+        remedy: "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: "
+            + "remove the file only if you accept that.")
     /// How long a file may be empty while another process makes it a list.
     private static let making = Duration.seconds(2)
 
@@ -21,7 +26,7 @@ enum SuppressionFile {
         while try isThere(path) {
             if let value = try readOnce(path, isDecision: isDecision, body) { return value }
             guard ContinuousClock.now < end, retries.pause() else {
-                throw SuppressionDiagnostics.damaged(path, what: "it is empty")
+                throw Self.format.damaged(path, what: "it is empty")
             }
         }
         return nil
@@ -33,8 +38,8 @@ enum SuppressionFile {
         do {
             guard try isThere(path) else { return nil }
             let isBeingMade = (FileStamp(path: path)?.modified.seconds).map { Int(time(nil)) - $0 <= 2 } ?? true
-            if DatabaseFile.size(path) == 0 { return isBeingMade ? nil : SuppressionDiagnostics.damaged(path, what: "it is empty") }
-            return try readOnce(path, tidies: false) { _ in true } == nil ? SuppressionDiagnostics.damaged(path, what: "it is empty") : nil
+            if DatabaseFile.size(path) == 0 { return isBeingMade ? nil : format.damaged(path, what: "it is empty") }
+            return try readOnce(path, tidies: false) { _ in true } == nil ? format.damaged(path, what: "it is empty") : nil
         } catch { return Diagnostic(explaining: error) }
     }
 
@@ -44,17 +49,14 @@ enum SuppressionFile {
         _ path: String, isDecision: Bool = true, tidies: Bool = true, _ body: (Database) throws -> Value
     ) throws -> Value? {
         try translating(path, isWriting: false) {
-            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let result = try database.read { db -> Value? in
+            let result = try DatabaseFile.read(path, timeoutSeconds) { db -> Value? in
+                try db.execute(sql: cacheSize)
                 guard try check(db, path: path) else { return nil }
-                if isDecision, try !WholeFile.check(db, path: path, checkEnvironments) {
-                    throw SuppressionDiagnostics.damaged(path, what: WholeFile.damage)
-                }
+                if isDecision { try format.checkWhole(db, path: path, rows: checkEnvironments) }
                 return try body(db)
             }
-            try database.close()
             // The last writer could not tidy up while this was reading.
-            if tidies, DatabaseFile.kind(path + "-wal") == .file { try? inTurn(path) { try RunFile.leaveWAL(path) } }
+            if tidies, DatabaseFile.kind(path + "-wal") == .file { try? DatabaseFile.inTurn(path) { try RunFile.leaveWAL(path) } }
             return result
         }
     }
@@ -64,10 +66,10 @@ enum SuppressionFile {
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         if try !isThere(path) { try DatabaseFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {
-            let database = try inTurn(path) { try open(path) }
+            let database = try DatabaseFile.inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
             do {
-                try inTurn(path) {
+                try DatabaseFile.inTurn(path) {
                     try database.close()
                     try RunFile.leaveWAL(path)
                 }
@@ -80,20 +82,6 @@ enum SuppressionFile {
         }
     }
 
-    /// Lets writers of the lists in a folder take turns, both threads and processes. SQLite would have them try again
-    /// and again, and one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own
-    /// locking has to do.
-    ///
-    /// `body` must be short, and must not wait for its own turn.
-    static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
-        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process
-        // (POSIX, fcntl).
-        let descriptor = Glibc.open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
-        defer { if descriptor >= 0 { close(descriptor) } }
-        return try body()
-    }
-
     private static func isThere(_ path: String) throws -> Bool {
         switch DatabaseFile.kind(path) {
         case .file:
@@ -102,8 +90,8 @@ enum SuppressionFile {
         case .missing: return false
         case .deadLink(let mistake): throw mistake
         case .other(let kind):
-            throw kind.refusal(path, wanted: "a suppression list", remedy: SuppressionDiagnostics.restoring)
-        case .folder: throw SuppressionDiagnostics.notAList(path)
+            throw kind.refusal(path, wanted: "a suppression list", remedy: format.remedy)
+        case .folder: throw format.unclaimed(path)
         case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
         }
     }
@@ -111,7 +99,7 @@ enum SuppressionFile {
     /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them
     /// wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
-        let end = ContinuousClock.now + timeout
+        let end = ContinuousClock.now + .seconds(timeoutSeconds)
         var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
@@ -123,12 +111,13 @@ enum SuppressionFile {
     private static func openOnce(_ path: String) throws -> DatabaseQueue {
         // Checked before anything is changed in it: it may belong to another program.
         let isList = try InterruptedChange.takingBack(path) {
-            let looking = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let isList = try looking.read { try check($0, path: path) }
-            try looking.close()
-            return isList
+            try DatabaseFile.read(path, timeoutSeconds) { try check($0, path: path) }
         }
-        let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(timeoutSeconds)
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { try $0.execute(sql: cacheSize) }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { db in
             // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure.
             try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -142,27 +131,14 @@ enum SuppressionFile {
         return database
     }
 
-    private static func configuration(readOnly: Bool) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(60)
-        if !readOnly { configuration.journalMode = .wal }
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -8000") }
-        return configuration
-    }
-
     /// - Returns: false when the file is empty: another process is about to make it a list.
     /// - Throws: `Diagnostic` when it is not a list that this version can use.
     private static func check(_ db: Database, path: String) throws -> Bool {
-        guard try db.pragma("application_id") == SuppressionSchema.applicationID else {
-            guard try db.isBlank(), DatabaseFile.size(path) < 1 << 16 else {
-                throw SuppressionDiagnostics.notAList(path)
-            }
+        guard try format.checkHeader(db, path: path) else {
+            guard DatabaseFile.size(path) < 1 << 16 else { throw format.unclaimed(path) }
             return false
         }
-        let version = try db.pragma("user_version")
-        guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
-        if try RunFile.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, what: "its end is missing") }
+        if try RunFile.isCutOff(db, path: path) { throw format.damaged(path, what: "its end is missing") }
         return true
     }
 
@@ -176,7 +152,7 @@ enum SuppressionFile {
 
     private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
-            throw SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
+            throw format.flaw(error, path) ?? SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
         }
     }
 }
@@ -184,12 +160,11 @@ enum SuppressionFile {
 /// Messages about a suppression list, with what to do.
 enum SuppressionDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String, isWriting: Bool) -> Diagnostic {
-        switch error.resultCode {
-        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN:
-            // Of a full disk, which SQLite names itself, the folder for temporary files may be meant.
-            guard let shortage = MissingResource(at: path), shortage != .space || error.resultCode == .SQLITE_IOERR else { break }
+        // Of a full disk, which SQLite names itself, the folder for temporary files may be meant.
+        if let shortage = MissingResource(at: path, sqliteCode: error.resultCode.rawValue),
+            shortage != .space || error.resultCode != .SQLITE_FULL
+        {
             return Diagnostic(shortage.words, file: path, remedy: "\(shortage.remedy), then try again. The list was not changed.")
-        default: break
         }
         switch error.resultCode {
         case .SQLITE_FULL:
@@ -200,41 +175,14 @@ enum SuppressionDiagnostics {
             return Diagnostic(
                 "the disk failed while the suppression list was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
                 remedy: "Check the disk, whether it is full, and its file system.")
-        case .SQLITE_NOTADB: return notAList(path)
-        case .SQLITE_CORRUPT: return damaged(path, what: "its pages do not fit together")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY: return notPermitted(path, toWrite: isWriting)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return Diagnostic("another process is using the suppression list", file: path, remedy: "Wait until it is done, then try again.")
-        // A list without its table although it has the application id.
-        case .SQLITE_ERROR: return damaged(path, what: "a table or a column is missing")
-        case .SQLITE_MISMATCH: return damaged(path, what: error.ofValue)
         default:
             return Diagnostic(
                 "the suppression list cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,
                 remedy: "Check the disk and its file system; if the file is damaged, restore it from a backup.")
         }
-    }
-
-    static func notAList(_ path: String) -> Diagnostic {
-        Diagnostic(
-            "this is not a suppression list, but is in its place", file: path,
-            remedy: restoring)
-    }
-
-    static let restoring =
-        "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: remove the file only if you accept that."
-
-    static func newer(_ path: String, version: Int) -> Diagnostic {
-        Diagnostic(
-            "the suppression list was written by a newer Volley (format \(version); this one reads \(SuppressionSchema.version))",
-            file: path,
-            remedy: "Use the newer Volley.")
-    }
-
-    static func damaged(_ path: String, what: String) -> Diagnostic {
-        Diagnostic(
-            "the suppression list is damaged: \(what)", file: path,
-            remedy: restoring)
     }
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {

@@ -143,7 +143,7 @@ public struct SuppressionList: Sendable {
                 let targets = targets.kept
                 try select.forEachRow { row in
                     let token = row.text(0)
-                    guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
+                    guard targets.contains(token) else { throw SuppressionFile.format.damaged(path, what: "a device token cannot be read") }
                     body(token, try row.moment(1), try row.flag(2))
                     return true
                 }
@@ -297,7 +297,7 @@ public struct SuppressionList: Sendable {
 
     /// Changes the list and locks it for others until done.
     func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
-        try SuppressionFile.inTurn(path) { try db.inTransaction(.immediate, body) }
+        try DatabaseFile.inTurn(path) { try db.inTransaction(.immediate, body) }
     }
 
     private func count(_ db: Database) throws -> Int {
@@ -323,7 +323,7 @@ extension SuppressedDevice {
     /// - Throws: `Diagnostic` for an invalid token: the file is damaged.
     fileprivate init(_ row: PreparedStatement.Row, _ targets: KeptTargets, path: String) throws {
         let token = row.text(0)
-        guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, what: "a device token cannot be read") }
+        guard targets.contains(token) else { throw SuppressionFile.format.damaged(path, what: "a device token cannot be read") }
         self.token = Target(normalized: String(decoding: token, as: UTF8.self))
         (invalidSince, reason) = (try row.moment(1), try row.string(2))
         (addedAt, run) = (try row.moment(3), try row.string(4))

@@ -12,10 +12,15 @@ public enum DatabaseCopy {
     private static let pagesPerStep: CInt = 1_000
 
     /// Copies a database to a new file that only its owner may read, and writes it through to the disk.
-    /// - Parameter step: is told how many bytes are copied, and of how many; what it throws ends the copy.
+    /// - Parameters:
+    ///   - isDecision: whether it decides about sending: indexes are checked then, because a damaged record, put back,
+    ///     would decide otherwise.
+    ///   - step: is told how many bytes are copied, and of how many; what it throws ends the copy.
     /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be
     ///   written.
-    public static func make(of path: String, at copy: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws {
+    public static func make(
+        of path: String, at copy: String, isDecision: Bool = false, step: (_ copied: Int, _ total: Int) throws -> Void
+    ) throws {
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "a database of Volley")
         if DatabaseFile.kind(path) == .folder { throw FileKind.folder.intrusion(path, wanted: "a database of Volley") }
         guard DatabaseFile.kind(path) == .file else {
@@ -25,7 +30,11 @@ public enum DatabaseCopy {
             try InterruptedChange.takingBack(path) {
                 DatabaseFile.remove(copy)
                 try DatabaseFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
-                try copyPages(of: path, to: copy, step: step)
+                guard try copyPages(of: path, to: copy, isDecision, step: step) else {
+                    guard isDecision else { throw RunDiagnostics.damagedPages(path) }
+                    throw Diagnostic(
+                        "the file is damaged: \(WholeFile.damage)", file: path, remedy: "Restore it from an earlier backup.")
+                }
             }
         } catch let error as DatabaseError {
             throw diagnostic(for: error, source: path, copy: copy)
@@ -33,23 +42,10 @@ public enum DatabaseCopy {
         try DatabaseFile.synchronize(copy)
     }
 
-    /// Checks a copy of a database that decides about sending: a damaged one, put back, would decide otherwise.
-    /// - Throws: `Diagnostic` about the original.
-    static func checkWhole(_ copy: String, of path: String) throws {
-        let isWhole: Bool
-        do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let database = try DatabaseQueue(path: copy, configuration: configuration)
-            isWhole = try database.read { try WholeFile.check($0, path: copy) }
-            try database.close()
-        } catch let error as DatabaseError { throw diagnostic(for: error, source: path, copy: copy) }
-        guard isWhole else {
-            throw Diagnostic("the file is damaged: \(WholeFile.damage)", file: path, remedy: "Restore it from an earlier backup.")
-        }
-    }
-
-    private static func copyPages(of path: String, to copy: String, step: (Int, Int) throws -> Void) throws {
+    /// - Returns: whether the copy is whole.
+    private static func copyPages(
+        of path: String, to copy: String, _ isDecision: Bool, step: (Int, Int) throws -> Void
+    ) throws -> Bool {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(30)
@@ -69,13 +65,16 @@ public enum DatabaseCopy {
                     }
                 }
                 try to.execute(sql: "PRAGMA journal_mode = DELETE")
-                // Values that a table should not have are named where they are read, and damage no others.
-                try to.execute(sql: "PRAGMA ignore_check_constraints = ON")
-                guard try to.isWhole() else { throw RunDiagnostics.damagedPages(path) }
             }
         }
-        try target.close()
         try source.close()
+        let isWhole = try target.writeWithoutTransaction { to in
+            // Values that a table should not have are named where they are read, and damage no others.
+            try to.execute(sql: "PRAGMA ignore_check_constraints = ON")
+            return isDecision ? try to.isWhole(WholeFile.query) : try to.isWhole()
+        }
+        try target.close()
+        return isWhole
     }
 
     private static func diagnostic(for error: DatabaseError, source: String, copy: String) -> Diagnostic {

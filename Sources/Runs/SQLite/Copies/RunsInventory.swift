@@ -98,8 +98,7 @@ public struct RunsInventory: Sendable {
         }
         guard entry.kind == .mark else {
             do {
-                try DatabaseCopy.make(of: path, at: copy, step: step)
-                if entry.kind != .run { try DatabaseCopy.checkWhole(copy, of: path) }
+                try DatabaseCopy.make(of: path, at: copy, isDecision: entry.kind != .run, step: step)
             } catch let error as Diagnostic {
                 guard DatabaseFile.kind(path) == .missing else { throw error }
                 DatabaseFile.remove(copy)
