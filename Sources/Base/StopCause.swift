@@ -1,3 +1,16 @@
+/// How sending a run, or a part of it, ended.
+public enum RunEnd: Hashable, Sendable {
+    /// Every push is settled.
+    case finished
+    /// It would have been wrong to continue. What was not on the wire is unsent.
+    case stopped(StopCause)
+    /// Ctrl-C or SIGTERM; of a part of a run, also a pause or the beginning of quiet hours. A person resumes an
+    /// interrupted run.
+    case interrupted
+    /// `volley cancel`. A part of a run is interrupted then.
+    case cancelled
+}
+
 /// Why a run stopped before its end: a fact with its values. The sentence about it is made where it is shown.
 public enum StopCause: Hashable, Sendable {
     /// An answer of a push service, which is named as in run files.

@@ -2,16 +2,6 @@ public import Base
 import Cryptography
 import PushServices
 
-/// How a sender's run ended.
-public enum SendEnd: Hashable, Sendable {
-    /// The source is exhausted and every push is settled.
-    case finished
-    /// Going on would have been wrong. What was not on the wire is unsent.
-    case stopped(StopCause)
-    /// The run was asked to stop.
-    case interrupted
-}
-
 /// Pushes batches to the service. Every push taken from the source is settled exactly once, whatever happens.
 ///
 /// It begins with one loop on one thread. When that loop saturates its core, a second one with its own connections takes batches from the
@@ -43,7 +33,7 @@ public struct Sender: Sendable {
     public func run(
         source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
         after earlier: EarlierAnswers = EarlierAnswers(), closingResults: Bool = true
-    ) -> SendEnd {
+    ) -> RunEnd {
         defer { if closingResults { results.close() } }
         let loopGroup = LoopGroup(control: control, largest: largestLoopGroup)
         if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - settings.clock.now().epochMilliseconds) / 1000 }),
@@ -57,7 +47,7 @@ public struct Sender: Sendable {
         do throws(Diagnostic) { namer = try RequestNamer(settings) } catch { return Self.refuse(source, results, because: error) }
         // After the loops have ended.
         defer { namer?.stop() }
-        func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {
+        func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<RunEnd> {
             try WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
@@ -73,7 +63,7 @@ public struct Sender: Sendable {
                 }
             }
         }
-        var loops: [WorkerThread<SendEnd>] = []
+        var loops: [WorkerThread<RunEnd>] = []
         do throws(Diagnostic) { loops = [try startLoop(isHelper: false)] } catch {
             return Self.refuse(source, results, because: error)
         }
@@ -89,7 +79,7 @@ public struct Sender: Sendable {
     /// - Throws: a `Diagnostic` when no more files can be opened.
     private static func runLoop(
         _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, loopGroup: LoopContext
-    ) throws(Diagnostic) -> SendEnd {
+    ) throws(Diagnostic) -> RunEnd {
         switch settings.wire {
         case .http2:
             var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
@@ -102,7 +92,7 @@ public struct Sender: Sendable {
 
     /// Settles everything in the source as unsent.
     private static func refuse(_ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic)
-        -> SendEnd
+        -> RunEnd
     {
         source.close()
         while let batch = source.takeIfReady() {

@@ -59,7 +59,7 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         tokens?.attach(transport.wakeup)
     }
 
-    mutating func run() -> SendEnd {
+    mutating func run() -> RunEnd {
         while true {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: settings.clock.now())
             listenToLoopGroup(at: now)

@@ -1,4 +1,4 @@
-import Base
+public import Base
 public import Reports
 public import Runs
 

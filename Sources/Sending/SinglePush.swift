@@ -1,7 +1,7 @@
 public import PushServices
 public import Workspace
 public import Base
-public import Delivery
+import Delivery
 public import Runs
 
 /// One push to one device, outside any run.
@@ -11,7 +11,7 @@ public struct SinglePush {
         /// The outcome of the push.
         public var settlement: Settlement
         /// How the sender ended.
-        public var end: SendEnd
+        public var end: RunEnd
         /// The id of the push at the service.
         public var id: PushID
     }

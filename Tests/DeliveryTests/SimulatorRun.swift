@@ -79,7 +79,7 @@ struct SimulatorRun {
 /// What a run reported, and what the server saw.
 struct RunResult {
     var settings: SenderSettings
-    var end: SendEnd
+    var end: RunEnd
     var settlements: [Settlement]
     var ledger: LedgerSummary
 
@@ -150,7 +150,7 @@ let smallPayload = #"{"aps":{"alert":"Hi"}}"#
 func send(
     _ settings: SenderSettings, pushes: Int, payload: String = smallPayload, late: (pushes: Int, afterSeconds: Double)? = nil,
     meanwhile: (@Sendable (SendControl) -> Void)? = nil
-) throws -> (SendEnd, [Settlement]) {
+) throws -> (RunEnd, [Settlement]) {
     let sender = try Sender(settings)
     let total = pushes + (late?.pushes ?? 0)
     let source = BoundedQueue<PushBatch>(capacity: total / 500 + 2)

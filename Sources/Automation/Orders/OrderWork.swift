@@ -220,7 +220,7 @@ extension OrderWork {
             let id = proposal.run.plan.id
             let (end, failure) = try proposal.deliver(options)
             if let failure { work.options.observer(.fileNotClosed(proposal.run.plan, failure)) }
-            return .done(OrderResult(run: id, end: OrderResult.End(end)))
+            return .done(OrderResult(run: id, end: end))
         }
         return checked(placed) {
             switch order.kind {
@@ -278,18 +278,5 @@ extension OrderWork {
             _ = try? discard(run)
             throw error
         }
-    }
-}
-
-extension OrderResult.End {
-    /// How a run ended.
-    init(_ end: RunEnd) {
-        self =
-            switch end {
-            case .finished: .finished
-            case .stopped(let cause): .stopped(cause)
-            case .cancelled: .cancelled
-            case .interrupted: .interrupted
-            }
     }
 }

@@ -16,7 +16,7 @@ extension DeliveryMachine {
         begin(.interrupted, reason: reason, at: now)
     }
 
-    private mutating func begin(_ end: SendEnd, reason: OwnReason, at now: Moment) {
+    private mutating func begin(_ end: RunEnd, reason: OwnReason, at now: Moment) {
         guard ending == nil, self.end == nil else { return }
         ending = Ending(
             end: end, reason: reason, drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))

@@ -68,7 +68,7 @@ struct DeliveryMachine: ~Copyable {
 
     /// How the run is ending. What is in flight is still awaited.
     struct Ending {
-        var end: SendEnd
+        var end: RunEnd
         /// The reason recorded for what is unsent.
         var reason: OwnReason
         /// How long answers are awaited: monotonic nanoseconds.
@@ -93,7 +93,7 @@ struct DeliveryMachine: ~Copyable {
     /// Slots that are free again, so that their bytes are no longer needed. Cleared by the driver.
     var released: [Int32] = []
     /// How the run ended; nil while it continues.
-    var end: SendEnd?
+    var end: RunEnd?
 
     // Pushes, and the requests that carry them.
     var pushes: [PushSlot] = []

@@ -37,23 +37,13 @@ public enum OrderState: Hashable, Sendable {
 
 /// What came out of an order that was done.
 public struct OrderResult: Hashable, Sendable {
-    /// How a run ended that the order had sent.
-    public enum End: Hashable, Sendable {
-        /// Every device has its outcome.
-        case finished
-        case stopped(StopCause)
-        case cancelled
-        /// `volley schedule` was ended (SIGTERM). The run continues only when a person resumes it.
-        case interrupted
-    }
-
     /// The run that it was about, or that it made; nil for a time that was left out.
     public var run: String?
     /// How the run ended; nil for an order that sent nothing itself.
-    public var end: End?
+    public var end: RunEnd?
 
     /// A result.
-    public init(run: String?, end: End? = nil) {
+    public init(run: String?, end: RunEnd? = nil) {
         self.run = run
         self.end = end
     }

@@ -19,7 +19,7 @@ extension RunSender {
     func deliver(
         _ ids: Range<Int>, startingAt start: Timestamp, until moment: Timestamp? = nil, after calls: EarlierCalls,
         in rounds: inout SendRounds
-    ) throws -> (SendEnd, SendControl.StopRequest?) {
+    ) throws -> (RunEnd, SendControl.StopRequest?) {
         let capped: CappedRecipients?
         do { capped = try cappedRecipients() } catch let end as SendingRevoked { throw end } catch {
             return (.stopped(.described("\(error)")), nil)
@@ -74,11 +74,12 @@ extension RunSender {
         let now = try figuresSoFar()
         for segment in segments { rounds.noteEnd(of: segment.segment.service, now) }
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(failure), nil) }
-        return (try roundEnd(zip(segments, ends).map { ($0.segment, $1) }, &rounds), segments.requested)
+        let end = try roundEnd(zip(segments, ends).map { ($0.segment, $1) }, &rounds), asked = segments.requested
+        return (end == .interrupted && asked == .cancelled ? .cancelled : end, asked)
     }
 
     /// How a round ended, by the ends of its segments. A service that stops does not keep the others from going on.
-    private func roundEnd(_ ends: [(segment: RunSegment, end: SendEnd)], _ rounds: inout SendRounds) throws -> SendEnd {
+    private func roundEnd(_ ends: [(segment: RunSegment, end: RunEnd)], _ rounds: inout SendRounds) throws -> RunEnd {
         for (segment, end) in ends {
             guard case .stopped(let cause) = end else { continue }
             if concernsOnlyThisMachine(cause) { return end }
@@ -275,14 +276,14 @@ struct RoundPaces {
 private struct SegmentThreads {
     let results: BoundedQueue<[Settlement]>
     var recorder: WorkerThread<Void>?
-    var senders: [WorkerThread<SendEnd>] = []
+    var senders: [WorkerThread<RunEnd>] = []
     var readers: [WorkerThread<[Int]>] = []
 
     init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
     /// Waits for all of them. A sender may have stopped while its reader was about to hand over one more batch.
     /// - Returns: how the senders ended, and recipients that were claimed but not handed over.
-    func end(_ segments: [SegmentSending]) -> (ends: [SendEnd], leftover: [Int]) {
+    func end(_ segments: [SegmentSending]) -> (ends: [RunEnd], leftover: [Int]) {
         for segment in segments { segment.batches.close() }
         let ends = senders.map { $0.join() }
         let leftover = readers.flatMap { $0.join() }

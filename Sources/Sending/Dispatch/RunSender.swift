@@ -1,5 +1,5 @@
 import Workspace
-public import Base
+package import Base
 import Campaigns
 import Content
 import Delivery
@@ -174,7 +174,7 @@ package struct RunSender: Sendable {
             switch try deliver(0..<run.plan.audience, startingAt: start, after: calls, in: &rounds) {
             case (.finished, _): return ended(rounds)
             case (.stopped(let cause), _): return .stopped(cause)
-            case (.interrupted, .cancelled): return .cancelled
+            case (.cancelled, _): return .cancelled
             case (.interrupted, .paused):
                 try run.append(.rested)
                 if let end = waitWhilePaused() { return end }
@@ -216,16 +216,4 @@ package struct RunSender: Sendable {
             for ids in own.ranges(in: range) { try settle(ids, .unknown, because: .processEnded, at: now, in: run) }
         }
     }
-}
-
-/// How sending a run ended.
-public enum RunEnd: Hashable, Sendable {
-    /// Every recipient is settled.
-    case finished
-    /// It would have been wrong to continue.
-    case stopped(StopCause)
-    /// Ctrl-C or SIGTERM.
-    case interrupted
-    /// `volley cancel`.
-    case cancelled
 }

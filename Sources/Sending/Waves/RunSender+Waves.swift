@@ -48,7 +48,7 @@ extension RunSender {
                     if session != nil { sent.insert(wave) }
                 case (.stopped(let cause), _): return .stopped(cause)
                 case (.interrupted, .quietHours): break
-                case (.interrupted, .cancelled): return .cancelled
+                case (.cancelled, _): return .cancelled
                 case (.interrupted, .paused):
                     try run.append(.rested)
                     if let end = waitWhilePaused() { return end }
@@ -64,7 +64,7 @@ extension RunSender {
     }
 
     private func deliver(_ wave: RunWave, until moment: Timestamp?, in rounds: inout SendRounds) throws -> (
-        SendEnd, SendControl.StopRequest?
+        RunEnd, SendControl.StopRequest?
     ) {
         let calls = try recordLost()
         let start = WaveAgenda.start(

@@ -71,7 +71,7 @@ extension RunSender {
                 if let news = session.worker.news, news.isCoordinator { session.open(run.plan.segments.filter(mayBegin), news) }
                 if try isOver() { return ended(rounds) }
             case (.stopped(let cause), _): return .stopped(cause)
-            case (.interrupted, .cancelled): return .cancelled
+            case (.cancelled, _): return .cancelled
             case (.interrupted, .paused): if isCoordinating { try run.append(.rested) }
             case (.interrupted, _): break
             }

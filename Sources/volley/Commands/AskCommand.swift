@@ -31,7 +31,7 @@ enum AskCommand {
             let result = try single.send(calls.payload, to: call.target, stageOptions)
             switch result.end {
             case .finished: break
-            case .interrupted: throw CancellationError()
+            case .interrupted, .cancelled: throw CancellationError()
             case .stopped(let cause):
                 // A refusal of the call itself is its answer.
                 if result.settlement.status == 0 { throw Diagnostic("\(settings.service.displayName) did not answer: \(cause.sentence)") }

@@ -120,7 +120,7 @@ public enum PushCommand {
             options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
         switch result.end {
         case .finished: break
-        case .interrupted: return .interrupted
+        case .interrupted, .cancelled: return .interrupted
         case .stopped(let cause):
             console.warn(cause.sentence)
             return .stopped

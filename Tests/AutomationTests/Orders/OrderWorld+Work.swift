@@ -200,7 +200,7 @@ extension OrderWorld {
         return !mayFail || chance(50) ? end(id, .finished, .finished) : nil
     }
 
-    private mutating func end(_ id: String, _ state: SendGate.Facts.State, _ end: OrderResult.End) -> OrderWork.Answer {
+    private mutating func end(_ id: String, _ state: SendGate.Facts.State, _ end: RunEnd) -> OrderWork.Answer {
         change(id) { ($0.state, $0.holder, $0.isPaused, $0.isCancelling) = (state, nil, false, false) }
         return .ended(.done(OrderResult(run: id, end: end)))
     }

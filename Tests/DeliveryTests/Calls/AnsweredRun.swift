@@ -56,7 +56,7 @@ struct AnsweredRun {
     /// Sends the pushes.
     /// - Parameter answer: the answer to the push request of a number, from 1 on, with its body.
     /// - Returns: how it ended, and the settlements by recipient.
-    func send(_ answer: (Int, [UInt8]) -> PeerAnswer) throws -> (end: SendEnd, settlements: [Settlement]) {
+    func send(_ answer: (Int, [UInt8]) -> PeerAnswer) throws -> (end: RunEnd, settlements: [Settlement]) {
         let peer = try Peer(language), folder = try TemporaryFolder()
         let results = BoundedQueue<[Settlement]>(capacity: 10_000), source = source()
         let sender = try Sender(try settings(peer, folder)), isOver = Flag()

@@ -86,7 +86,7 @@ struct NamesOnTheWireTests {
         _ pushes: Int, loses: @escaping @Sendable (Int) -> Bool = { _ in false }, refuses: @escaping @Sendable (Int) -> Int? = { _ in nil },
         control: SendControl = SendControl(), largest: Int = 10,
         _ change: (inout SenderSettings) -> Void = { _ in }, onRecorded: ([Settlement]) -> Void = { _ in }
-    ) throws -> (end: SendEnd?, outcomes: [Int: Outcome], log: Log, committed: [String: [Int]]) {
+    ) throws -> (end: RunEnd?, outcomes: [Int: Outcome], log: Log, committed: [String: [Int]]) {
         let peer = try Peer(.http1)
         let folder = try TemporaryFolder()
         var service = BatchService(largest)

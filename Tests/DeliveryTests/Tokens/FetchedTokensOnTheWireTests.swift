@@ -47,7 +47,7 @@ struct FetchedTokensOnTheWireTests {
 
     private func run(
         _ tokens: FetchedTokenSource, pushes: Int, isGood: @escaping @Sendable (String, Int) -> Bool
-    ) throws -> (end: SendEnd, settlements: [Settlement], log: Log) {
+    ) throws -> (end: RunEnd, settlements: [Settlement], log: Log) {
         let peer = try Peer()
         let folder = try TemporaryFolder()
         var settings = SenderSettings(
@@ -60,7 +60,7 @@ struct FetchedTokensOnTheWireTests {
         settings.streamsPerConnection = 10
         settings.retry.firstDelaySeconds = 0.01
         settings.loops = 1
-        let isOver = Flag(), sent = Mutex<(SendEnd, [Settlement])?>(nil)
+        let isOver = Flag(), sent = Mutex<(RunEnd, [Settlement])?>(nil)
         let final = settings
         let thread = try WorkerThread("send") {
             defer { isOver.isSet.store(true, ordering: .releasing) }

@@ -27,7 +27,7 @@ final class SimulatedCampaign {
     var truths: [TokenTruth]
     var suppressed: Set<Int> = []
     /// How the last epoch ended, judged by all answers of the run.
-    var judgedEnd = SendEnd.interrupted
+    var judgedEnd = RunEnd.interrupted
     /// Its last epoch reached the end, and was judged to have stopped.
     var isStoppedAtTheEnd = false
     var fates: [Fate]
@@ -74,7 +74,7 @@ final class SimulatedCampaign {
     var turns = 0
     var lastProgress: Int64 = 0
     /// The ends of the loops in the present epoch.
-    var ends: [SendEnd] = []
+    var ends: [RunEnd] = []
 
     init(seed: UInt64, isTraced: Bool = false) {
         self.seed = seed
@@ -238,7 +238,7 @@ final class SimulatedCampaign {
     }
 
     /// How the present epoch ended: judged from its loops as Sender does.
-    var end: SendEnd {
+    var end: RunEnd {
         for end in ends { if case .stopped = end { return end } }
         return ends.contains(.interrupted) ? .interrupted : .finished
     }

@@ -115,11 +115,12 @@ extension SimulatedLoop {
     }
 
     /// The loop has ended.
-    func checkEnd(_ end: SendEnd) {
+    func checkEnd(_ end: RunEnd) {
         scan(at: campaign.clock.moment)
         if machine.openPushes != 0 { campaign.violate(.settlesOnce, "\(machine.openPushes) pushes are not settled at the end") }
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
+        case .cancelled: campaign.violate(.stops, "a loop cannot tell a cancellation from any other request to stop")
         case .interrupted: if !campaign.loopGroup.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
         case .stopped(let cause): if !hasCauseToStop(cause) { campaign.violate(.stops, "it stopped without a cause: \(cause)") }
         }
@@ -183,7 +184,7 @@ extension SimulatedCampaign {
             switch judgedEnd {
             case .finished: 0
             case .stopped: 1
-            case .interrupted: 2
+            case .interrupted, .cancelled: 2
             }
         tally.noteEnd(end, after: clock.now - 1000 * Span.second)
     }

@@ -163,7 +163,7 @@ final class SimulatedLoop {
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
     }
 
-    private func leave(_ end: SendEnd) {
+    private func leave(_ end: RunEnd) {
         campaign.trace("loop \(index) ends: \(end)")
         isOver = true
         wakeAt = .max
