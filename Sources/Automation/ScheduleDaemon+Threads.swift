@@ -21,7 +21,7 @@ extension ScheduleDaemon {
                             heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, approval, queuedAt: at, &quiet) }))
                 case .ordered(let placed):
                     events.add(
-                        .order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.plan(placed, notices) }))
+                        .order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
                 }
             }
         }
@@ -41,7 +41,7 @@ extension ScheduleDaemon {
     }
 
     func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("look") { [looks, events, store, work, orderWork, heartbeats, cancellation] in
+        try WorkerThread("look") { [looks, events, store, work, orderWork, notices, heartbeats, cancellation] in
             while let look = looks.take() {
                 switch look {
                 case .examine(let scheduledRun, let approval):
@@ -55,7 +55,7 @@ extension ScheduleDaemon {
                 case .order(let placed):
                     // The next process does it.
                     guard !cancellation.isRequested else { continue }
-                    events.add(.order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.change(placed) }))
+                    events.add(.order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
                 case .remains(let placed):
                     guard !cancellation.isRequested else { continue }
                     events.add(

@@ -263,11 +263,11 @@ extension ScheduleDaemon {
     }
 
     private func begin(_ placed: PlacedOrder) throws {
-        switch placed.order.kind {
-        case .approve, .reject, .pause, .cancel: looks.put(.order(placed))
-        case .skip, .approveTime, .withdrawApproval: try change(placed.order)
-        case .plan: plans.put(.ordered(placed))
-        case .send, .resume, .retry, .test: send(placed)
+        switch placed.order.kind.thread {
+        case .looks: looks.put(.order(placed))
+        case .plans: plans.put(.ordered(placed))
+        case .own: send(placed)
+        case .scheduler: try change(placed.order)
         }
     }
 
@@ -276,7 +276,7 @@ extension ScheduleDaemon {
         do throws(Diagnostic) {
             sendingOrders[nonce] = try WorkerThread("order") { [orderWork, events, notices, heartbeats] in
                 let answer = heartbeats.during(.order(placed.order)) {
-                    orderWork.send(placed, notices) { events.add(.order(nonce, .begun)) }
+                    orderWork.carryOut(placed, notices) { events.add(.order(nonce, .begun)) }
                 }
                 events.add(.order(nonce, answer))
             }

@@ -38,25 +38,14 @@ public struct OrderList: Sendable {
 
     private func json(_ placed: PlacedOrder) -> JSONValue {
         let state = state(placed)
-        let kind = placed.order.kind
-        var subject: [(String, JSONValue)] = []
-        switch kind {
-        case .approve(let run, let digest), .send(let run, let digest): subject = [("run", .string(run)), ("digest", .string(digest))]
-        case .reject(let run, let digest, let reason):
-            subject = [("run", .string(run)), ("digest", .string(digest)), ("reason", .string(TextFormat.printable(reason)))]
-        case .test(let file, let digest), .plan(let file, let digest):
-            subject = [("file", .string(TextFormat.printable(file))), ("digest", .string(digest))]
-        case .resume(let run), .retry(let run), .pause(let run), .cancel(let run): subject = [("run", .string(run))]
-        case .skip(let campaign, let occurrence), .withdrawApproval(let campaign, let occurrence):
-            subject = [("campaign", .string(campaign)), ("occurrence", .string(occurrence))]
-        case .approveTime(let campaign, let occurrence, let digest, let most):
-            subject = [
-                ("campaign", .string(campaign)), ("occurrence", .string(occurrence)), ("digest", .string(digest)),
-                ("most_devices", .integer(Int64(most))),
-            ]
-        }
+        let values = placed.order.kind.values
+        let texts = [
+            ("run", values.run), ("file", values.file.map { TextFormat.printable($0) }), ("campaign", values.campaign),
+            ("occurrence", values.occurrence), ("digest", values.digest), ("reason", values.reason.map { TextFormat.printable($0) }),
+        ].compactMap { name, text in text.map { (name, JSONValue.string($0)) } }
+        let most = values.mostDevices.map { [("most_devices", JSONValue.integer(Int64($0)))] } ?? []
         return .object(
-            pairs: [("number", .integer(placed.number)), ("kind", .string(kind.name))] + subject + [
+            pairs: [("number", .integer(placed.number)), ("kind", .string(placed.order.kind.name))] + texts + most + [
                 ("by", .string(TextFormat.printable(placed.order.by))), ("asked_at", .string(placed.order.askedAt.description)),
                 ("lapses_at", .string(placed.order.lapsesAt.description)), ("state", .string(state.name)), ("details", state.values),
                 ("made", placed.made.map { .string($0) } ?? .null), ("changed_at", .string(placed.changedAt.description)),

@@ -96,7 +96,8 @@ final class OrderStoreTests {
         "a damaged order is listed as damaged, with its row and what to do, and keeps no other from being read; its remedy works",
         arguments: [
             ("state = 'nonsense'", true, true), ("state = 5", true, true), ("state = x'00'", true, true), ("asked_at = 'soon'", true, true),
-            ("kind = 'kancel'", true, true), ("lapses_at = x'80'", true, true), ("reason = CAST(x'FF' AS TEXT)", true, true),
+            ("kind = 'kancel'", true, true), ("kind = 'test', digest = 'd'", true, true), ("lapses_at = x'80'", true, true),
+            ("reason = CAST(x'FF' AS TEXT)", true, true),
             ("run = x'07'", false, true), ("state = 'done', asked_at = 'soon'", true, false),
         ])
     func damagedRows(change: String, knowsRun: Bool, mayWait: Bool) throws {

@@ -205,6 +205,13 @@ extension ActivityKind {
         }
     }
 
+    /// The kinds without values.
+    private static let plain: [ActivityKind] = [
+        .signedIn, .signedOut, .sessionEnded, .passwordChanged, .secondFactorSetUp, .secondFactorRemoved,
+        .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .disabled, .enabled, .confirmed,
+        .removed, .campaignArchived, .sent, .paused, .resumed, .cancelled, .retried,
+    ]
+
     /// The kind that was stored like this; nil for anything else.
     init?(_ name: Name, values: JSONValue) {
         func text(_ key: String) -> String? { values[key]?.stringValue }
@@ -212,36 +219,17 @@ extension ActivityKind {
         func grants(_ key: String) -> Set<RoleGrant>? { RoleGrant.grants(values[key]) }
         let kind: ActivityKind? =
             switch name {
-            case .signedIn: .signedIn
             case .signInFailed: text("failure").flatMap(SignInFailure.init).map { .signInFailed($0) }
-            case .signedOut: .signedOut
-            case .sessionEnded: .sessionEnded
             case .recoveryCodeUsed: number("left").map { .recoveryCodeUsed(left: $0) }
-            case .passwordChanged: .passwordChanged
-            case .secondFactorSetUp: .secondFactorSetUp
-            case .secondFactorRemoved: .secondFactorRemoved
             case .invited: grants("roles").map { .invited($0) }
-            case .passwordResetOffered: .passwordResetOffered
-            case .invitationAccepted: .invitationAccepted
-            case .invitationWithdrawn: .invitationWithdrawn
             case .renamed: text("before").flatMap { before in text("after").map { .renamed(before: before, after: $0) } }
-            case .disabled: .disabled
-            case .enabled: .enabled
-            case .confirmed: .confirmed
-            case .removed: .removed
             case .rolesChanged: grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
             case .rolesClaimed: grants("before").flatMap { before in grants("after").map { .rolesClaimed(before: before, after: $0) } }
             case .campaignSaved: text("digest").map { .campaignSaved(digest: $0) }
-            case .campaignArchived: .campaignArchived
             case .testSent: text("digest").map { .testSent(digest: $0) }
             case .approvalAsked: text("digest").map { .approvalAsked(digest: $0) }
             case .approved: text("digest").map { .approved(digest: $0) }
             case .rejected: text("digest").flatMap { digest in text("reason").map { .rejected(digest: digest, reason: $0) } }
-            case .sent: .sent
-            case .paused: .paused
-            case .resumed: .resumed
-            case .cancelled: .cancelled
-            case .retried: .retried
             case .timeSkipped: text("time").map { .timeSkipped($0) }
             case .timeApproved:
                 text("time").flatMap { time in
@@ -253,6 +241,7 @@ extension ActivityKind {
             case .tokensExported: number("rows").map { .tokensExported(rows: $0) }
             case .suppressed: number("devices").map { .suppressed(devices: $0) }
             case .suppressionLifted: number("devices").map { .suppressionLifted(devices: $0) }
+            default: Self.plain.first { $0.name == name }
             }
         guard let kind else { return nil }
         self = kind

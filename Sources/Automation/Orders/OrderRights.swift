@@ -10,18 +10,6 @@ import Synchronization
 /// order, on any of its threads, so that a right that was revoked after the order was placed counts.
 public typealias OrderRights = @Sendable (Order) -> OrderRefusal?
 
-extension Order.Kind {
-    /// The right that a person needs for the order, for the app of its subject.
-    public var right: Right {
-        switch self {
-        case .approve, .reject, .approveTime, .withdrawApproval: .approve
-        case .test: .sendTests
-        case .plan: .askForApproval
-        case .send, .resume, .retry, .pause, .cancel, .skip: .controlSending
-        }
-    }
-}
-
 /// Rights of orders as accounts have them: the sender checks them before it carries out an order, and the console
 /// before it shows a button.
 public final class AccountRights: Sendable {

@@ -1,11 +1,44 @@
+public import Accounts
 import Base
 import Campaigns
 import Delivery
 import Planning
 import Reports
-import Runs
+public import Runs
 import Sending
 import Workspace
+
+/// What each kind of order takes: a right of its author, and a thread.
+extension Order.Kind {
+    /// The thread on which `volley schedule` carries out an order.
+    enum Thread {
+        /// The one that reads run files, for what takes a moment.
+        case looks
+        /// The one that plans, one campaign after the other.
+        case plans
+        /// One of its own, until the run ends.
+        case own
+        /// The one with the scheduler, whose record of times the order changes.
+        case scheduler
+    }
+
+    private var demands: (right: Right, thread: Thread) {
+        switch self {
+        case .approve, .reject: (.approve, .looks)
+        case .pause, .cancel: (.controlSending, .looks)
+        case .plan: (.askForApproval, .plans)
+        case .test: (.sendTests, .own)
+        case .send, .resume, .retry: (.controlSending, .own)
+        case .approveTime, .withdrawApproval: (.approve, .scheduler)
+        case .skip: (.controlSending, .scheduler)
+        }
+    }
+
+    /// The right that a person needs for the order, for the app of its subject.
+    public var right: Right { demands.right }
+
+    var thread: Thread { demands.thread }
+}
 
 /// The work for one order. It blocks its thread, and leaves all decisions about orders to the queue. Right, time and
 /// digest are checked again just before anything is done; then comes the gate (`SendPermission`), as for every other
@@ -45,32 +78,57 @@ struct OrderWork: Sendable {
         }
     }
 
+    /// Carries out an order, on the thread of its kind.
+    /// - Parameters:
+    ///   - notices: get what also concerns others, as the beginning and the end of a run; a test concerns only its author.
+    ///   - begun: called when the run that an order sends is on record as running.
+    func carryOut(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void = {}) -> Answer {
+        func deliver(_ proposal: SendProposal) throws -> OrderState {
+            try self.deliver(proposal, for: placed.order, notices, begun: begun)
+        }
+        return checked(placed) {
+            switch placed.order.kind {
+            case .approve(let run, let digest): try changing(run) { try approve($0, digest: digest, by: placed.order.by) }
+            case .reject(let run, let digest, let reason):
+                try changing(run) { try reject($0, digest: digest, by: placed.order.by, reason: reason) }
+            case .pause(let run): try changing(run, pause)
+            case .cancel(let run): try changing(run, cancel)
+            case .plan(let file, let digest): try plan(file, digest, for: placed, notices)
+            case .test(let file, let digest): try test(file, digest, for: placed, deliver)
+            case .send(let run, let digest):
+                try changing(run) { run in
+                    guard isShown(run, digest) else { return .refused(.planDiffers) }
+                    return try deliver(propose(run, in: choice, work.options.context))
+                }
+            case .resume(let run): try changing(run) { try resume($0, deliver) }
+            case .retry(let run): try retry(run, placed, deliver)
+            case .skip, .approveTime, .withdrawApproval: preconditionFailure("\(placed.order.kind.name) changes only the scheduler")
+            }
+        }
+    }
+
+    private func changing(_ id: String, _ body: (RunFile) throws -> OrderState) throws -> OrderState {
+        let run = try catalog.open(id, readOnly: false)
+        defer { run.close() }
+        return try body(run)
+    }
+
     // MARK: - Small orders
 
-    /// Carries out an order that only changes a run's state or its approval.
-    func change(_ placed: PlacedOrder) -> Answer {
-        checked(placed) {
-            guard let id = placed.order.kind.run else { return .refused(.noSuchTime) }
-            let run = try catalog.open(id, readOnly: false)
-            defer { run.close() }
-            switch placed.order.kind {
-            case .approve(_, let digest): return try approve(run, digest: digest, by: placed.order.by)
-            case .reject(_, let digest, let reason): return try reject(run, digest: digest, by: placed.order.by, reason: reason)
-            case .pause:
-                if try run.status().state != .paused || run.orderToPassOn() == .pause {
-                    warn(ofReach: try pause(run, at: .now(), in: choice), about: run)
-                }
-            case .cancel:
-                if try run.status().state != .cancelled || run.orderToPassOn() == .cancel {
-                    let (reach, warnings) = try cancel(run, in: choice)
-                    warn(warnings, about: run)
-                    warn(ofReach: reach, about: run)
-                }
-            case .send, .resume, .retry, .test, .plan, .skip, .approveTime, .withdrawApproval:
-                preconditionFailure("\(placed.order.kind.name) is no small order")
-            }
-            return .done(OrderResult(run: id))
+    private func pause(_ run: RunFile) throws -> OrderState {
+        if try run.status().state != .paused || run.orderToPassOn() == .pause {
+            warn(ofReach: try Sending.pause(run, at: .now(), in: choice), about: run)
         }
+        return .done(OrderResult(run: run.plan.id))
+    }
+
+    private func cancel(_ run: RunFile) throws -> OrderState {
+        if try run.status().state != .cancelled || run.orderToPassOn() == .cancel {
+            let (reach, warnings) = try Sending.cancel(run, in: choice)
+            warn(warnings, about: run)
+            warn(ofReach: reach, about: run)
+        }
+        return .done(OrderResult(run: run.plan.id))
     }
 
     /// Also if a process that is gone has already done it: then it is not recorded a second time.
@@ -106,17 +164,25 @@ struct OrderWork: Sendable {
     // MARK: - Planning
 
     /// Freezes a campaign's audience into a plan.
-    func plan(_ placed: PlacedOrder, _ notices: Notices) -> Answer {
-        checked(placed) {
-            guard case .plan(let file, let digest) = placed.order.kind else { preconditionFailure("only a plan is planned here") }
-            return try planning(file, digest, for: placed) { campaign, id in
-                let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
-                guard isFromShown(run, digest) else { return try withdraw(run) }
-                // A plan without recipients needs no approver.
-                if run.plan.audience > 0, try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
-                run.close()
-                return .done(OrderResult(run: id))
-            }
+    private func plan(_ file: String, _ digest: String, for placed: PlacedOrder, _ notices: Notices) throws -> OrderState {
+        try planning(file, digest, for: placed) { campaign, id in
+            let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
+            guard isFromShown(run, digest) else { return try withdraw(run) }
+            // A plan without recipients needs no approver.
+            if run.plan.audience > 0, try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
+            run.close()
+            return .done(OrderResult(run: id))
+        }
+    }
+
+    private func test(
+        _ file: String, _ digest: String, for placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
+    ) throws -> OrderState {
+        try planning(file, digest, for: placed) { campaign, id in
+            let run = try planTest(campaign, id: id, work.planning(.order(placed.order)), at: .now())
+            guard isFromShown(run, digest) else { return try withdraw(run) }
+            defer { run.close() }
+            return try removing(run) { try deliver(proposeTest(run, in: choice, work.options.context)) }
         }
     }
 
@@ -157,19 +223,16 @@ struct OrderWork: Sendable {
 
     /// The state of an order whose process is gone, according to the files.
     func remains(of placed: PlacedOrder) -> OrderRemains {
-        switch placed.order.kind {
-        case .send(let run, _), .resume(let run): return state(of: run)
-        case .test, .plan, .retry:
-            // An order in hand may have got its run in between.
-            do {
-                guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made }) else {
-                    return .nothing
-                }
-                return state(of: run)
-            } catch { return .unknown(run: nil, Diagnostics(explaining: error).inConsole) }
-        case .approve(let run, _), .reject(let run, _, _), .pause(let run), .cancel(let run): return .unknown(run: run, "")
-        case .skip, .approveTime, .withdrawApproval: return .unknown(run: nil, "")
-        }
+        let kind = placed.order.kind
+        guard kind.isTakenOnce else { return .unknown(run: kind.run, "") }
+        if kind.sendsItsRun, let run = kind.run { return state(of: run) }
+        // It makes a run. An order in hand may have got its run in between.
+        do {
+            guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made }) else {
+                return .nothing
+            }
+            return state(of: run)
+        } catch { return .unknown(run: nil, Diagnostics(explaining: error).inConsole) }
     }
 
     private func state(of id: String) -> OrderRemains {
@@ -203,53 +266,30 @@ extension OrderStore {
 
 /// Orders that have something sent.
 extension OrderWork {
-    /// Sends, resumes, retries or tests, to the end of the run.
-    /// - Parameters:
-    ///   - notices: get the beginning and the end of a run, which also concern others; a test concerns only its author.
-    ///   - begun: called when the run is on record as running.
-    func send(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void) -> Answer {
-        let order = placed.order
-        func deliver(_ proposal: SendProposal) throws -> OrderState {
-            var options = work.sending(.order(order), proposal.run.plan, notices)
-            let shown = options.observer
-            options.observer = Observer { event in
-                if case .started = event { begun() }
-                shown(event)
-            }
-            options.observer(.warnings(proposal.warnings))
-            let id = proposal.run.plan.id
-            let (end, failure) = try proposal.deliver(options)
-            if let failure { work.options.observer(.fileNotClosed(proposal.run.plan, failure)) }
-            return .done(OrderResult(run: id, end: end))
+    /// Sends to the end of the run.
+    private func deliver(
+        _ proposal: SendProposal, for order: Order, _ notices: Notices, begun: @escaping @Sendable () -> Void
+    ) throws -> OrderState {
+        var options = work.sending(.order(order), proposal.run.plan, notices)
+        let shown = options.observer
+        options.observer = Observer { event in
+            if case .started = event { begun() }
+            shown(event)
         }
-        return checked(placed) {
-            switch order.kind {
-            case .send(let id, let digest):
-                let run = try catalog.open(id, readOnly: false)
-                defer { run.close() }
-                guard isShown(run, digest) else { return .refused(.planDiffers) }
-                return try deliver(propose(run, in: choice, work.options.context))
-            case .resume(let id):
-                let run = try catalog.open(id, readOnly: false)
-                defer { run.close() }
-                if run.sendingSince != nil {
-                    // It is paused, and the process that paused it continues.
-                    try wake(run, in: choice)
-                    return .done(OrderResult(run: id))
-                }
-                return try deliver(proposeToGoOn(run, in: choice, work.options.context))
-            case .retry(let id): return try retry(id, placed, deliver)
-            case .test(let file, let digest):
-                return try planning(file, digest, for: placed) { campaign, id in
-                    let run = try planTest(campaign, id: id, work.planning(.order(order)), at: .now())
-                    guard isFromShown(run, digest) else { return try withdraw(run) }
-                    defer { run.close() }
-                    return try removing(run) { try deliver(proposeTest(run, in: choice, work.options.context)) }
-                }
-            case .approve, .reject, .plan, .pause, .cancel, .skip, .approveTime, .withdrawApproval:
-                preconditionFailure("\(order.kind.name) sends nothing")
-            }
+        options.observer(.warnings(proposal.warnings))
+        let id = proposal.run.plan.id
+        let (end, failure) = try proposal.deliver(options)
+        if let failure { work.options.observer(.fileNotClosed(proposal.run.plan, failure)) }
+        return .done(OrderResult(run: id, end: end))
+    }
+
+    private func resume(_ run: RunFile, _ deliver: (SendProposal) throws -> OrderState) throws -> OrderState {
+        if run.sendingSince != nil {
+            // It is paused, and the process that paused it continues.
+            try wake(run, in: choice)
+            return .done(OrderResult(run: run.plan.id))
         }
+        return try deliver(proposeToGoOn(run, in: choice, work.options.context))
     }
 
     /// Sends a new run to the devices that failed or are unknown. A retry that may not be sent is removed; one that

@@ -4,15 +4,21 @@ public import Runs
 extension Order.Kind {
     /// The order, as written after a name and before a colon: `send 20261201-090000-spring-sale-7f3a`.
     public var words: String {
+        let most = values.mostDevices.map { " for at most \(TextFormat.devices($0))" } ?? ""
+        let subject =
+            switch subject {
+            case .run(let run): run
+            case .file(let file): TextFormat.inLine(file)
+            case .campaign(let campaign): "\(campaign) at \(values.occurrence ?? "")"
+            }
+        return "\(verb) \(subject)\(most)"
+    }
+
+    private var verb: String {
         switch self {
-        case .approve(let run, _), .reject(let run, _, _), .send(let run, _), .resume(let run), .retry(let run), .pause(let run),
-            .cancel(let run):
-            "\(name) \(run)"
-        case .test(let file, _), .plan(let file, _): "\(name) \(TextFormat.inLine(file))"
-        case .skip(let campaign, let occurrence): "skip \(campaign) at \(occurrence)"
-        case .approveTime(let campaign, let occurrence, _, let most):
-            "approve \(campaign) at \(occurrence) for at most \(TextFormat.devices(most))"
-        case .withdrawApproval(let campaign, let occurrence): "withdraw the approval of \(campaign) at \(occurrence)"
+        case .approveTime: "approve"
+        case .withdrawApproval: "withdraw the approval of"
+        default: name
         }
     }
 }

@@ -81,46 +81,105 @@ public struct Order: Hashable, Sendable {
     }
 }
 
+/// The table of kinds: a row for each. `orders.sqlite`, lists, words and the queue follow from it.
 extension Order.Kind {
+    /// What an order of any kind may hold: the columns of `orders.sqlite`, and the members of its JSON.
+    public struct Values: Hashable, Sendable {
+        /// What it is about: a run, a campaign's file, or a time of a campaign.
+        public var run: String?, file: String?, campaign: String?, occurrence: String?
+        /// What the page showed when it was given.
+        public var digest: String?, reason: String?, mostDevices: Int?
+
+        /// The texts, which come from outside.
+        var texts: [String] { [run, file, campaign, occurrence, digest, reason].compactMap(\.self) }
+    }
+
+    private struct Row {
+        let name: String, values: Values
+        var overtakes = false, isTakenOnce = false, sendsItsRun = false, leadsToPushes = false
+    }
+
+    private var row: Row {
+        switch self {
+        case .approve(let run, let digest): Row(name: "approve", values: Values(run: run, digest: digest), leadsToPushes: true)
+        case .reject(let run, let digest, let reason):
+            Row(name: "reject", values: Values(run: run, digest: digest, reason: reason))
+        case .send(let run, let digest):
+            Row(
+                name: "send", values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
+        case .test(let file, let digest): Row(name: "test", values: Values(file: file, digest: digest), isTakenOnce: true)
+        case .plan(let file, let digest): Row(name: "plan", values: Values(file: file, digest: digest), isTakenOnce: true)
+        case .resume(let run):
+            Row(name: "resume", values: Values(run: run), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
+        case .retry(let run): Row(name: "retry", values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
+        case .pause(let run): Row(name: "pause", values: Values(run: run), overtakes: true)
+        case .cancel(let run): Row(name: "cancel", values: Values(run: run), overtakes: true)
+        case .skip(let campaign, let occurrence): Row(name: "skip", values: Values(campaign: campaign, occurrence: occurrence))
+        case .approveTime(let campaign, let occurrence, let digest, let most):
+            Row(
+                name: "approve_time",
+                values: Values(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most), leadsToPushes: true)
+        case .withdrawApproval(let campaign, let occurrence):
+            Row(name: "withdraw_approval", values: Values(campaign: campaign, occurrence: occurrence))
+        }
+    }
+
+    /// The kind of this name with these values; nil if there is none, or a value is missing.
+    init?(name: String, _ values: Values) {
+        func both<First, Second>(_ first: First?, _ second: Second?, _ make: (First, Second) -> Self?) -> Self? {
+            first.flatMap { first in second.flatMap { make(first, $0) } }
+        }
+        let (run, file, digest) = (values.run, values.file, values.digest)
+        let kind: Self? =
+            switch name {
+            case "approve": both(run, digest) { .approve(run: $0, digest: $1) }
+            case "reject": both(run, digest) { .reject(run: $0, digest: $1, reason: values.reason ?? "") }
+            case "send": both(run, digest) { .send(run: $0, digest: $1) }
+            case "test": both(file, digest) { .test(file: $0, digest: $1) }
+            case "plan": both(file, digest) { .plan(file: $0, digest: $1) }
+            case "resume": run.map { .resume(run: $0) }
+            case "retry": run.map { .retry(run: $0) }
+            case "pause": run.map { .pause(run: $0) }
+            case "cancel": run.map { .cancel(run: $0) }
+            case "skip": both(values.campaign, values.occurrence) { .skip(campaign: $0, occurrence: $1) }
+            case "approve_time":
+                both(values.campaign, values.occurrence) { campaign, occurrence in
+                    both(digest, values.mostDevices) {
+                        .approveTime(campaign: campaign, occurrence: occurrence, digest: $0, mostDevices: $1)
+                    }
+                }
+            case "withdraw_approval": both(values.campaign, values.occurrence) { .withdrawApproval(campaign: $0, occurrence: $1) }
+            default: nil
+            }
+        guard let kind else { return nil }
+        self = kind
+    }
+
+    /// Its name in `orders.sqlite` and in JSON.
+    public var name: String { row.name }
+
+    /// What it holds.
+    public var values: Values { row.values }
+
     /// How long an order may wait for its beginning: ten minutes, so that what was ordered while no sender was there
     /// does not go out at night. What only holds up a run, an hour.
     public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 
     /// Whether it is done before all others of its run: an order that stops a run cannot wait.
-    public var overtakes: Bool {
-        switch self {
-        case .pause, .cancel: true
-        case .approve, .reject, .send, .test, .plan, .resume, .retry, .skip, .approveTime, .withdrawApproval: false
-        }
-    }
+    public var overtakes: Bool { row.overtakes }
 
     /// Whether the sender that takes it is the only one that ever does it. Doing any of the others a second time
     /// changes nothing.
-    public var isTakenOnce: Bool {
-        switch self {
-        case .send, .test, .plan, .resume, .retry: true
-        case .approve, .reject, .pause, .cancel, .skip, .approveTime, .withdrawApproval: false
-        }
-    }
+    public var isTakenOnce: Bool { row.isTakenOnce }
 
     /// Whether it has the run itself sent, which a later pause or cancellation of that run contradicts.
-    public var sendsItsRun: Bool {
-        switch self {
-        case .send, .resume: true
-        case .approve, .reject, .test, .plan, .retry, .pause, .cancel, .skip, .approveTime, .withdrawApproval: false
-        }
-    }
+    public var sendsItsRun: Bool { row.sendsItsRun }
 
     /// Whether devices of an audience get pushes because of it.
-    public var leadsToPushes: Bool {
-        switch self {
-        case .approve, .send, .resume, .retry, .approveTime: true
-        case .reject, .test, .plan, .pause, .cancel, .skip, .withdrawApproval: false
-        }
-    }
+    public var leadsToPushes: Bool { row.leadsToPushes }
 
     /// The run that it is about; nil for a campaign's file and a time.
-    public var run: String? { if case .run(let run) = subject { run } else { nil } }
+    public var run: String? { values.run }
 
     /// What orders are about.
     public enum Subject: Hashable, Sendable {
@@ -133,40 +192,15 @@ extension Order.Kind {
 
     /// What it is about: orders of one subject begin one after the other.
     public var subject: Subject {
-        switch self {
-        case .approve(let run, _), .reject(let run, _, _), .send(let run, _), .resume(let run), .retry(let run), .pause(let run),
-            .cancel(let run):
-            .run(run)
-        case .test(let file, _), .plan(let file, _): .file(file)
-        case .skip(let campaign, _), .approveTime(let campaign, _, _, _), .withdrawApproval(let campaign, _): .campaign(campaign)
-        }
+        let values = values
+        return values.run.map { .run($0) } ?? values.file.map { .file($0) } ?? .campaign(values.campaign ?? "")
     }
 
     /// The time of a schedule that it is about; nil for a run and a file.
     public var time: ScheduledRun.Key? {
-        switch self {
-        case .skip(let campaign, let occurrence), .approveTime(let campaign, let occurrence, _, _),
-            .withdrawApproval(let campaign, let occurrence):
-            ScheduledRun.Key(campaign: campaign, occurrence: occurrence)
-        case .approve, .reject, .send, .test, .plan, .resume, .retry, .pause, .cancel: nil
-        }
-    }
-
-    /// Its name in `orders.sqlite` and in JSON.
-    public var name: String {
-        switch self {
-        case .approve: "approve"
-        case .reject: "reject"
-        case .send: "send"
-        case .test: "test"
-        case .plan: "plan"
-        case .resume: "resume"
-        case .retry: "retry"
-        case .pause: "pause"
-        case .cancel: "cancel"
-        case .skip: "skip"
-        case .approveTime: "approve_time"
-        case .withdrawApproval: "withdraw_approval"
+        let values = values
+        return values.campaign.flatMap { campaign in
+            values.occurrence.map { ScheduledRun.Key(campaign: campaign, occurrence: $0) }
         }
     }
 }

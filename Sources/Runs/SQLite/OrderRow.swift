@@ -8,62 +8,8 @@ enum OrderRow {
         life, \(making), changed_at, most_devices
         """
 
-    /// What columns hold of a kind: run, file, campaign, occurrence, digest, reason, most_devices.
-    private struct Parts {
-        var run: String?, file: String?, campaign: String?, occurrence: String?, digest: String?, reason: String?, mostDevices: Int?
-    }
-
-    private static func parts(of kind: Order.Kind) -> Parts {
-        switch kind {
-        case .approve(let run, let digest), .send(let run, let digest): Parts(run: run, digest: digest)
-        case .reject(let run, let digest, let reason): Parts(run: run, digest: digest, reason: reason)
-        case .test(let file, let digest), .plan(let file, let digest): Parts(file: file, digest: digest)
-        case .resume(let run), .retry(let run), .pause(let run), .cancel(let run): Parts(run: run)
-        case .skip(let campaign, let occurrence), .withdrawApproval(let campaign, let occurrence):
-            Parts(campaign: campaign, occurrence: occurrence)
-        case .approveTime(let campaign, let occurrence, let digest, let most):
-            Parts(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most)
-        }
-    }
-
-    static func arguments(of kind: Order.Kind) -> StatementArguments {
-        let parts = parts(of: kind)
-        return [parts.run, parts.file, parts.campaign, parts.occurrence, parts.digest, parts.reason, parts.mostDevices]
-    }
-
-    /// The texts of a kind, which come from outside.
-    static func texts(of kind: Order.Kind) -> [String] {
-        let parts = parts(of: kind)
-        return [parts.run, parts.file, parts.campaign, parts.occurrence, parts.digest, parts.reason].compactMap(\.self)
-    }
-
-    private static func kind(_ name: String, _ parts: Parts) -> Order.Kind? {
-        func withRun(_ make: (String) -> Order.Kind) -> Order.Kind? { parts.run.map(make) }
-        func withDigest(_ make: (String, String) -> Order.Kind) -> Order.Kind? {
-            guard let subject = parts.run ?? parts.file, let digest = parts.digest else { return nil }
-            return make(subject, digest)
-        }
-        func withTime(_ make: (String, String) -> Order.Kind) -> Order.Kind? {
-            guard let campaign = parts.campaign, let occurrence = parts.occurrence else { return nil }
-            return make(campaign, occurrence)
-        }
-        switch name {
-        case "approve": return withDigest { .approve(run: $0, digest: $1) }
-        case "reject": return withDigest { .reject(run: $0, digest: $1, reason: parts.reason ?? "") }
-        case "send": return withDigest { .send(run: $0, digest: $1) }
-        case "test": return withDigest { .test(file: $0, digest: $1) }
-        case "plan": return withDigest { .plan(file: $0, digest: $1) }
-        case "resume": return withRun { .resume(run: $0) }
-        case "retry": return withRun { .retry(run: $0) }
-        case "pause": return withRun { .pause(run: $0) }
-        case "cancel": return withRun { .cancel(run: $0) }
-        case "skip": return withTime { .skip(campaign: $0, occurrence: $1) }
-        case "withdraw_approval": return withTime { .withdrawApproval(campaign: $0, occurrence: $1) }
-        case "approve_time":
-            guard let digest = parts.digest, let most = parts.mostDevices else { return nil }
-            return withTime { .approveTime(campaign: $0, occurrence: $1, digest: digest, mostDevices: most) }
-        default: return nil
-        }
+    static func arguments(of values: Order.Kind.Values) -> StatementArguments {
+        [values.run, values.file, values.campaign, values.occurrence, values.digest, values.reason, values.mostDevices]
     }
 
     /// What a damaged row of `columns` is about: its run, file or campaign; nil where not exactly one of these can be
@@ -80,12 +26,12 @@ enum OrderRow {
     static func read(_ row: PreparedStatement.Row) throws -> PlacedOrder {
         // A column may be NULL, but not of another type.
         func text(_ column: CInt) throws -> String? { try row.optional(column, row.string) }
-        let parts = Parts(
+        let values = Order.Kind.Values(
             run: try row.optional(3, row.run), file: try text(4), campaign: try text(5), occurrence: try row.optional(6, row.occurrence),
             digest: try text(7), reason: try text(8), mostDevices: try row.optional(19, row.audience))
-        guard let kind = kind(try row.string(2), parts) else { throw row.mismatch(2, "an order that its other columns fit") }
-        let values = try row.unlessBlank(17, row.json) ?? .null
-        guard let state = OrderState(name: try row.string(16), values: values, epoch: try row.string(14)) else {
+        guard let kind = Order.Kind(name: try row.string(2), values) else { throw row.mismatch(2, "an order that its other columns fit") }
+        let details = try row.unlessBlank(17, row.json) ?? .null
+        guard let state = OrderState(name: try row.string(16), values: details, epoch: try row.string(14)) else {
             throw row.mismatch(16, "a state that its other columns fit")
         }
         let made = try made(row, from: 15)

@@ -83,7 +83,7 @@ public final class OrderStore: Sendable {
         }
         try check(order.nonce, "key", from: 1, through: longestNonce)
         try check(order.by, "name", from: 1, through: longestName)
-        for text in OrderRow.texts(of: order.kind) { try check(text, "text", through: longestText) }
+        for text in order.kind.values.texts { try check(text, "text", through: longestText) }
         // No row holds any other: it would be read as damaged.
         if let run = order.kind.run, !RunID.isPossible(run) {
             throw Diagnostic("an order names a run that cannot be: \(TextFormat.foreign(run))", remedy: "Nothing was ordered.")
@@ -239,7 +239,7 @@ public final class OrderStore: Sendable {
                     machine_start, uptime_ms, state, life, details, made, changed_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', NULL, ?)
                 """,
-            arguments: [order.nonce, order.kind.name] + OrderRow.arguments(of: order.kind) + [
+            arguments: [order.nonce, order.kind.name] + OrderRow.arguments(of: order.kind.values) + [
                 order.by, order.askedAt.epochMilliseconds, order.lapsesAt.epochMilliseconds, order.uptime.start, order.uptime.milliseconds,
                 order.askedAt.epochMilliseconds,
             ])

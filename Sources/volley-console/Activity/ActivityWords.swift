@@ -40,20 +40,15 @@ enum ActivityWords {
         case .campaignArchived: "archived \(file)"
         case .testSent: "asked for a test of \(file)"
         case .approvalAsked: "asked for a plan of \(file)"
-        case .approved: "asked to approve \(run)"
-        case .rejected(_, let reason):
-            reason.isEmpty ? "asked to reject \(run)" : "asked to reject \(run): <q dir=\"auto\">\(shown(reason))</q>"
-        case .sent: "asked to send \(run)"
-        case .paused: "asked to pause \(run)"
-        case .resumed: "asked to resume \(run)"
-        case .cancelled: "asked to cancel \(run)"
-        case .retried: "asked to retry \(run)"
+        case .rejected(_, let reason) where !reason.isEmpty: "asked to reject \(run): <q dir=\"auto\">\(shown(reason))</q>"
         case .timeSkipped(let time): "asked to leave out \(self.time(time, activity))"
         case .timeApproved(let time, let most, _): "asked to approve \(self.time(time, activity)) for at most \(TextFormat.devices(most))"
         case .approvalWithdrawn(let time): "asked to withdraw the approval of \(self.time(time, activity))"
         case .tokensExported(let rows): "downloaded the device tokens of \(run), \(TextFormat.devices(rows))"
         case .suppressed(let devices): "suppressed \(TextFormat.devices(devices))\(list(activity))"
         case .suppressionLifted(let devices): "took \(TextFormat.devices(devices)) off the suppression list\(list(activity))"
+        // All others are orders for a run.
+        default: "asked to \(RunAction(activity.kind.name)?.rawValue ?? "change") \(run)"
         }
     }
 
@@ -83,19 +78,13 @@ enum ActivityWords {
         case .campaignArchived: "Campaign archived"
         case .testSent: "Test asked for"
         case .approvalAsked: "Plan asked for"
-        case .approved: "Approval"
-        case .rejected: "Rejection"
-        case .sent: "Sending asked for"
-        case .paused: "Pause asked for"
-        case .resumed: "Resumption asked for"
-        case .cancelled: "Cancellation asked for"
-        case .retried: "Retry asked for"
         case .timeSkipped: "Time left out"
         case .timeApproved: "Approval ahead"
         case .approvalWithdrawn: "Approval withdrawn"
         case .tokensExported: "Device tokens downloaded"
         case .suppressed: "Devices suppressed"
         case .suppressionLifted: "Suppression lifted"
+        default: RunAction(kind)?.requested ?? kind.rawValue
         }
     }
 

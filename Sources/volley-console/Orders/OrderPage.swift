@@ -48,27 +48,27 @@ enum OrderPage {
     }
 
     private static func words(_ placed: PlacedOrder) -> HTML {
-        switch placed.order.kind {
-        case .plan(let file, _): "A plan of \(name(of: file))"
-        case .test(let file, _): "A test of \(name(of: file))"
+        let kind = placed.order.kind
+        if case .file(let file) = kind.subject { return "A \(kind.name) of \(name(of: file))" }
+        return switch kind {
         case .skip(let campaign, let occurrence): "Leave out \(campaign) at \(occurrence.replacing("T", with: " "))"
         case .approveTime(let campaign, let occurrence, _, let most):
             "Approve \(campaign) at \(occurrence.replacing("T", with: " ")) for at most \(TextFormat.devices(most))"
         case .withdrawApproval(let campaign, let occurrence):
             "Withdraw the approval of \(campaign) at \(occurrence.replacing("T", with: " "))"
-        case .approve, .reject, .send, .resume, .retry, .pause, .cancel: "\(placed.order.kind.words)"
+        default: "\(kind.words)"
         }
     }
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     private static func back(_ placed: PlacedOrder, _ site: Site) -> HTML {
-        switch placed.order.kind {
-        case .plan(let file, _), .test(let file, _):
-            "<p class=\"note\"><a href=\"\(Words.path(ofCampaign: name(of: file)))\">Back to the campaign</a></p>"
-        case .skip, .approveTime, .withdrawApproval: "<p class=\"note\"><a href=\"/calendar\">Back to the calendar</a></p>"
-        case .approve, .reject, .send, .resume, .retry, .pause, .cancel:
-            placed.order.kind.run.map { "<p class=\"note\"><a href=\"\(Words.path(of: $0))\">Back to the run</a></p>" } ?? ""
-        }
+        let (path, name) =
+            switch placed.order.kind.subject {
+            case .run(let run): (Words.path(of: run), "run")
+            case .file(let file): (Words.path(ofCampaign: self.name(of: file)), "campaign")
+            case .campaign: ("/calendar", "calendar")
+            }
+        return "<p class=\"note\"><a href=\"\(path)\">Back to the \(name)</a></p>"
     }
 }

@@ -40,6 +40,25 @@ enum RunAction: String, CaseIterable, Sendable {
         }
     }
 
+    /// The action that an activity is the request for; nil for any other activity.
+    init?(_ name: ActivityKind.Name) {
+        guard let action = Self.allCases.first(where: { $0.activity(digest: "", reason: "").name == name }) else { return nil }
+        self = action
+    }
+
+    /// What the choice of activities calls its requests.
+    var requested: String {
+        switch self {
+        case .approve: "Approval"
+        case .reject: "Rejection"
+        case .send: "Sending asked for"
+        case .pause: "Pause asked for"
+        case .resume: "Resumption asked for"
+        case .cancel: "Cancellation asked for"
+        case .retry: "Retry asked for"
+        }
+    }
+
     /// Whether it means anything for a run as it is now.
     /// - Parameter needsApproval: whether its app requires an approval.
     func isOffered(for run: RunSummary, needsApproval: Bool) -> Bool {
@@ -68,15 +87,14 @@ enum RunAction: String, CaseIterable, Sendable {
     }
 
     /// What its button says.
-    var button: String {
+    var button: String { TextFormat.capitalized(rawValue) }
+
+    /// How its button looks.
+    var look: HTML {
         switch self {
-        case .approve: "Approve"
-        case .reject: "Reject"
-        case .send: "Send"
-        case .pause: "Pause"
-        case .resume: "Resume"
-        case .cancel: "Cancel"
-        case .retry: "Retry"
+        case .approve, .send: " class=\"main\""
+        case .reject, .cancel: " class=\"grave\""
+        case .pause, .resume, .retry: ""
         }
     }
 

@@ -113,7 +113,7 @@ enum RunOrders {
         let run = viewModel.run
         let alert: HTML = message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         var fields: HTML = ""
-        if action == .reject {
+        if action.order("", digest: "", reason: "").values.reason != nil {
             fields =
                 "<p class=\"field\"><label for=\"reason\">Why</label><textarea id=\"reason\" name=\"\(OrderForm.reason)\" rows=\"2\" maxlength=\"1000\" dir=\"auto\"></textarea></p>"
         }
@@ -128,16 +128,8 @@ enum RunOrders {
             <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
             \(OrderForm.hidden(visit, digest: viewModel.digest))\(fields)
-            <p><button\(look(action))>\(action.button)</button></p></form>
+            <p><button\(action.look)>\(action.button)</button></p></form>
             """
-    }
-
-    private static func look(_ action: RunAction) -> HTML {
-        switch action {
-        case .approve, .send: " class=\"main\""
-        case .reject, .cancel: " class=\"grave\""
-        case .pause, .resume, .retry: ""
-        }
     }
 
     /// What was ordered for the run, newest first; blank without any.
@@ -163,7 +155,8 @@ enum RunOrders {
                         : "The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
             }
             let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
-            if [.approve, .reject, .send].contains(action), try digest != self.digest(of: run.id, site) {
+            let order = action.order(run.id, digest: digest, reason: reason)
+            if order.values.digest != nil, try digest != self.digest(of: run.id, site) {
                 throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
             }
             if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
@@ -171,9 +164,7 @@ enum RunOrders {
                     "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
                 return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
             }
-            return .order(
-                action.order(run.id, digest: digest, reason: reason), activity: action.activity(digest: digest, reason: reason),
-                app: run.app, subject: run.id)
+            return .order(order, activity: action.activity(digest: digest, reason: reason), app: run.app, subject: run.id)
         }
     }
 }

@@ -262,10 +262,10 @@ struct OrderWorld {
         checkTurn(placed)
         workNumbers += 1
         let work = Work(number: workNumbers, placed: placed, run: kind.run)
-        switch kind {
-        case .send, .resume, .retry, .test: processes[index].sends.append(work)
-        case .plan: processes[index].plans.append(work)
-        case .approve, .reject, .pause, .cancel, .skip, .approveTime, .withdrawApproval: processes[index].looks.append(work)
+        switch kind.thread {
+        case .own: processes[index].sends.append(work)
+        case .plans: processes[index].plans.append(work)
+        case .looks, .scheduler: processes[index].looks.append(work)
         }
     }
 
