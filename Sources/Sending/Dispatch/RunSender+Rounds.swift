@@ -43,7 +43,7 @@ extension RunSender {
                 let earlier = rounds.answers(of: segment.segment.service, figures)
                 var settings = senderSettings(segment.access, startingAt: start)
                 let part = Double(segment.segment.ids.count) / Double(max(1, segments.reduce(0) { $0 + $1.segment.ids.count }))
-                settings.sharedPaces += rounds.paces.parts(ofService: segment.segment.service, weight: part)
+                settings.sharedPaces = rounds.paces(ofService: segment.segment.service, weight: part)
                 settings.heldUntil = holds[segment.segment.service]
                 if segment.access.service.statistics != nil { settings.receipts = segment.receipts }
                 if segment.access.isProtected { settings.commitCalls = { commit($0, of: segment, state, segments) } }
@@ -94,7 +94,7 @@ extension RunSender {
     /// The rounds of an epoch, before the first. Services through which nothing can be sent have stopped, if anything
     /// is left for them.
     func begunRounds() throws -> SendRounds {
-        var rounds = SendRounds(services, roundPaces)
+        var rounds = SendRounds(self)
         let figures = try figuresSoFar()
         for (number, access) in services.enumerated() {
             guard let cause = access.obstacle else { continue }
@@ -233,14 +233,30 @@ extension RunSender {
 struct SendRounds {
     /// Why services stopped, by their numbers.
     var stopped: [Int: StopCause] = [:]
-    let paces: RoundPaces
     private var earlier: [EarlierSendings?]
     private let services: [ServiceAccess]
+    /// The app's and the campaign's for each service, by their numbers. All rounds keep the same ones, or a second that
+    /// two rounds share would have too many.
+    private let servicePaces: [[SharedPace]]
+    /// The app's and the campaign's of devices, which all services keep together.
+    private let devicePaces: [SharedPace]
 
-    init(_ services: [ServiceAccess], _ paces: RoundPaces) {
-        self.services = services
-        self.paces = paces
+    init(_ stage: RunSender) {
+        let (registry, plan) = (stage.options.context.paces, stage.run.plan)
+        services = stage.services
         earlier = services.map { _ in nil }
+        servicePaces = services.map { access in
+            [registry.ofService(byRunsOf: plan.app, access.settings), registry.ofService(ofRun: plan.id, access.settings)]
+                .compactMap(\.self)
+        }
+        devicePaces = [registry.ofDevices(byRunsOf: plan.app, stage.settings), registry.ofDevices(ofRun: plan.id, stage.settings)]
+            .compactMap(\.self)
+    }
+
+    /// The paces that a sender to a service keeps.
+    /// - Parameter weight: the service's part of the devices.
+    func paces(ofService service: Int, weight: Double) -> [PaceAllotment] {
+        servicePaces[service].map { PaceAllotment(of: $0) } + devicePaces.map { PaceAllotment(of: $0, weight: weight) }
     }
 
     /// The answers that the next sender to a service must count.
@@ -254,22 +270,6 @@ struct SendRounds {
 
     /// Notes that a sender to a service has ended.
     mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
-}
-
-/// The paces of an epoch of a run. Those of one round after another are the same, or a second that two rounds share
-/// would have too many.
-struct RoundPaces {
-    /// What the campaign sets for each service, by their numbers.
-    let ofServices: [SharedPace?]
-    /// What all services keep together: the app's pace of devices, and the campaign's.
-    let ofDevices: [SharedPace]
-
-    /// The paces that a sender to a service keeps.
-    /// - Parameter weight: the service's part of the devices.
-    func parts(ofService service: Int, weight: Double) -> [PaceAllotment] {
-        let own = ofServices[service].map { [PaceAllotment(of: $0)] } ?? []
-        return own + ofDevices.map { PaceAllotment(of: $0, weight: weight) }
-    }
 }
 
 /// The threads of a round.

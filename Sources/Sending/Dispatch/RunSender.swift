@@ -64,7 +64,7 @@ package struct RunSender: Sendable {
         return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves())
     }
 
-    /// The settings for a sender of the run to one of its services, without the paces of a round (`roundPaces`).
+    /// The settings for a sender of the run to one of its services, without its paces (`SendRounds`).
     /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts from the beginning
     ///   of the run, however often it is resumed; in waves, from the beginning of each wave.
     func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
@@ -73,7 +73,6 @@ package struct RunSender: Sendable {
         var sender = SenderSettings(
             access.service, endpoint: endpoint, credentials: credentials,
             options: settings.options(startingAt: start, label: run.plan.id), runSeed: run.plan.seed)
-        sender.sharedPaces = options.context.paces.ofService(byRunsOf: run.plan.app, settings).map { [PaceAllotment(of: $0)] } ?? []
         sender.deadline = settings.deadline(startingAt: start)
         sender.clock = options.context.clock
         sender.resendsUnknown = access.resendsUnknown
@@ -81,15 +80,6 @@ package struct RunSender: Sendable {
         if let threads { sender.loops = threads }
         access.route.apply(to: &sender)
         return sender
-    }
-
-    /// The paces of one epoch that its rounds keep together.
-    var roundPaces: RoundPaces {
-        let registry = options.context.paces
-        return RoundPaces(
-            ofServices: services.map { registry.ofService(ofRun: run.plan.id, $0.settings) },
-            ofDevices: [registry.ofDevices(byRunsOf: run.plan.app, settings), registry.ofDevices(ofRun: run.plan.id, settings)]
-                .compactMap(\.self))
     }
 
     /// All paces that the run keeps, with the keys under which machines divide them. To divide them, keep them until
