@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading
 /// anything but a regular file may wait forever: a named pipe without a writer, a terminal, a device without an end.
@@ -134,30 +133,4 @@ public struct FileStamp: Hashable, Sendable {
 
     /// Whether both are of the same file, whatever was written to it in between.
     public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
-}
-
-/// SQLite's check of a whole file: its pages, and whether rows and indexes fit together. Nothing else notices a flipped
-/// bit in a key: a search does not find the row then, nor many others, and that looks as if they had never been there.
-package enum WholeFile {
-    /// Its answer is `ok`. Not `quick_check`: it compares neither indexes with their tables nor the order of keys in
-    /// tables without rowids.
-    package static let query = "PRAGMA integrity_check(1)"
-    /// What is wrong with a file that is not whole. What SQLite finds may name values.
-    package static let damage = "its pages or rows do not fit together"
-
-    /// Files that were whole, by what they were then.
-    private static let known = Mutex<[String: [FileStamp?]]>([:])
-
-    /// Checks a database, about a second for two million rows, unless this process found it whole before and it has not
-    /// changed since.
-    /// - Parameter isWhole: the answer to `query`, and what SQLite cannot check.
-    package static func check(_ path: String, _ isWhole: () throws -> Bool) rethrows -> Bool {
-        let stamp = ["", "-wal"].map { FileStamp(path: path + $0) }
-        if known.withLock({ $0[path] == stamp }) { return true }
-        guard try isWhole() else { return false }
-        // Two changes within a tick of a file system's clock, up to two seconds, leave the same stamp.
-        let latest = stamp.compactMap { $0?.changed.seconds }.max() ?? .max
-        if latest < time(nil) - 2 { known.withLock { $0[path] = stamp } }
-        return true
-    }
 }

@@ -104,24 +104,16 @@ extension AccountStore {
 /// once, and again when it is replaced.
 public struct AccountInspection: Sendable {
     private let path: String
-    private var known: (stamp: FileStamp, damage: Diagnostic?)?
+    private var known = KnownDamage()
 
     /// - Parameter runs: the folder of runs.
     public init(beside runs: String) { path = AccountStore.path(beside: runs) }
 
     /// As a warning; nil without a problem or without accounts.
     public mutating func obstacle() -> Diagnostic? {
-        var found = AccountDiagnostics.obstacle(path) ?? damage()
+        var found = AccountDiagnostics.obstacle(path) ?? known.damage(of: path) { AccountFile.damage(path) }
         found?.severity = .warning
         return found
-    }
-
-    private mutating func damage() -> Diagnostic? {
-        guard let stamp = FileStamp(path: path) else { return nil }
-        if let known, known.stamp == stamp || known.damage == nil && known.stamp.isSameFile(as: stamp) { return known.damage }
-        let damage = AccountFile.damage(path)
-        known = (stamp, damage)
-        return damage
     }
 }
 

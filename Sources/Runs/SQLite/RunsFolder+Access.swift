@@ -4,16 +4,15 @@ public import Base
 public struct KnownObstacles: Sendable {
     /// Runs that have ended, by the names of their files.
     var ended: Set<String> = []
-    /// Records and runs that were read, by the names of their files: what they were then, and what is wrong with them;
-    /// nil for nothing.
-    var records: [String: (stamp: FileStamp, damage: Diagnostic?)] = [:]
+    /// What is wrong with records and runs that were read.
+    var damage = KnownDamage()
     /// What reading all pages of runs found.
     public let pages = RunPages()
 
     /// Nothing was looked for before.
     /// - Parameter schedule: the record of the schedule, if this process has it open: it was found whole then.
     public init(schedule: ScheduleStore? = nil) {
-        records[ScheduleStore.fileName] = schedule.flatMap { FileStamp(path: $0.path) }.map { ($0, nil) }
+        if let schedule { damage.noteWhole(schedule.path) }
     }
 }
 
@@ -71,7 +70,7 @@ extension RunsFolder {
     /// What is wrong with a list or a record: planning and sending need them, so that is said before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name)
-        return damage(of: name, path, &known) {
+        return known.damage.damage(of: path) {
             switch name {
             case SendingHistory.fileName: HistorySnapshot(of: self).failure
             case ScheduleStore.fileName: Self.failure { _ = try schedule.read() }
@@ -90,21 +89,7 @@ extension RunsFolder {
     private func damage(ofRun name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name)
         if FileKind.isLink(path), FileKind(path: path) == nil { return RunFile.damage(path) }
-        return damage(of: name, path, &known) { RunFile.damage(path) } ?? known.pages.damage(ofFile: path)
-    }
-
-    private func damage(
-        of name: String, _ path: String, _ known: inout KnownObstacles, _ read: () -> Diagnostic?
-    ) -> Diagnostic? {
-        guard let stamp = FileStamp(path: path) else { return nil }
-        if let last = known.records[name], last.stamp == stamp { return last.damage }
-        // Whatever is recorded in a whole one leaves it whole: programs write to it all the time. Reading it each
-        // minute would keep them waiting.
-        if let last = known.records[name], last.damage == nil, last.stamp.isSameFile(as: stamp), stamp.size > 0 { return nil }
-        let damage = read()
-        // Another process may be about to make it a record.
-        known.records[name] = stamp.size > 0 || damage != nil ? (stamp, damage) : nil
-        return damage
+        return known.damage.damage(of: path) { RunFile.damage(path) } ?? known.pages.damage(ofFile: path)
     }
 
     private func obstacle(ofRun name: String, _ ended: inout Set<String>) -> Diagnostic? {
