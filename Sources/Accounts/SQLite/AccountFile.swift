@@ -85,7 +85,8 @@ enum AccountFile {
         } catch { return Diagnostic(explaining: error, file: path) }
     }
 
-    /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one account are found for another.
+    /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one account are found
+    /// for another.
     /// - Parameter original: the file that messages name; nil for the same.
     /// - Throws: `Diagnostic`: the file is damaged.
     static func checkWhole(_ db: Database, _ path: String, named original: String? = nil) throws {

@@ -80,7 +80,8 @@ struct OrderWork: Sendable {
 
     /// Carries out an order, on the thread of its kind.
     /// - Parameters:
-    ///   - notices: get what also concerns others, as the beginning and the end of a run; a test concerns only its author.
+    ///   - notices: get what also concerns others, as the beginning and the end of a run; a test concerns only its
+    ///     author.
     ///   - begun: called when the run that an order sends is on record as running.
     func carryOut(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void = {}) -> Answer {
         func deliver(_ proposal: SendProposal) throws -> OrderState {

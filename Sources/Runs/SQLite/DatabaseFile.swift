@@ -69,8 +69,8 @@ enum DatabaseFile {
         throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
     }
 
-    /// Lets writers of the databases in a folder take turns, both threads and processes. SQLite would have them try again
-    /// and again, and one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own
+    /// Lets writers of the databases in a folder take turns, both threads and processes. SQLite would have them try
+    /// again and again, and one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own
     /// locking has to do.
     ///
     /// `body` must be short, and must not wait for its own turn.

@@ -61,7 +61,8 @@ struct DatabaseFormat {
         }
     }
 
-    /// Opens a file, in WAL mode, for as long as a process works with it; others may read and write it at the same time.
+    /// Opens a file, in WAL mode, for as long as a process works with it; others may read and write it at the same
+    /// time.
     /// - Parameters:
     ///   - timeoutSeconds: how long a call waits for another process.
     ///   - prepare: makes the tables of an empty file, or converts older ones.
@@ -77,8 +78,8 @@ struct DatabaseFormat {
                 return try DatabasePool(path: path, configuration: configuration)
             }
             try pool.writeWithoutTransaction { db in
-                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure: a time would
-                // fire twice, and an order that was taken would be taken again.
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure: a time
+                // would fire twice, and an order that was taken would be taken again.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
                     try prepare(db, !check(db, path: path))
