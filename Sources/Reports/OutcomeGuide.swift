@@ -87,7 +87,7 @@ struct OutcomeGuide {
     }
 
     /// Reasons why intended rows did not become devices, as opposed to rows that a campaign leaves out on purpose.
-    static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .noService, .suppressed, .renderError, .payloadTooLarge]
+    static let unintended = SkipReason.allCases.filter(\.isUnintended)
 
     /// As a heading.
     func title(skipped reason: SkipReason) -> String {

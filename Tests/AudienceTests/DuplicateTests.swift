@@ -175,6 +175,11 @@ import Testing
         }
         #expect(classes.collisions < 200_000)
         #expect(classes[70_000].selection == 70_000 && classes[70_000].payloadBytes == 200 && classes[70_000].reason == nil)
+        // The reason has four bits of a class's key.
+        for reason in SkipReason.allCases {
+            let number = try classes.number(of: DeviceClass(selection: 1, language: 0, payloadBytes: 0, group: 1, reason: reason))
+            #expect(classes[number].reason == reason && classes[number].group == 1)
+        }
         let beyond = DeviceClass(selection: 1 << 24, language: 0, payloadBytes: 0, reason: nil)
         #expect(throws: Diagnostics.self) { _ = try classes.number(of: beyond) }
     }

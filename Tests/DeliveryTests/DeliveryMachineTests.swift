@@ -275,6 +275,26 @@ struct DeliveryMachineTests {
         #expect(bench.machine.end == .finished)
     }
 
+    @Test("refused streams use up no attempt: a push fails only after as many answers as it has attempts")
+    func refusedStreamsBeforeAttempts() throws {
+        var bench = Bench(pushes: 2) { $0.retry.maximumAttempts = 2 }
+        bench.warmUp()
+        #expect(submitted(bench.advance()) == [1])
+        for _ in 0..<3 {
+            bench.machine.streamRefused(1, at: bench.now)
+            try #require(submitted(bench.advance()) == [1])
+        }
+        bench.answer(1, 503, "ServiceUnavailable")
+        try #require(bench.machine.settlements.count == 1, "it is left one more attempt")
+        // Refusals lengthen the wait, to 4 s at most.
+        try #require(submitted(bench.advance(seconds: 5)) == [1])
+        bench.machine.streamRefused(1, at: bench.now)
+        try #require(submitted(bench.advance()) == [1])
+        bench.answer(1, 503, "ServiceUnavailable")
+        #expect(bench.machine.settlements.last?.outcome == .failed)
+        #expect(bench.machine.settlements.last?.attempts == 2)
+    }
+
     @Test("a retry that would come too late is not waited for")
     func totalTime() {
         var bench = Bench(pushes: 2) { $0.retry.maximumTotalSeconds = 20 }

@@ -18,13 +18,13 @@ struct DeviceClass: Hashable {
     var reason: SkipReason?
 
     /// Whether a user that its row names gets no push of their own: the device gets the push, or is left out on purpose.
-    var standsForUser: Bool { reason.map { $0 == .frequency || $0 == .holdout } ?? true }
+    var standsForUser: Bool { reason?.standsForUser ?? true }
 
     /// Whether a row of this class is named by `exclude`, even if nothing selects it, or left out by `where`; known of rows without a date.
     var isNamedByExclude: Bool { group > 0 && [.excluded, .notMatched, .filtered].contains(reason) }
 
-    /// Whether it takes one of an alias's places: not when it was left out before aliases are checked.
-    var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
+    /// Whether it takes one of an alias's places.
+    var takesPlaceInAlias: Bool { reason?.takesPlaceInAlias ?? true }
 
     /// The key of a class.
     struct Key: Hashable {

@@ -47,12 +47,10 @@ private struct DeviceTracer {
         var tags: [String]
 
         /// Whether it takes one of an alias's places.
-        var takesPlace: Bool {
-            [nil, .aliasLimit, .frequency, .holdout, .renderError, .payloadTooLarge].contains(reason)
-        }
+        var takesPlace: Bool { reason?.takesPlaceInAlias ?? true }
 
         /// Whether a user that its row names gets no push of their own.
-        var standsForUser: Bool { [nil, .frequency, .holdout].contains(reason) }
+        var standsForUser: Bool { reason?.standsForUser ?? true }
     }
 
     init(_ plan: ScanLayout) {

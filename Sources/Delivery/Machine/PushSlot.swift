@@ -24,7 +24,8 @@ struct PushSlot {
     var mayBeDelivered = false
     /// Whether others wait until its answer comes.
     var isCanary = false
-    /// How often it was handed to the wire.
+    /// How often it was handed to the wire, without what provably was not processed: refused streams, what is above GOAWAY's last id, a
+    /// request that was divided, a used-up quota.
     var attempts: Int32 = 0
     /// How often its stream was refused, which does not count as an attempt.
     var refusals: Int32 = 0

@@ -46,13 +46,9 @@ struct SkipNotes {
         }
     }
 
-    private static let troubles: Set<SkipReason> = [
-        .badRow, .missingToken, .badToken, .noService, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
-    ]
-
     private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
         SkipNote(
-            reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: Self.troubles.contains(reason),
+            reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: reason.isUnintended || reason == .aliasLimit,
             command: reason == .suppressed ? "; `volley suppression list` shows why and since when" : nil)
     }
 
