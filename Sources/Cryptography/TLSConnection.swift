@@ -35,7 +35,7 @@ public struct TLSConnection: ~Copyable {
     private let ssl: OpaquePointer
     /// Keeps the objects alive that the context's callbacks use.
     private let context: AnyObject
-    /// The protocol on which ALPN must agree; nil if a server need not support ALPN.
+    /// The protocol on which ALPN must agree; nil for a server, and for a client whose server need not support ALPN.
     private let requiredProtocol: String?
     /// The connection through which this one runs; nil for one directly on a socket.
     private let outer: Outer?
@@ -52,7 +52,7 @@ public struct TLSConnection: ~Copyable {
         ssl = try Self.make(context.pointer, socket)
         outer = nil
         self.context = context
-        requiredProtocol = context.applicationProtocol
+        requiredProtocol = nil
         SSL_set_accept_state(ssl)
     }
 

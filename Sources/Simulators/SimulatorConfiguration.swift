@@ -37,8 +37,8 @@ public struct SimulatorConfiguration: Sendable {
     public var broadcastsPerMinute: Int?
     /// What only simulators of services have that give out tokens.
     public var issuer = IssuerSettings()
-    /// Whether the simulator speaks HTTP/1.1, and not HTTP/2: each connection carries one request after the other.
-    public var speaksHTTP1 = false
+    /// Whether the simulator speaks HTTP/1.1 alone, where its service also speaks HTTP/2.
+    public var speaksOnlyHTTP1 = false
     /// The faults.
     public var faults = SimulatorFaults()
 

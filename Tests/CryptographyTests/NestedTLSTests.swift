@@ -17,7 +17,7 @@ final class NestedTLSTests {
     }
 
     private func server(_ name: String, _ applicationProtocol: String = "h2") throws -> TLSServerContext {
-        try TLSServerContext(certificate: authority.issueServerCertificate(names: [name]), applicationProtocol: applicationProtocol)
+        try TLSServerContext(certificate: authority.issueServerCertificate(names: [name]), applicationProtocols: [applicationProtocol])
     }
 
     private func client() throws -> TLSClientContext {

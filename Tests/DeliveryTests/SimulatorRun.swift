@@ -54,7 +54,7 @@ struct SimulatorRun {
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
         configuration.topics = [Self.topic]
         configuration.faults = faults
-        configuration.speaksHTTP1 = speaksHTTP1
+        configuration.speaksOnlyHTTP1 = speaksHTTP1
         let simulator = try APNsSimulator(configuration)
         let folder = try TemporaryFolder()
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)

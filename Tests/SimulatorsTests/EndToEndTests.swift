@@ -126,9 +126,20 @@ struct CurlTests {
     @Test("speaks HTTP/2 over TLS 1.2 or later and nothing else") func protocols() throws {
         let stand = try Stand()
         #expect(stand.push(options: "--http1.1").exitCode == 35)
-        #expect(stand.push(options: "--http2-prior-knowledge --no-alpn").exitCode != 0)
+        // curl speaks HTTP/1.1 then.
+        #expect(stand.push(options: "--no-alpn").exitCode != 0)
         #expect(stand.push(options: "--http2 --tlsv1.0 --tls-max 1.1").exitCode == 35)
         #expect(stand.push(options: "--http2 --tls-max 1.2").output.contains("HTTP/2 200"))
+    }
+
+    @Test(
+        "speaks HTTP/2 with clients that offer nothing in TLS",
+        .enabled(if: isInstalled("openssl"), "the program openssl is not installed"))
+    func withoutOffer() throws {
+        let stand = try Stand()
+        let client = FrameClient(stand.simulator, stand.provider, offersProtocol: false)
+        client.push()
+        #expect(client.readAnswers(1).last?.isAccepted == true)
     }
 
     @Test("accepts without an answer when told to, and the ledger says so") func silent() throws {

@@ -65,6 +65,22 @@ struct FCMSocketTests {
         #expect((summary.requests, summary.accepted, summary.acceptedTokens, summary.providerTokens) == (1, 1, 1, 1))
     }
 
+    @Test("speaks HTTP/2 and HTTP/1.1 on one port, and HTTP/1.1 with clients that offer nothing in TLS") func protocols() throws {
+        let stand = try FCMStand()
+        let bearer = try stand.accessToken()
+        for (options, version) in [
+            ("--http1.1", "HTTP/1.1"), ("--no-alpn", "HTTP/1.1"), ("--http2", "HTTP/2"), ("--http1.1", "HTTP/1.1"),
+        ] {
+            let request = "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(fcmMessage())'"
+            let answers = stand.curl("\(options) \(request) \(stand.address)\(fcmPath) \(stand.address)\(fcmPath)").output
+            #expect(
+                answers.matches(of: /HTTP\/[0-9.]+ 200/).map { String($0.output) } == ["\(version) 200", "\(version) 200"],
+                "\(options): \(answers)")
+        }
+        let summary = stand.simulator.stop()
+        #expect((summary.accepted, summary.connections) == (8, 5))
+    }
+
     @Test("writes a line for each message, with target, status, word and name, and none for a dry run or a token") func ledger() throws {
         let stand = try FCMStand { $0.ledgerFile = $1.path + "/ledger.jsonl" }
         let bearer = try stand.accessToken()

@@ -59,12 +59,13 @@ final class FrameClient {
     /// How long a test waits for something that must come.
     private static let timeoutMilliseconds: Int32 = 10_000
 
-    init(_ simulator: APNsSimulator, _ provider: Provider, settings: [UInt8] = []) {
+    /// - Parameter offersProtocol: whether it offers HTTP/2 in TLS.
+    init(_ simulator: APNsSimulator, _ provider: Provider, settings: [UInt8] = [], offersProtocol: Bool = true) {
         self.provider = provider
         errorFile = folder.path + "/errors.txt"
         // A server that ends a connection ends the program in between, and a later write would end the tests.
         signal(SIGPIPE, SIG_IGN)
-        start(port: simulator.port)
+        start(port: simulator.port, offersProtocol: offersProtocol)
         send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Frame(type: Frame.settings, payload: settings).bytes)
     }
 
@@ -73,7 +74,7 @@ final class FrameClient {
         close(socket)
     }
 
-    private func start(port: Int) {
+    private func start(port: Int, offersProtocol: Bool) {
         // A pair of sockets can be kept from other programs at once; with pipe(2), a program that starts in the meantime could keep the end
         // open.
         var ends: [Int32] = [-1, -1]
@@ -83,7 +84,7 @@ final class FrameClient {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT, 0o600)
-        let words = ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-alpn", "h2", "-quiet"]
+        let words = ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-quiet"] + (offersProtocol ? ["-alpn", "h2"] : [])
         var arguments = words.map { strdup($0) } + [nil]
         posix_spawnp(&process, "openssl", &actions, nil, &arguments, environ)
         posix_spawn_file_actions_destroy(&actions)

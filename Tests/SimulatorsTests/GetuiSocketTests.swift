@@ -13,7 +13,6 @@ private struct GetuiStand {
     init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
         var configuration = SimulatorConfiguration()
         configuration.secrets = [GetuiFixture.app]
-        configuration.speaksHTTP1 = speaksHTTP1
         change(&configuration, folder)
         simulator = try GetuiSimulator(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")

@@ -13,7 +13,6 @@ private struct JPushStand {
     init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration) -> Void = { _ in }) throws {
         var configuration = SimulatorConfiguration()
         configuration.secrets = [TrustedSecret(app: JPushFixture.app, secret: JPushFixture.secret)]
-        configuration.speaksHTTP1 = speaksHTTP1
         configuration.ledgerFile = folder.path + "/ledger.jsonl"
         change(&configuration)
         simulator = try JPushSimulator(configuration)

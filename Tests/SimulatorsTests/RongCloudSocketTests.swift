@@ -42,7 +42,7 @@ struct RongCloudSocketTests {
     @Test("takes a push to several users over HTTP/2 and HTTP/1.1", arguments: ["--http2", "--http1.1"]) func sends(_ version: String)
         throws
     {
-        let stand = try RongCloudStand { configuration, _ in configuration.speaksHTTP1 = version == "--http1.1" }
+        let stand = try RongCloudStand()
         let output = stand.send([rongCloudPush(["anna", "bert", "cleo"])], version: version).output
         #expect(output.contains(/HTTP\/[12.]+ 200/), "\(output)")
         #expect(output.contains("content-type: application/json; charset=utf-8"))
@@ -76,10 +76,7 @@ struct RongCloudSocketTests {
         let silent = try RongCloudStand { configuration, _ in configuration.faults.silentEvery = 1 }
         #expect(silent.send([rongCloudPush(["anna", "bert"])]).exitCode == 28)
         #expect(silent.simulator.stop().acceptedTokens == 2)
-        let cut = try RongCloudStand { configuration, _ in
-            configuration.speaksHTTP1 = true
-            configuration.faults.disconnectEvery = 1
-        }
+        let cut = try RongCloudStand { configuration, _ in configuration.faults.disconnectEvery = 1 }
         #expect(cut.send([rongCloudPush(["anna", "bert"])], version: "--http1.1").exitCode != 0)
         #expect(cut.simulator.stop().acceptedTokens == 2)
         let reset = try RongCloudStand { configuration, _ in configuration.faults.resetEvery = 1 }

@@ -125,7 +125,7 @@ public final class TestIdentityProvider: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authorityFile = folder.appendingPathComponent("ca.pem").path
         try Data(authority.certificatePEM.utf8).write(to: URL(fileURLWithPath: authorityFile))
-        let context = try TLSServerContext(certificate: certificate, applicationProtocol: "http/1.1")
+        let context = try TLSServerContext(certificate: certificate, applicationProtocols: ["http/1.1"])
         startThread {
             while !state.isStopped.load(ordering: .relaxed) {
                 var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)

@@ -31,7 +31,7 @@ public final class Peer {
         self.language = language
         let authority = CertificateAuthority(commonName: "Transport conformance")
         let certificate = authority.issueServerCertificate(names: ["localhost"])
-        context = try TLSServerContext(certificate: certificate, applicationProtocol: language.rawValue)
+        context = try TLSServerContext(certificate: certificate, applicationProtocols: [language.rawValue])
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: givesWindowsByHand)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard let port = Self.listen(on: socket) else { throw Diagnostic("there is no port for the peer") }

@@ -11,38 +11,41 @@ public enum ClientCertificatePolicy: Sendable {
     case authority(file: String)
 }
 
-/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, one application protocol (RFC 7301) that clients must
-/// offer.
+/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, and the application protocols that it speaks (RFC 7301).
+///
+/// A client that offers only other protocols gets the alert no_application_protocol. One that offers none is served: the owner of the
+/// connection decides what it speaks.
 ///
 /// `@unchecked Sendable`: the SSL_CTX is not changed after init, and OpenSSL counts its references atomically.
 public final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// The application protocol, by default `h2`.
-    public let applicationProtocol: String
-    private let wireProtocol: UnsafeMutableBufferPointer<UInt8>
+    /// As TLS writes them: each after its length.
+    private let wireProtocols: UnsafeMutableBufferPointer<UInt8>
 
-    /// - Parameter offersResumption: whether clients may shorten later handshakes. Otherwise every connection shows its certificate again,
-    ///   and clients cannot tell a simulator's restart from a first start.
+    /// - Parameters:
+    ///   - applicationProtocols: what the server speaks, the preferred one first.
+    ///   - offersResumption: whether clients may shorten later handshakes. Otherwise every connection shows its certificate again, and
+    ///     clients cannot tell a simulator's restart from a first start.
     /// - Throws: a `Diagnostic` if the authority file cannot be read, or if there is not enough memory.
     public init(
-        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2",
+        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocols: [String] = ["h2"],
         offersResumption: Bool = false
     ) throws(Diagnostic) {
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
         pointer = context
-        self.applicationProtocol = applicationProtocol
-        wireProtocol = .allocate(capacity: applicationProtocol.utf8.count)
-        _ = wireProtocol.initialize(from: applicationProtocol.utf8)
+        let written = applicationProtocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        wireProtocols = .allocate(capacity: written.count)
+        _ = wireProtocols.initialize(from: written)
         setOptions()
         if !offersResumption { refuseResumption() }
         use(certificate)
         try setClients(clients)
-        requireApplicationProtocol()
+        chooseApplicationProtocol()
     }
 
     deinit {
         SSL_CTX_free(pointer)
-        wireProtocol.deallocate()
+        wireProtocols.deallocate()
     }
 
     private func setOptions() {
@@ -100,28 +103,18 @@ public final class TLSServerContext: @unchecked Sendable {
         }
     }
 
-    /// A client that offers other protocols than ours gets the alert no_application_protocol; a client that offers none is detected by
-    /// `TLSServerConnection.handshake()`.
-    private func requireApplicationProtocol() {
+    private func chooseApplicationProtocol() {
         // The context outlives its SSL_CTX, and every connection holds the context.
         let this = Unmanaged.passUnretained(self).toOpaque()
         SSL_CTX_set_alpn_select_cb(
             pointer,
             { _, chosen, chosenLength, offered, offeredLength, user in
-                guard let chosen, let chosenLength, let offered, let user else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-                let wanted = Unmanaged<TLSServerContext>.fromOpaque(user).takeUnretainedValue().wireProtocol
-                var index = 0
-                while index < Int(offeredLength) {
-                    let length = Int(offered[index])
-                    guard index + 1 + length <= Int(offeredLength) else { break }
-                    if UnsafeBufferPointer(start: offered + index + 1, count: length).elementsEqual(wanted) {
-                        chosen.pointee = UnsafePointer(wanted.baseAddress)
-                        chosenLength.pointee = UInt8(wanted.count)
-                        return SSL_TLSEXT_ERR_OK
-                    }
-                    index += 1 + length
-                }
-                return SSL_TLSEXT_ERR_ALERT_FATAL
+                guard let chosen, let user else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+                let own = Unmanaged<TLSServerContext>.fromOpaque(user).takeUnretainedValue().wireProtocols
+                var start: UnsafeMutablePointer<UInt8>?
+                let result = SSL_select_next_proto(&start, chosenLength, own.baseAddress, UInt32(own.count), offered, offeredLength)
+                chosen.pointee = UnsafePointer(start)
+                return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
             }, this)
     }
 }

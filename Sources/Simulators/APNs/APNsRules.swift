@@ -9,6 +9,7 @@ final class APNsRules: ServiceRules {
         init(_ trust: ConnectionTrust) { self.trust = trust }
     }
 
+    let speaksHTTP1 = false
     let keptBodyBytes = PushRequest.usualBodyBytes
     @exclusivity(unchecked) private var checker: RequestChecker
 

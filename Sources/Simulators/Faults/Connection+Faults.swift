@@ -129,14 +129,10 @@ extension Connection {
     /// Ends the connection as a fault requires, after everything that was due is written.
     func end(_ ending: ConnectionLimits.Ending) {
         switch ending {
-        case .cut: close()
-        case .reset:
-            var option = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-            close()
+        case .cut, .reset: close()
         case .midFrame, .withoutNotify: closeOurSide()
         case .withoutGoAway:
-            tls.shutdown()
+            client.tls.shutdown()
             closeOurSide()
         case .silence:
             dropRequests()
@@ -146,7 +142,7 @@ extension Connection {
     }
 
     private func closeOurSide() {
-        Glibc.shutdown(socket, Int32(SHUT_WR))
+        Glibc.shutdown(client.descriptor, Int32(SHUT_WR))
         dropRequests()
         phase = .lingering
         awaitedEvents = Int16(POLLIN)
@@ -156,7 +152,7 @@ extension Connection {
     /// Reads and drops what the client still sends, and closes once the client has closed its side.
     func discard(into buffer: UnsafeMutableRawBufferPointer) {
         while true {
-            let count = recv(socket, buffer.baseAddress, buffer.count, 0)
+            let count = recv(client.descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { continue }
             if count == 0 || errno != EAGAIN && errno != EINTR { close() }
             return

@@ -2,13 +2,12 @@ import Base
 import Cryptography
 import Glibc
 
-/// One client's connection that speaks HTTP/1.1: its socket, TLS, and one request at a time (`CallReader`). Only the server's thread uses
-/// it. It shares the rules, the ledger and the faults with connections of HTTP/2, and nothing of their path.
+/// One client's connection that speaks HTTP/1.1: one request at a time (`CallReader`). Only the server's thread uses it. It shares the rules,
+/// the ledger and the faults with connections of HTTP/2, and nothing of their path.
 final class CallConnection {
-    private enum Phase { case handshake, open, silent, closed }
+    private enum Phase { case open, silent, closed }
 
-    let number: Int
-    let socket: Int32
+    let client: ClientSocket
     /// When the connection ends, and how.
     var limits: ConnectionLimits
     /// When the answer that is held back is due; nil for none.
@@ -16,33 +15,30 @@ final class CallConnection {
     /// The events of the socket that the connection waits for.
     private(set) var awaitedEvents = Int16(POLLIN)
     let request: PushRequest
-    private(set) var memory = ConnectionMemory()
+    let memory: ConnectionMemory
 
     /// `unowned`: connections end before their server does, in `Server.run`.
     private unowned let server: Server
-    private let tls: TLSConnection
-    private var phase = Phase.handshake
+    private var phase = Phase.open
     private var reader = CallReader()
     private var outgoing: [UInt8] = []
     /// The answer to the present request is due, or held back.
     private var isBusy = false
     private var endsAfterwards = false
     private var lastActivity: Timestamp
-    /// Whether this connection must close the socket. Until `init` succeeds, its caller closes it.
-    private var ownsSocket = false
 
-    init(number: Int, socket: Int32, server: Server, context: TLSServerContext) throws(Diagnostic) {
-        self.number = number
-        self.socket = socket
+    /// - Parameter client: after its handshake.
+    init(_ client: ClientSocket, server: Server) {
+        self.client = client
         self.server = server
         lastActivity = server.now
         request = PushRequest(keptPayloadBytes: server.keptBodyBytes, ownHeaders: server.ownHeaders)
         limits = ConnectionLimits(server.faults)
-        tls = try TLSConnection(context, socket: socket)
-        ownsSocket = true
+        memory = server.rules.makeMemory(certificate: .none)
+        server.ledger.countConnection()
     }
 
-    deinit { if ownsSocket, phase != .closed { Glibc.close(socket) } }
+    var number: Int { client.number }
 
     var isClosed: Bool { phase == .closed }
 
@@ -51,13 +47,11 @@ final class CallConnection {
 
     // MARK: Bytes
 
-    /// Continues the handshake or reads, as far as the socket allows.
+    /// Reads as far as the socket allows.
     func advance(buffer: UnsafeMutableRawBufferPointer) {
         if phase == .silent { return close() }
-        if phase == .handshake { shakeHands() }
-        guard phase == .open else { return }
         while phase == .open {
-            switch tls.read(into: buffer) {
+            switch client.tls.read(into: buffer) {
             case .done(let count):
                 lastActivity = server.now
                 reader.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -65,19 +59,6 @@ final class CallConnection {
             case .wantsRead, .wantsWrite: return
             case .failed: return close()
             }
-        }
-    }
-
-    private func shakeHands() {
-        switch tls.handshake() {
-        case .done:
-            phase = .open
-            awaitedEvents = Int16(POLLIN)
-            memory = server.rules.makeMemory(certificate: .none)
-            server.ledger.countConnection()
-        case .wantsRead: awaitedEvents = Int16(POLLIN)
-        case .wantsWrite: awaitedEvents = Int16(POLLOUT)
-        case .failed: close()
         }
     }
 
@@ -99,7 +80,7 @@ final class CallConnection {
         guard phase == .open else { return }
         awaitedEvents = Int16(POLLIN)
         while !outgoing.isEmpty {
-            switch outgoing.withUnsafeBytes({ tls.write($0) }) {
+            switch outgoing.withUnsafeBytes({ client.tls.write($0) }) {
             case .done(let count): outgoing.removeFirst(count)
             case .wantsRead: return
             case .wantsWrite:
@@ -114,13 +95,9 @@ final class CallConnection {
     /// Closes the connection, in good order if nothing is under way.
     func close(isReset: Bool = false) {
         guard phase != .closed else { return }
-        if phase == .open, !isReset { tls.shutdown() }
-        if isReset {
-            var option = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        }
+        if phase == .open, !isReset { client.tls.shutdown() }
         phase = .closed
-        Glibc.close(socket)
+        client.close(isReset: isReset)
         if answerDue != nil { server.record(request, on: self, isAnswered: false) }
         answerDue = nil
     }

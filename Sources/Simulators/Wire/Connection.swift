@@ -3,11 +3,11 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// One client's connection: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread uses it.
+/// One client's connection that speaks HTTP/2: its session, and the requests on its open streams. Only the server's thread uses it.
 final class Connection: HTTP2ServerSession {
     /// The phases of a connection.
     enum Phase {
-        case handshake, open
+        case open
         /// The simulator's side of TCP is closed. The client's side is read to its end: closing the socket earlier would turn FIN into RST.
         case lingering
         /// Open, but no longer read or written.
@@ -15,13 +15,10 @@ final class Connection: HTTP2ServerSession {
         case closed
     }
 
-    /// The number of the connection, from 1 in order of arrival.
-    let number: Int
-    let socket: Int32
+    let client: ClientSocket
     /// `unowned`: connections end before their server does, in `Server.run`.
     unowned let server: Server
-    let tls: TLSConnection
-    var phase = Phase.handshake
+    var phase = Phase.open
     /// What the connection must do later.
     @exclusivity(unchecked) var alarms = ConnectionAlarms()
     /// The events of the socket that the connection waits for.
@@ -47,46 +44,39 @@ final class Connection: HTTP2ServerSession {
     private var sentBytes = 0
     private var lastActivity: Timestamp
 
-    /// Whether this connection must close the socket. Until `init` succeeds, its caller closes it.
-    private var ownsSocket = false
-
     private static let pieceBytes = 64 << 10
     /// The bytes that a connection reads before the others get their turn.
     private static let mostBytesPerTurn = 256 << 10
 
-    init(number: Int, socket: Int32, server: Server, context: TLSServerContext, now: Timestamp) throws(Diagnostic) {
-        self.number = number
-        self.socket = socket
+    /// - Parameter client: after its handshake.
+    init(_ client: ClientSocket, server: Server) throws(Diagnostic) {
+        self.client = client
         self.server = server
-        lastActivity = now
-        tls = try TLSConnection(context, socket: socket)
+        lastActivity = server.now
         try super.init(server.callbacks)
-        ownsSocket = true
         outgoing.reserveCapacity(2 * Self.pieceBytes)
+        begin()
     }
 
-    deinit {
-        if ownsSocket, phase != .closed { Glibc.close(socket) }
-    }
+    var number: Int { client.number }
 
     var isClosed: Bool { phase == .closed }
 
     // MARK: Bytes
 
-    /// Continues the handshake or reads, as far as the socket allows. Answers are written by `flush`.
+    /// Reads as far as the socket allows. Answers are written by `flush`.
     func advance(buffer: UnsafeMutableRawBufferPointer) {
         hasMoreToRead = false
         switch phase {
-        case .handshake: shakeHands()
         case .open: break
         case .lingering: return discard(into: buffer)
         case .silent: return close()
         case .closed: return
         }
-        guard phase == .open, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        guard limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
         var taken = 0
         while taken < Self.mostBytesPerTurn {
-            switch tls.read(into: buffer) {
+            switch client.tls.read(into: buffer) {
             case .done(let count):
                 taken += count
                 guard receive(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
@@ -102,20 +92,9 @@ final class Connection: HTTP2ServerSession {
         hasMoreToRead = true
     }
 
-    private func shakeHands() {
-        switch tls.handshake() {
-        case .done: begin()
-        case .wantsRead: awaitedEvents = Int16(POLLIN)
-        case .wantsWrite: awaitedEvents = Int16(POLLOUT)
-        case .failed: close()
-        }
-    }
-
     private func begin() {
-        phase = .open
-        awaitedEvents = Int16(POLLIN)
-        let hasCertificate = tls.hasClientCertificate
-        memory = server.rules.makeMemory(certificate: !hasCertificate ? .none : tls.clientCertificateIsInForce ? .inForce : .expired)
+        let hasCertificate = client.tls.hasClientCertificate
+        memory = server.rules.makeMemory(certificate: !hasCertificate ? .none : client.tls.clientCertificateIsInForce ? .inForce : .expired)
         limits = ConnectionLimits(server.faults, hasCertificate: hasCertificate)
         owedWindows = server.faults.windows.map(DelayedWindowUpdates.init)
         if server.sendsGarbageFirst() {
@@ -172,7 +151,7 @@ final class Connection: HTTP2ServerSession {
     /// Writes the whole piece; false if the socket accepts no more bytes now, or the connection failed.
     private func send() -> Bool {
         while sentBytes < outgoing.count {
-            switch outgoing.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }) {
+            switch outgoing.withUnsafeBytes({ client.tls.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }) {
             case .done(let count): sentBytes += count
             case .wantsRead: return false
             case .wantsWrite:
@@ -189,9 +168,9 @@ final class Connection: HTTP2ServerSession {
     /// Closes the connection without sending more HTTP/2. After a fault it does not even send close_notify.
     func close() {
         guard phase != .closed else { return }
-        if phase == .open && limits.ending == nil { tls.shutdown() }
+        if phase == .open && limits.ending == nil { client.tls.shutdown() }
         phase = .closed
-        Glibc.close(socket)
+        client.close(isReset: limits.ending == .reset)
         dropRequests()
     }
 

@@ -18,9 +18,6 @@ final class RunningServer: Sendable {
     /// - Parameter rules: makes the rules of the service for a server at a port. They belong to the server's thread.
     init(_ configuration: SimulatorConfiguration, rules: (_ port: Int) -> sending any ServiceRules) throws(Diagnostic) {
         let (certificate, trusted) = Self.certificate(configuration)
-        let context = try TLSServerContext(
-            certificate: certificate, clients: Self.clientPolicy(configuration),
-            applicationProtocol: configuration.speaksHTTP1 ? "http/1.1" : "h2")
         let listener = try Listener(port: configuration.port)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }
@@ -28,8 +25,14 @@ final class RunningServer: Sendable {
         port = listener.port
         certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
+        let service = rules(port)
+        // The last one is also what a client speaks that offers none.
+        let protocols = configuration.speaksOnlyHTTP1 ? ["http/1.1"] : service.speaksHTTP1 ? ["h2", "http/1.1"] : ["h2"]
+        let context = try TLSServerContext(
+            certificate: certificate, clients: Self.clientPolicy(configuration), applicationProtocols: protocols)
         let server = try Server(
-            configuration, rules: rules(port), listener: listener, context: context, wakeSocket: ends[0])
+            configuration, rules: service, listener: listener, context: context, usualProtocol: protocols[protocols.count - 1],
+            wakeSocket: ends[0])
         shared = server.shared
         thread = Mutex(try Self.start(server))
     }

@@ -20,7 +20,7 @@ final class Server {
     /// The time of this turn. Reading the clock for each request would cost more than deciding the request.
     @exclusivity(unchecked) private(set) var now = Timestamp.now()
     @exclusivity(unchecked) var ledger: Ledger
-    private let speaksHTTP1: Bool
+    private let usualProtocol: String
     private let listener: Listener
     private let context: TLSServerContext
     private let wakeSocket: Int32
@@ -32,8 +32,10 @@ final class Server {
     let ownHeaders: [StaticString]
     @exclusivity(unchecked) var plan: FaultPlan
     private var delayed = DelayedAnswers()
+    /// Clients whose handshake is not complete.
+    private var arrivals: [ClientSocket] = []
     private var connections: [Connection] = []
-    /// The connections that speak HTTP/1.1. A server has these or the others.
+    /// The connections that speak HTTP/1.1.
     private var calls: [CallConnection] = []
     private var connectionCount = 0
     private var lastLedgerFlush = Timestamp.now()
@@ -41,13 +43,15 @@ final class Server {
     private static let readBytes = 64 << 10
     private static let ledgerFlushMilliseconds: Int64 = 100
 
-    /// - Parameter wakeSocket: becomes readable when the server must stop.
+    /// - Parameters:
+    ///   - usualProtocol: what a client speaks that offers none.
+    ///   - wakeSocket: becomes readable when the server must stop.
     init(
         _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener, context: TLSServerContext,
-        wakeSocket: Int32
+        usualProtocol: String, wakeSocket: Int32
     ) throws(Diagnostic) {
         faults = configuration.faults
-        speaksHTTP1 = configuration.speaksHTTP1
+        self.usualProtocol = usualProtocol
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context
@@ -69,20 +73,23 @@ final class Server {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.readBytes, alignment: 16)
         defer { buffer.deallocate() }
         while true {
-            let (ready, isWoken) = wait()
+            let ready = wait()
             now = .now()
-            if isWoken { break }
-            for (connection, events) in zip(connections, ready) where events != 0 || connection.hasMoreToRead {
+            if ready.isWoken { break }
+            for (connection, events) in zip(connections, ready.connections) where events != 0 || connection.hasMoreToRead {
                 connection.advance(buffer: buffer)
             }
-            for (call, events) in zip(calls, ready) where events != 0 { call.advance(buffer: buffer) }
+            for (call, events) in zip(calls, ready.calls) where events != 0 { call.advance(buffer: buffer) }
+            let older = connections.count
+            continueHandshakes(ready.arrivals, buffer: buffer)
             for connection in connections { connection.performDue() }
             releaseDueAnswers()
             for call in calls where call.takesAnswer(at: now) { answer(call) }
             endIdleConnections()
             // Publish before anything is written: a client that has its answer must find the push in the summary.
             publish()
-            for (connection, events) in zip(connections, ready) where connection.mayWrite(events) { connection.flush() }
+            for (connection, events) in zip(connections, ready.connections) where connection.mayWrite(events) { connection.flush() }
+            for connection in connections[older...] where connection.mayWrite(0) { connection.flush() }
             for call in calls { call.flush() }
             connections.removeAll { $0.isClosed }
             calls.removeAll { $0.isClosed }
@@ -92,15 +99,26 @@ final class Server {
         end()
     }
 
+    /// The events of each socket, and whether the server must stop.
+    private struct Readiness {
+        let isWoken: Bool
+        let arrivals, connections, calls: ArraySlice<Int16>
+    }
+
     /// Waits for sockets or for the next thing that is due.
-    /// - Returns: the events of each connection, and whether the server must stop.
-    private func wait() -> (ready: [Int16], isWoken: Bool) {
+    private func wait() -> Readiness {
         var polled = [pollfd(fd: wakeSocket, events: Int16(POLLIN), revents: 0)]
         for socket in listener.sockets { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
-        for connection in connections { polled.append(pollfd(fd: connection.socket, events: connection.awaitedEvents, revents: 0)) }
-        for call in calls { polled.append(pollfd(fd: call.socket, events: call.awaitedEvents, revents: 0)) }
+        for client in arrivals { polled.append(pollfd(fd: client.descriptor, events: client.awaitedEvents, revents: 0)) }
+        for connection in connections {
+            polled.append(pollfd(fd: connection.client.descriptor, events: connection.awaitedEvents, revents: 0))
+        }
+        for call in calls { polled.append(pollfd(fd: call.client.descriptor, events: call.awaitedEvents, revents: 0)) }
         poll(&polled, nfds_t(polled.count), waitMilliseconds())
-        return (polled.dropFirst(1 + listener.sockets.count).map(\.revents), polled[0].revents != 0)
+        let events = polled.dropFirst(1 + listener.sockets.count).map(\.revents)
+        return Readiness(
+            isWoken: polled[0].revents != 0, arrivals: events.prefix(arrivals.count),
+            connections: events.dropFirst(arrivals.count).prefix(connections.count), calls: events.suffix(calls.count))
     }
 
     private func waitMilliseconds() -> Int32 {
@@ -124,18 +142,34 @@ final class Server {
             while let accepted = Listener.accept(on: socket) {
                 connectionCount += 1
                 do throws(Diagnostic) {
-                    if speaksHTTP1 {
-                        calls.append(try CallConnection(number: connectionCount, socket: accepted, server: self, context: context))
-                    } else {
-                        connections.append(
-                            try Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
-                    }
+                    arrivals.append(try ClientSocket(number: connectionCount, accepted: accepted, context: context))
                 } catch {
                     // Not enough memory: the client may try again.
                     close(accepted)
                 }
             }
         }
+    }
+
+    /// Continues handshakes. A client whose handshake is complete may have sent its first request with the end of it.
+    private func continueHandshakes(_ ready: ArraySlice<Int16>, buffer: UnsafeMutableRawBufferPointer) {
+        for (client, events) in zip(arrivals, ready) where events != 0 && client.shakeHands() {
+            let chosen = client.tls.negotiatedProtocol
+            if (chosen.isEmpty ? usualProtocol : chosen) == "h2" {
+                // Not enough memory: the client may try again.
+                guard let connection = try? Connection(client, server: self) else {
+                    client.close()
+                    continue
+                }
+                connection.advance(buffer: buffer)
+                connections.append(connection)
+            } else {
+                let call = CallConnection(client, server: self)
+                call.advance(buffer: buffer)
+                calls.append(call)
+            }
+        }
+        arrivals.removeAll { !$0.isArriving }
     }
 
     private func endIdleConnections() {
@@ -162,6 +196,7 @@ final class Server {
         connections = []
         for call in calls { call.close() }
         calls = []
+        arrivals = []
         delayed.removeAll()
         publish()
         ledger.flush()

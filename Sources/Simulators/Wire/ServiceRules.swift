@@ -6,6 +6,9 @@ import Base
 /// The server calls a class through the protocol a few times for each request. That costs nanoseconds where a request costs microseconds;
 /// what is done for each header (`HeaderName`, `PushRequest`) is the wire's for this reason.
 protocol ServiceRules: AnyObject {
+    /// Whether the service speaks HTTP/1.1 as well as HTTP/2. Clients that offer neither in TLS (RFC 7301) then speak HTTP/1.1.
+    var speaksHTTP1: Bool { get }
+
     /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
     var keptBodyBytes: Int { get }
 
@@ -49,6 +52,8 @@ protocol ServiceRules: AnyObject {
 }
 
 extension ServiceRules {
+    var speaksHTTP1: Bool { true }
+
     /// None: `HeaderName` has all.
     var ownHeaders: [StaticString] { [] }
 

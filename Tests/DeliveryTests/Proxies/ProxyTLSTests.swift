@@ -24,7 +24,7 @@ struct ProxyTLSTests {
             front = try TLSFront(
                 try TLSServerContext(
                     certificate: authority.issueServerCertificate(names: ["localhost"], addresses: addresses),
-                    applicationProtocol: "http/1.1"), to: proxy.port)
+                    applicationProtocols: ["http/1.1"]), to: proxy.port)
         }
 
         func run(

@@ -33,7 +33,7 @@ final class TokenServer {
         let state = State()
         self.state = state
         front = try TLSFront(
-            TLSServerContext(certificate: authority.issueServerCertificate(names: names), applicationProtocol: "http/1.1"), to: port)
+            TLSServerContext(certificate: authority.issueServerCertificate(names: names), applicationProtocols: ["http/1.1"]), to: port)
         endpoint = Endpoint(
             host: "localhost", port: front.port, certificateAuthorityFile: try folder.write("ca.pem", authority.certificatePEM))
         startThread {
