@@ -179,9 +179,10 @@ struct FCMMessageTests {
     @Test("needs the content type of JSON", arguments: [nil, "text/plain", fcmFormType, "application/json; charset=latin1"])
     func contentType(_ type: String?) { #expect(FCMFixture().send(fcmMessage(), type: type).answer.status == 400) }
 
-    @Test("may say that it is UTF-8") func charset() {
-        #expect(FCMFixture().send(fcmMessage(), type: "application/json; charset=UTF-8").answer.status == 200)
-    }
+    @Test(
+        "may have a content type with parameters",
+        arguments: ["application/json; charset=UTF-8", "application/json;charset=\"utf-8\"", "Application/JSON; v=1; charset=utf-8"])
+    func parameters(_ type: String) { #expect(FCMFixture().send(fcmMessage(), type: type).answer.status == 200) }
 
     @Test(
         "to another path or by another method is answered in HTML, and is no push",

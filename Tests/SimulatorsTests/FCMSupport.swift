@@ -77,10 +77,13 @@ struct FCMAssertion {
     var issuedAt: Int64? = noon.epochSeconds
     var end: Int64? = noon.epochSeconds + 3600
     var grantType: String? = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// A part of a second that both times have, too.
+    var fraction = 0.0
     /// Signs with another key than the account's.
     var signer: RSASigningKey?
 
     var jwt: String {
+        func moment(_ seconds: Int64) -> JSONValue { fraction == 0 ? .integer(seconds) : .double(Double(seconds) + fraction) }
         func text(_ pairs: [(String, JSONValue?)]) -> String {
             var bytes: [UInt8] = []
             JSONValue.object(pairs: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } }).append(to: &bytes)
@@ -89,7 +92,7 @@ struct FCMAssertion {
         let header = text([("alg", .string(algorithm)), ("typ", .string("JWT")), ("kid", keyID.map { .string($0) })])
         let claims = text([
             ("iss", issuer.map { .string($0) }), ("scope", scope.map { .string($0) }), ("aud", audience.map { .string($0) }),
-            ("iat", issuedAt.map { .integer($0) }), ("exp", end.map { .integer($0) }),
+            ("iat", issuedAt.map(moment)), ("exp", end.map(moment)),
         ])
         let signed = "\(header).\(claims)"
         return signed + "." + base64URL((signer ?? account.key).sign(Array(signed.utf8)))

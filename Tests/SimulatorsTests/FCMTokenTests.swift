@@ -24,7 +24,6 @@ private let flaws = [
     AssertionFlaw("another key id", "invalid_grant") { $0.keyID = "0000" },
     AssertionFlaw("no key id", "invalid_grant") { $0.keyID = nil },
     AssertionFlaw("the signature of another key", "invalid_grant") { $0.signer = FCMFixture.other.key },
-    AssertionFlaw("Google's own audience", "invalid_grant") { $0.audience = "https://oauth2.googleapis.com/token" },
     AssertionFlaw("the audience of another port", "invalid_grant") { $0.audience = "https://localhost:2198/token" },
     AssertionFlaw("no audience", "invalid_grant") { $0.audience = nil },
     AssertionFlaw("another scope", "invalid_scope") { $0.scope = "https://www.googleapis.com/auth/datastore" },
@@ -67,6 +66,26 @@ struct FCMTokenTests {
         #expect(FCMFixture().accessToken(assertion) != nil)
         assertion.audience = "https://127.0.0.1:2197/token"
         #expect(FCMFixture().accessToken(assertion) != nil)
+    }
+
+    @Test(
+        "for Google's own address is exchanged, as SDKs write it wherever they send it",
+        arguments: [
+            "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+            "https://www.googleapis.com/oauth2/v4/token",
+        ])
+    func audiencesOfGoogle(_ audience: String) {
+        var assertion = FCMAssertion()
+        assertion.audience = audience
+        #expect(FCMFixture().accessToken(assertion) != nil)
+    }
+
+    @Test("may have fractions of seconds") func fractions() {
+        var assertion = FCMAssertion()
+        assertion.fraction = 0.5
+        #expect(FCMFixture().accessToken(assertion) != nil)
+        (assertion.issuedAt, assertion.end) = (noon.epochSeconds + 301, noon.epochSeconds + 3600)
+        #expect(FCMFixture().accessToken(assertion) == nil)
     }
 
     @Test("with a flaw is refused with Google's word", arguments: flaws) func refused(_ flaw: AssertionFlaw) {
@@ -112,6 +131,7 @@ struct FCMBearerTests {
         let late = fixture.send(fcmMessage(), authorization: bearer, at: noon.adding(seconds: 60))
         #expect(late.answer.status == 401)
         #expect(late.answer.reason == "UNAUTHENTICATED")
+        #expect(tokenReason(late.answer) == "ACCESS_TOKEN_EXPIRED", "SDKs fetch another token then")
         #expect(fixture.rules.acceptedCredentials == 1)
     }
 
@@ -123,15 +143,29 @@ struct FCMBearerTests {
         #expect(fixture.send(fcmMessage()).answer.status == 200)
     }
 
-    @Test("that was not given out is UNAUTHENTICATED", arguments: ["", "Bearer", "Bearer ", "Bearer x", "bearer ya29.x", "Basic YTpi"])
-    func foreign(_ header: String) {
+    @Test(
+        "that was not given out is UNAUTHENTICATED",
+        arguments: [
+            ("", "CREDENTIALS_MISSING"), ("Bearer", "CREDENTIALS_MISSING"), ("Bearer ", "CREDENTIALS_MISSING"),
+            ("Bearer x", "ACCESS_TOKEN_TYPE_UNSUPPORTED"), ("bearer ya29.x", "ACCESS_TOKEN_TYPE_UNSUPPORTED"),
+            ("Basic YTpi", "CREDENTIALS_MISSING"),
+        ])
+    func foreign(_ header: String, _ reason: String) {
         let fixture = FCMFixture()
         #expect(fixture.accessToken() != nil)
         let (answer, request) = fixture.send(fcmMessage(), authorization: header)
         #expect(answer.status == 401)
         #expect(json(answer)?["error"]?["status"] == .string("UNAUTHENTICATED"))
-        #expect(json(answer)?["error"]?["details"] == nil)
+        #expect(tokenReason(answer) == reason)
         #expect(request.addressee?.target == fcmToken)
+    }
+
+    /// The reason in Google's details about an access token.
+    private func tokenReason(_ answer: FCMReply) -> String? {
+        guard case .array(let details)? = json(answer)?["error"]?["details"], details.count == 1,
+            details[0]["@type"] == .string("type.googleapis.com/google.rpc.ErrorInfo")
+        else { return nil }
+        return details[0]["reason"]?.stringValue
     }
 
     @Test("of another project's account is PERMISSION_DENIED, and a project that does not exist NOT_FOUND, both without a word of FCM")

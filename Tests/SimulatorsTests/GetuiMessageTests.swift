@@ -188,8 +188,30 @@ struct GetuiMessageTests {
             #expect((answer.status, answer.code) == (200, 1), "\(type ?? "") \(body)")
             #expect(!answer.request.answer.isAccepted)
         }
-        #expect(
-            fixture.decide(getuiRequest(to: getuiSingle, token: fixture.token(), type: "application/json", body: getuiMessage())).code == 0)
+        for (number, type) in ["application/json", "application/json;charset:utf-8", "Application/JSON; charset=UTF-8; v=1"].enumerated() {
+            let request = getuiRequest(to: getuiSingle, token: fixture.token(), type: type, body: getuiMessage(number))
+            #expect(fixture.decide(request).code == 0, "\(type)")
+        }
+    }
+
+    @Test("may have every key that Getui's SDK for Java writes")
+    func keys() {
+        let settings =
+            #""settings":{"ttl":-1,"strategy":{"default":1,"ios":4,"hoshw":2},"speed":100,"schedule_time":1796000000000,"#
+            + #""custom_callback":"https://example.com","filter_notify_off":true,"active_days":7,"need_backup":false,"#
+            + #""activate_filter_day":30,"activate_filter_type":1,"lst":0,"active_push":true,"active_push_platform":[1,3]}"#
+        let notification =
+            #""push_message":{"notification":{"title":"Sale","body":"Today","big_text":"Long","logo":"l.png","channel_id":"c","#
+            + #""channel_name":"n","channel_level":"3","slot_type":"s","click_type":"intent","intent":"intent:#Intent;end","want":"{}","#
+            + #""notify_id":"7","ring_name":"r","badge_add_num":"1","thread_id":"t","redisplay_freq":2,"redisplay_duration":3600,"#
+            + #""category":"CATEGORY_REMINDER"}}"#
+        let activity =
+            #""push_message":{"transmission":"{}"},"push_channel":{"ios":{"type":"liveactivity","laId":"match","aps":{"event":"update","#
+            + #""timestamp":1796000000,"dismissal-date":1796003600,"content-state":{"score":[1,0]}}}}"#
+        for (number, content) in [notification, activity].enumerated() {
+            let answer = GetuiFixture().send(getuiMessage(number, content: content, members: ",\(settings)"), to: getuiSingle)
+            #expect(answer.code == 0, "\(answer.message)")
+        }
     }
 
     @Test("to another path, or by another method, is no push")

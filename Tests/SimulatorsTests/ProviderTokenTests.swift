@@ -65,6 +65,13 @@ struct ProviderTokenTests {
         #expect(fixture.reason(token, at: noon.adding(seconds: 3601)) == "ExpiredProviderToken")
     }
 
+    @Test("may be issued at a fraction of a second, as some clients write the time") func fraction() {
+        var fixture = CheckerFixture()
+        let token = "bearer \(fixture.provider.token(fraction: ".75"))"
+        #expect(fixture.reason(token) == nil)
+        #expect(fixture.reason(token, at: noon.adding(seconds: 3601)) == "ExpiredProviderToken")
+    }
+
     @Test("that has expired leaves the connection refusing newer ones") func wedged() {
         var fixture = CheckerFixture()
         #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds - 4000))") == "ExpiredProviderToken")

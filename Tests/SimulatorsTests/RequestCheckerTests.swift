@@ -52,7 +52,9 @@ private let headerFlaws = [
     Flaw("a background push without priority", 400, "BadPriority") { ($0[.pushType], $0[.priority]) = ("background", nil) },
     Flaw("a background push with priority 1", 400, "BadPriority") { ($0[.pushType], $0[.priority]) = ("background", "1") },
     Flaw("an unknown push type", 400, "InvalidPushType") { $0[.pushType] = "shout" },
-    Flaw("no push type", 400, "InvalidPushType") { $0[.pushType] = nil },
+    Flaw("no push type, to the topic of a type that came with it", 400, "InvalidPushType") {
+        ($0[.pushType], $0[.topic]) = (nil, "com.example.shop.push-type.liveactivity")
+    },
     Flaw("an expiration before 1970", 400, "BadExpirationDate") { $0[.expiration] = "-1" },
     Flaw("an expiration in words", 400, "BadExpirationDate") { $0[.expiration] = "tomorrow" },
     Flaw("an empty expiration", 400, "BadExpirationDate") { $0[.expiration] = "" },
@@ -151,8 +153,22 @@ struct RequestCheckerTests {
 
     @Test("without the optional headers is accepted") func minimal() {
         var push = flawless()
-        (push[.id], push[.priority], push[.expiration]) = (nil, nil, nil)
+        (push[.id], push[.priority], push[.expiration], push[.pushType]) = (nil, nil, nil, nil)
         #expect(answer(to: push) == .accepted)
+    }
+
+    @Test(
+        "without a push type is what its topic says",
+        arguments: [
+            ("com.example.shop", #"{"x":1}"#, "PayloadEmpty"), ("com.example.shop", #"{"aps":{"content-available":1}}"#, ""),
+            ("com.example.shop.voip", payload(bytes: 5120), ""), ("com.example.shop.voip", payload(bytes: 5121), "PayloadTooLarge"),
+            ("com.example.shop.complication", #"{"x":1}"#, ""), ("com.example.shop.pushkit.fileprovider", #"{"x":1}"#, ""),
+            ("com.apple.mgmt.External.x", #"{"mdm":"x"}"#, ""), ("com.example.shop.voip-ptt", #"{"aps":{}}"#, "InvalidPushType"),
+        ])
+    func withoutPushType(_ topic: String, _ payload: String, _ reason: String) {
+        var push = flawless()
+        (push[.pushType], push[.topic], push.payload) = (nil, topic, payload)
+        #expect(answer(to: push).reason == reason)
     }
 
     @Test("for a bundle id that does not exist is TopicDisallowed") func unknownTopic() {

@@ -17,9 +17,12 @@ struct Provider {
 
     var trusted: TrustedKey { TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey) }
 
-    func token(issuedAt: Int64 = noon.epochSeconds, algorithm: String = "ES256", keyID: String? = nil, teamID: String? = nil) -> String {
+    /// - Parameter fraction: the digits after the decimal point of `iat`.
+    func token(
+        issuedAt: Int64 = noon.epochSeconds, fraction: String = "", algorithm: String = "ES256", keyID: String? = nil, teamID: String? = nil
+    ) -> String {
         let header = #"{"alg":"\#(algorithm)","kid":"\#(keyID ?? self.keyID)"}"#
-        let claims = #"{"iss":"\#(teamID ?? self.teamID)","iat":\#(issuedAt)}"#
+        let claims = #"{"iss":"\#(teamID ?? self.teamID)","iat":\#(issuedAt)\#(fraction)}"#
         let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return signed + "." + base64URL(key.sign(Array(signed.utf8)))
     }

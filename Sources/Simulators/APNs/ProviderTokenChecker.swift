@@ -130,17 +130,12 @@ struct ProviderTokenChecker {
     /// The signing key and the claim `iat` of a JWT with a correct form, signature, `alg`, `kid` and `iss`; nil for any other.
     private func verify(_ token: [UInt8]) -> (keyIndex: Int, issuedAt: Int64)? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+        guard parts.count == 3, let header = decodeTokenPart(parts[0]), let claims = decodeTokenPart(parts[1]),
             let signature = decodeBase64URL(parts[2]),
-            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = claims["iat"]?.integerValue,
+            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = claims["iat"]?.tokenSeconds,
             let index = keys.firstIndex(where: { $0.keyID == keyID && $0.teamID == claims["iss"]?.stringValue })
         else { return nil }
         let signed = Array(token[..<parts[1].endIndex])
         return keys[index].key.isValid(signature, for: signed) ? (index, issuedAt) : nil
-    }
-
-    private static func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        guard let bytes = decodeBase64URL(part) else { return nil }
-        return try? JSONValue(parsing: bytes)
     }
 }

@@ -8,7 +8,8 @@ import Base
 /// authorization, payload, tokens with a temporary refusal. Where Apple's documentation leaves the reason open:
 /// - a topic that cannot be a bundle id, or does not have the suffix of the push type, is BadTopic; a bundle id that is not in the
 ///   configuration is TopicDisallowed;
-/// - a push type is required, as for every device of recent years; a push without one is InvalidPushType;
+/// - a push type may be absent, as Apple requires it only for watchOS: the topic then says what it is. A push to the topic of a type that came
+///   with the header or later is InvalidPushType without it;
 /// - `background` requires an explicit priority 5, as 10 is the default; otherwise it is BadPriority;
 /// - a payload that is not a JSON object in UTF-8, or lacks the object `aps` where its push type needs one, is PayloadEmpty;
 /// - a background push with alert, badge or sound is accepted, as by APNs: the device then ignores a part;
@@ -71,11 +72,23 @@ struct RequestChecker {
     private static let pushTypes = PushType.allCases.map { (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0) }
     private static let suffixes = pushTypes.map(\.suffix).filter { !$0.isEmpty }
 
+    /// The push type of a request; nil if it is unknown.
     private func pushType(of request: PushRequest) -> PushType? {
-        guard let name = request[.pushType] else { return nil }
+        guard let name = request[.pushType] else { return Self.pushType(ofTopic: request[.topic]) }
         if let approvedPushType, areEqual(name, right: approvedPushTypeName) { return approvedPushType }
         return Self.pushTypes.first { areEqual(name, right: $0.name) }?.type
     }
+
+    /// What a push without a push type is.
+    private static func pushType(ofTopic topic: UnsafeBufferPointer<UInt8>?) -> PushType? {
+        guard let topic else { return .alert }
+        if topic.starts(with: "com.apple.mgmt.".utf8) { return .mdm }
+        let entry = pushTypes.first { !$0.suffix.isEmpty && topic.suffix($0.suffix.count).elementsEqual($0.suffix) }
+        return entry.map { typesWithoutHeader.contains($0.type) ? $0.type : nil } ?? .alert
+    }
+
+    /// The types with a topic of their own that are older than the header, which came with iOS 13.
+    private static let typesWithoutHeader: Set<PushType> = [.voip, .complication, .fileprovider]
 
     private mutating func topicRefusal(of request: PushRequest, pushType: PushType?) -> Answer? {
         guard let value = request[.topic], !value.isEmpty else { return .badRequest("MissingTopic") }

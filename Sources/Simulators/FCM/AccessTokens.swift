@@ -26,6 +26,10 @@ struct AccessTokens {
     static let scopes: Set<Substring> = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
+    /// What Google's own SDKs write as the claim `aud`, wherever they send the assertion: google-auth for Python and Node, and older SDKs.
+    static let audiencesOfGoogle: Set = [
+        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token", "https://www.googleapis.com/oauth2/v4/token",
+    ]
     /// From this number on, tokens that have ended are forgotten.
     private static let manyTokens = 256
 
@@ -38,7 +42,7 @@ struct AccessTokens {
     /// The number of access tokens that were used.
     private(set) var usedTokens = 0
 
-    /// - Parameter audiences: the addresses at which the simulator exchanges assertions; the claim `aud` must be one of them.
+    /// - Parameter audiences: the claim `aud` must be one of them.
     init(_ settings: IssuerSettings, audiences: Set<String>) {
         accounts = settings.accounts
         tokenSeconds = settings.tokenSeconds
@@ -55,14 +59,16 @@ struct AccessTokens {
             zip(header, scheme.bytes).allSatisfy({ $0 | 0x20 == $1 })
         else {
             return .refused(
-                .unauthenticated("Request is missing required authentication credential. Expected OAuth 2 access token."))
+                .unauthenticated(
+                    "Request is missing required authentication credential. Expected OAuth 2 access token.", "CREDENTIALS_MISSING"))
         }
         let text = UnsafeBufferPointer(rebasing: header[scheme.utf8CodeUnitCount...])
-        guard let index = tokens.lastIndex(where: { areEqual(text, right: $0.bytes) }), now < tokens[index].end,
-            mostUses == 0 || tokens[index].uses < mostUses
-        else {
+        let index = tokens.lastIndex { areEqual(text, right: $0.bytes) }
+        guard let index, now < tokens[index].end, mostUses == 0 || tokens[index].uses < mostUses else {
             return .refused(
-                .unauthenticated("Request had invalid authentication credentials. Expected OAuth 2 access token."))
+                .unauthenticated(
+                    "Request had invalid authentication credentials. Expected OAuth 2 access token.",
+                    index == nil ? "ACCESS_TOKEN_TYPE_UNSUPPORTED" : "ACCESS_TOKEN_EXPIRED"))
         }
         if tokens[index].uses == 0 { usedTokens += 1 }
         tokens[index].uses += 1
@@ -104,7 +110,7 @@ struct AccessTokens {
 
     private func account(ofAssertion assertion: [UInt8], now: Timestamp) -> Verdict {
         let parts = assertion.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+        guard parts.count == 3, let header = decodeTokenPart(parts[0]), let claims = decodeTokenPart(parts[1]),
             let signature = decodeBase64URL(parts[2]),
             header["alg"]?.stringValue == "RS256"
         else { return .invalidGrant("Invalid JWT: it must have three parts and be signed with RS256.") }
@@ -129,14 +135,10 @@ struct AccessTokens {
     }
 
     private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {
-        guard let issued = claims["iat"]?.integerValue, let end = claims["exp"]?.integerValue else { return false }
+        guard let issued = claims["iat"]?.tokenSeconds, let end = claims["exp"]?.tokenSeconds else { return false }
         // An assertion that has not ended began at most so long ago. Checked first, it keeps the sums below from overflowing.
         guard issued > now.epochSeconds - longestAssertionSeconds, issued <= now.epochSeconds + clockSkewSeconds else { return false }
         return end > now.epochSeconds && end > issued && end <= issued + longestAssertionSeconds
-    }
-
-    private static func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        decodeBase64URL(part).flatMap { try? JSONValue(parsing: $0) }
     }
 
     /// An error of OAuth: RFC 6749 section 5.2.

@@ -20,6 +20,9 @@ struct FCMError: Equatable {
     var message: String
     /// The field that is wrong: `message.token`.
     var field: String?
+    /// What is wrong with an access token: `ACCESS_TOKEN_EXPIRED`, with which some SDKs decide to fetch a new one. Source: googleapis,
+    /// `google/api/error_reason.proto`.
+    var tokenReason: String?
 
     /// The word that the ledger has.
     var reason: String { errorCode ?? status }
@@ -51,9 +54,15 @@ struct FCMError: Equatable {
                 ),
             ])
         }
+        let token = tokenReason.map {
+            JSONValue.object(pairs: [
+                ("@type", .string("type.googleapis.com/google.rpc.ErrorInfo")), ("reason", .string($0)),
+                ("domain", .string("googleapis.com")),
+            ])
+        }
         switch wanted {
-        case .both: return [own, place].compactMap(\.self)
-        case .one: return [own ?? place].compactMap(\.self)
+        case .both: return [own, place, token].compactMap(\.self)
+        case .one: return [own ?? place ?? token].compactMap(\.self)
         case .none: return []
         }
     }
@@ -73,7 +82,9 @@ struct FCMError: Equatable {
         FCMError(code: 400, status: "INVALID_ARGUMENT", errorCode: "INVALID_ARGUMENT", message: message, field: field)
     }
 
-    static func unauthenticated(_ message: String) -> FCMError { FCMError(code: 401, status: "UNAUTHENTICATED", message: message) }
+    static func unauthenticated(_ message: String, _ reason: String) -> FCMError {
+        FCMError(code: 401, status: "UNAUTHENTICATED", message: message, tokenReason: reason)
+    }
 
     /// A project that the account may not use, and one that does not exist.
     static let permissionDenied = FCMError(

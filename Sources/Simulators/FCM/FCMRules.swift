@@ -26,7 +26,8 @@ final class FCMRules: ServiceRules {
         projects = configuration.issuer.accounts.map(\.project)
         pathsOfProjects = projects.map { Array("\(Self.pathStart)\($0)\(Self.pathEnd)".utf8) }
         let hosts = ["localhost", "127.0.0.1", "[::1]"] + [configuration.certificate?.hostName].compactMap(\.self)
-        tokens = AccessTokens(configuration.issuer, audiences: Set(hosts.map { "https://\($0):\(port)\(Self.tokenPath)" }))
+        let own = hosts.map { "https://\($0):\(port)\(Self.tokenPath)" }
+        tokens = AccessTokens(configuration.issuer, audiences: AccessTokens.audiencesOfGoogle.union(own))
         devices = DeviceRules(configuration.faults.answers)
         quotas = projects.map { _ in MinuteQuota(limit: configuration.issuer.messagesPerMinute) }
     }
@@ -60,7 +61,7 @@ final class FCMRules: ServiceRules {
     }
 
     private func exchange(_ request: PushRequest, now: Timestamp) -> FCMReply {
-        guard Self.isContentType(request[.contentType], "application/x-www-form-urlencoded"), request.payloadBytes <= keptBodyBytes else {
+        guard request.isBody(of: "application/x-www-form-urlencoded"), request.payloadBytes <= keptBodyBytes else {
             return AccessTokens.refusal("invalid_request", "The body must be a form.")
         }
         return tokens.exchange(Array(request.payload), now: now)
@@ -92,7 +93,7 @@ final class FCMRules: ServiceRules {
     }
 
     private func contentRefusal(of request: PushRequest, _ checker: MessageChecker?) -> FCMError? {
-        guard Self.isContentType(request[.contentType], "application/json") else {
+        guard request.isBody(of: "application/json") else {
             return .malformed(JSONFlaw("The content type must be application/json."))
         }
         guard request.payloadBytes <= keptBodyBytes else { return .malformed(JSONFlaw("The request is too large.")) }
@@ -169,13 +170,6 @@ final class FCMRules: ServiceRules {
             return false
         }
         return path[start.count..<path.count - end.count].allSatisfy { $0 != UInt8(ascii: "/") }
-    }
-
-    /// Whether a content type is meant, with no parameter but the one that says UTF-8.
-    private static func isContentType(_ value: UnsafeBufferPointer<UInt8>?, _ meant: String) -> Bool {
-        guard let value else { return false }
-        let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\"" } }
-        return parts.first == meant && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
     }
 }
 

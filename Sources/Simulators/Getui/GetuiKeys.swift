@@ -8,7 +8,7 @@ enum GetuiKeys {
     static let longestLifetimeMilliseconds: Int64 = 259_200_000
 
     static let authentication: GetuiShape = .object(
-        ["sign": .name(64...64, also: ""), "timestamp": .name(13...13, also: ""), "appkey": .text(1...64)],
+        ["sign": .name(64...64, also: ""), "timestamp": .digits(1_000_000_000_000...9_999_999_999_999), "appkey": .text(1...64)],
         required: ["sign", "timestamp", "appkey"])
 
     /// One push to one device.
@@ -45,7 +45,9 @@ enum GetuiKeys {
     static let listMessage: GetuiShape = .object(message, required: ["push_message"])
 
     static let list: GetuiShape = .object(
-        ["audience": audience(1...mostInList), "taskid": .text(1...100), "is_async": .flag], required: ["audience", "taskid"])
+        [
+            "audience": audience(1...mostInList), "taskid": .text(1...100), "is_async": .flag, "need_alias_detail": .flag,
+        ], required: ["audience", "taskid"])
 
     /// The form of a target is checked apart, as Getui has a text of its own for a wrong one.
     private static func audience(_ counts: ClosedRange<Int>) -> GetuiShape {
@@ -59,7 +61,10 @@ enum GetuiKeys {
 
     private static let settings: GetuiShape = .object([
         "ttl": .number(-1...longestLifetimeMilliseconds), "strategy": .table(channels, .number(1...4)), "speed": .number(0...1_000_000),
-        "schedule_time": .number(0...9_999_999_999_999),
+        "schedule_time": .number(0...9_999_999_999_999), "custom_callback": .text(1...1024), "filter_notify_off": .flag,
+        "active_days": .number(3...15), "need_backup": .flag, "activate_filter_day": .number(0...365),
+        "activate_filter_type": .number(0...9), "lst": .number(0...9), "active_push": .flag,
+        "active_push_platform": .list(.number(1...3), 1...3),
     ])
 
     /// Getui's own channel (`default`), Apple's, and those of the makers of phones. Source: the SDK, `Strategy`.
@@ -78,11 +83,14 @@ enum GetuiKeys {
             "logo": .text(1...200), "logo_url": .text(1...1024), "channel_id": .text(1...100), "channel_name": .text(1...100),
             "channel_level": .digits(0...4), "click_type": .choice(["intent", "url", "payload", "payload_custom", "startapp", "none"]),
             "intent": .text(1...4096), "url": .text(1...1024), "payload": .text(1...3072), "notify_id": .digits(0...2_147_483_647),
-            "ring_name": .text(1...100), "badge_add_num": .digits(1...999), "thread_id": .text(1...100),
+            "ring_name": .text(1...100), "badge_add_num": .digits(1...999), "thread_id": .text(1...100), "slot_type": .text(1...100),
+            "want": .text(1...4096),
+            "category": .text(1...50), "redisplay_freq": .number(0...100), "redisplay_duration": .number(0...2_592_000),
         ], required: ["title", "body", "click_type"])
 
     private static let ios: GetuiShape = .object([
-        "type": .choice(["notify", "voip"]), "aps": aps, "auto_badge": .badge, "payload": .text(1...4096),
+        "type": .choice(["notify", "voip", "liveactivity"]), "laId": .text(1...200), "aps": aps, "auto_badge": .badge,
+        "payload": .text(1...4096),
         "multimedia": .list(
             .object(["url": .text(1...1024), "type": .number(1...3), "only_wifi": .flag], required: ["url", "type"]), 1...3),
         "apns-collapse-id": .text(1...64),
@@ -97,6 +105,8 @@ enum GetuiKeys {
             "title-loc-args": texts, "subtitle-loc-key": .text(1...100), "subtitle-loc-args": texts,
         ]),
         "content-available": .number(0...1), "sound": .text(1...100), "category": .text(1...100), "thread-id": .text(1...100),
+        "timestamp": .number(0...9_999_999_999_999), "event": .choice(["start", "update", "end"]),
+        "dismissal-date": .number(0...9_999_999_999_999), "content-state": .anyObject,
     ])
 
     /// What the makers' own channels show while the app does not run.
@@ -130,6 +140,8 @@ indirect enum GetuiShape: Sendable {
     case list(GetuiShape, ClosedRange<Int>)
     /// An object of these names, each with a value of the same shape.
     case table([String], GetuiShape)
+    /// An object of any content.
+    case anyObject
     /// An object with these names and no others.
     case object([String: GetuiShape], required: [String] = [])
 
@@ -153,6 +165,7 @@ indirect enum GetuiShape: Sendable {
         case (.list(let shape, let counts), .array(let values)): Self.flaw(in: values, shape, counts)
         case (.table(let names, let shape), .object(let members)):
             Self.flaw(in: members, Dictionary(uniqueKeysWithValues: names.map { ($0, shape) }), required: [])
+        case (.anyObject, .object): nil
         case (.object(let shapes, let required), .object(let members)): Self.flaw(in: members, shapes, required: required)
         default: JSONFlaw("it should be \(words)")
         }
@@ -164,7 +177,7 @@ indirect enum GetuiShape: Sendable {
         case .flag: "true or false"
         case .number, .digits: "a whole number"
         case .list: "a list"
-        case .table, .object: "an object"
+        case .table, .anyObject, .object: "an object"
         }
     }
 

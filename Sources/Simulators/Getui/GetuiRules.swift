@@ -227,9 +227,7 @@ final class GetuiRules: ServiceRules {
 
     /// The body of a request that says that it is JSON; nil if it is not JSON.
     private static func json(_ request: PushRequest) -> JSONValue? {
-        guard let type = request[.contentType] else { return nil }
-        let parts = String(decoding: type, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " } }
-        guard parts.first == "application/json", parts.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) else { return nil }
+        guard request.isBody(of: "application/json") else { return nil }
         return try? JSONValue(parsing: Array(request.payload))
     }
 }

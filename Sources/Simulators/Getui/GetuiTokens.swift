@@ -63,7 +63,9 @@ struct GetuiTokens {
         guard let account = accounts.first(where: { $0.app == app && $0.names[Self.appKey] == body["appkey"]?.stringValue }) else {
             return .badParameter("appid or appkey is invalid")
         }
-        guard let text = body["timestamp"]?.stringValue, let milliseconds = Int64(text),
+        // The page has it as a text, and Getui's own SDK writes a number.
+        let written = body["timestamp"]
+        guard let text = written?.stringValue ?? written?.integerValue.map(String.init), let milliseconds = Int64(text),
             abs(milliseconds - now.epochMilliseconds) <= Self.clockSkewSeconds * 1000
         else { return .badParameter("timestamp is invalid") }
         var digest = SHA256()

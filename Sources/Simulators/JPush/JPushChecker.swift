@@ -3,7 +3,6 @@ import Base
 /// Checks the content of a push: its form by `JPushKeys`, and then what the documentation demands of the values.
 ///
 /// It does no I/O, and has no list of cids or devices. Where the documentation leaves something open:
-/// - `apns_production` must be there: JPush's API and its SDKs disagree about what is meant without it;
 /// - sizes are those of the JSON in the shortest notation;
 /// - a registration id may occur only once in a call.
 struct JPushChecker {
@@ -18,7 +17,7 @@ struct JPushChecker {
     var addressees: [PushRequest.Addressee] {
         let cid = body["cid"]?.stringValue
         if let everyone = body["audience"]?.stringValue { return [PushRequest.Addressee(kind: "audience", target: everyone, name: cid)] }
-        return ["registration_id", "alias", "tag"].flatMap { kind in
+        return ["registration_id", "alias", "tag", "tag_and", "segment", "abtest"].flatMap { kind in
             Self.texts(body["audience"]?[kind]).map { PushRequest.Addressee(kind: kind, target: $0, name: cid) }
         }
     }
@@ -53,17 +52,16 @@ struct JPushChecker {
     private var contentFlaw: JPushFlaw? {
         guard let platform = body["platform"] else { return JPushFlaw(1002, "platform is missing") }
         if platform == .array([]) { return JPushFlaw(1003, "platform names none") }
-        guard body["notification"] != nil || body["message"] != nil else {
+        guard ["notification", "message", "notification_3rd", "live_activity"].contains(where: { body[$0] != nil }) else {
             return JPushFlaw(1002, "there is neither a notification nor a message")
         }
-        guard body["options"]?["apns_production"] != nil else { return JPushFlaw(1002, "options.apns_production is missing") }
         if body["message"] != nil, body["message"]?["msg_content"] == nil { return JPushFlaw(1002, "message.msg_content is missing") }
         return alertFlaw ?? sizeFlaw
     }
 
     private var alertFlaw: JPushFlaw? {
         guard let notification = body["notification"] else { return nil }
-        guard ["alert", "android", "ios", "hmos", "quickapp"].contains(where: { notification[$0] != nil }) else {
+        guard ["alert", "android", "ios", "hmos", "quickapp", "winphone", "voip"].contains(where: { notification[$0] != nil }) else {
             return JPushFlaw(1002, "notification is empty")
         }
         for system in ["android", "ios"] where notification["alert"] == nil {
@@ -130,18 +128,23 @@ struct JPushChecker {
     }
 }
 
-/// The keys of a push, as data. Sources: docs.jiguang.cn, Push API v3; jpush/jiguang-sdk-java, `bean/push`.
+/// The keys of a push, as data. Sources: docs.jiguang.cn, Push API v3; jpush/jiguang-sdk-java, `bean/push` (2026-01);
+/// jpush/jpush-api-python-client, `push/payload.py` (2026-10).
 enum JPushKeys {
     /// The body of `/v3/push` and `/v3/push/validate`.
-    static func push(_ plan: JPushPlan) -> JPushShape { .object(content(plan).merging(["cid": .text, "audience": audience]) { $1 }) }
+    static func push(_ plan: JPushPlan) -> JPushShape {
+        .object(
+            content(plan).merging(["cid": .text, "audience": audience, "live_activity": .anyObject, "inapp_message": .anyObject]) { $1 })
+    }
 
     /// One push of `/v3/push/batch/…/single`.
     static func single(_ plan: JPushPlan) -> JPushShape { .object(content(plan).merging(["target": .text]) { $1 }) }
 
     private static func content(_ plan: JPushPlan) -> [String: JPushShape] {
         [
-            "platform": .either(.choice(["all"]), .list(.choice(["android", "ios", "hmos", "quickapp"]))), "notification": notification,
-            "message": message, "options": options(plan), "callback": .anyObject, "sms_message": .anyObject,
+            "platform": .either(.choice(["all"]), .list(.choice(["android", "ios", "hmos", "quickapp", "winphone"]))),
+            "notification": notification,
+            "message": message, "options": options(plan), "callback": .anyObject, "sms_message": .anyObject, "notification_3rd": .anyObject,
         ]
     }
 
@@ -149,13 +152,14 @@ enum JPushKeys {
         .choice(["all"]),
         .object([
             "tag": .list(.text), "tag_and": .list(.text), "tag_not": .list(.text), "alias": .list(.text),
-            "registration_id": .list(.text), "segment": .list(.text), "abtest": .list(.text),
+            "registration_id": .list(.text), "segment": .list(.text), "abtest": .list(.text), "live_activity_id": .text,
         ]))
 
     private static let intent: JPushShape = .object(["url": .text])
 
     private static let notification: JPushShape = .object([
         "alert": .text, "android": android, "ios": ios, "hmos": .anyObject, "quickapp": .anyObject,
+        "winphone": .anyObject, "voip": .anyObject,
     ])
 
     private static let android: JPushShape = .object([
@@ -164,11 +168,16 @@ enum JPushKeys {
         "big_pic_path": .text, "extras": .anyObject, "large_icon": .text, "small_icon_uri": .text, "icon_bg_color": .text,
         "intent": intent, "uri_activity": .text, "uri_action": .text, "badge_add_num": .number(1...99), "badge_set_num": .number(0...99),
         "badge_class": .text, "sound": .text, "show_begin_time": .text, "show_end_time": .text, "display_foreground": .choice(["0", "1"]),
+        "custom_buttons": .list(.anyObject), "mipns_content_forshort": .text,
+        "oppns_content_forshort": .text, "vpns_content_forshort": .text, "mzpns_content_forshort": .text,
     ])
 
+    /// The page says that they are true or false, and JPush's SDK for Python writes 1.
+    private static let flagOrNumber: JPushShape = .either(.flag, .number(0...1))
+
     private static let ios: JPushShape = .object([
-        "alert": .either(.text, .anyObject), "sound": .either(.text, .anyObject), "badge": .badge, "content-available": .flag,
-        "mutable-content": .flag, "category": .text, "extras": .anyObject, "thread-id": .text,
+        "alert": .either(.text, .anyObject), "sound": .either(.text, .anyObject), "badge": .badge, "content-available": flagOrNumber,
+        "mutable-content": flagOrNumber, "category": .text, "extras": .anyObject, "thread-id": .text,
         "interruption-level": .choice(["active", "critical", "passive", "time-sensitive"]),
     ])
 
@@ -181,7 +190,9 @@ enum JPushKeys {
             "sendno": .nonZero, "time_to_live": .number(0...plan.longestLifetimeSeconds), "override_msg_id": .number(1...Int64.max),
             "apns_production": .flag, "apns_collapse_id": .shortText(64), "big_push_duration": .number(0...1400),
             "third_party_channel": .anyObject, "unique_alias": .flag, "classification": .number(0...1), "geofence": .anyObject,
-            "message_scenario_code": .shortText(40),
+            "message_scenario_code": .shortText(40), "target_event": .list(.text), "test_message": .flag, "test_model": .flag,
+            "receipt_id": .text, "active_push": .flag, "need_backup": .flag, "business_operation_code": .text,
+            "notification_3rd_ver": .text,
         ])
     }
 }

@@ -3,8 +3,8 @@ import Base
 /// The rules of JPush's Push API v3 behind the simulators' wire: pushes, their validation, cids, and batches of personal pushes.
 ///
 /// The order of the checks: path and method, credentials, the calls of a minute (whatever they are: fetching cids counts, which JPush does
-/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what the app may send to (tags, and everyone a
-/// limited number of times a day), the targets (`JPushTargets`).
+/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what it replaces, what the app may send to
+/// (tags, and everyone a limited number of times a day), the targets (`JPushTargets`).
 final class JPushRules: ServiceRules {
     /// More than a thousand ids and aliases, and the largest content with every character as an escape.
     let keptBodyBytes = 1 << 20
@@ -21,12 +21,16 @@ final class JPushRules: ServiceRules {
     private var usedApps: Set<String> = []
     /// What `take` notes about the call that was accepted last.
     private var acceptedCids: [(cid: String, messageID: String)] = []
-    /// See `acceptedCids`: the number of devices by the push's number.
-    private var acceptedCounts: [String: Int] = [:]
+    /// See `acceptedCids`: by their numbers.
+    private var acceptedPushes: [String: SentPush] = [:]
     /// See `acceptedCids`: the app, if the push went to everyone, and when.
     private var acceptedBroadcast: (app: String, at: Timestamp)?
-    /// How many devices each push went to.
-    private var reached: [String: Int] = [:]
+    /// The pushes that were taken, by their numbers.
+    private var sent: [String: SentPush] = [:]
+
+    private struct SentPush {
+        let app: String, at: Timestamp, devices: Int
+    }
 
     init(_ configuration: SimulatorConfiguration) {
         details = configuration.issuer.errorDetails
@@ -53,7 +57,7 @@ final class JPushRules: ServiceRules {
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
         request.kind = .other
-        (acceptedCids, acceptedCounts, acceptedBroadcast) = ([], [:], nil)
+        (acceptedCids, acceptedPushes, acceptedBroadcast) = ([], [:], nil)
         switch admit(request, now: now) {
         case .refused(let error): refuse(request, with: error)
         case .done(let (call, app)):
@@ -143,8 +147,7 @@ final class JPushRules: ServiceRules {
         if case .batch = call, !plan.isVIP { return .refused(JPushError(2006, "The app has no right to use this call")) }
         // What was not read is not accepted: a front end that answers early is busy.
         guard hasBody else { return .refused(.fault(status: 503)) }
-        let type = text(request[.contentType]).lowercased().split(separator: ";").map { $0.filter { $0 != " " } }
-        guard type.first == "application/json", type.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) else {
+        guard request.isBody(of: "application/json") else {
             return .refused(JPushError(1009, "The content type is not application/json"))
         }
         guard request.payloadBytes <= keptBodyBytes else { return .refused(JPushError(1005, "The body is too large")) }
@@ -170,7 +173,7 @@ final class JPushRules: ServiceRules {
         if let refusal = targets.refusal(of: checker.registrationIDs) ?? targets.refusal(ofNames: checker.names) { return refusal }
         let messageID = nextMessageID()
         if !isValidation, let cid { acceptedCids = [(cid, messageID)] }
-        if !isValidation { acceptedCounts = [messageID: request.addressees.count] }
+        if !isValidation { acceptedPushes = [messageID: SentPush(app: app, at: now, devices: request.addressees.count)] }
         if !isValidation, checker.isForEveryone { acceptedBroadcast = (app, now) }
         for index in request.addressees.indices { request.addressees[index].id = messageID }
         answer(request, Self.success(of: body, messageID: messageID))
@@ -179,9 +182,17 @@ final class JPushRules: ServiceRules {
 
     /// The refusal of an audience that the app may not send to; nil if it may.
     private func refusal(of checker: JPushChecker, _ app: String, now: Timestamp) -> JPushError? {
+        if let refusal = replacementRefusal(of: checker.body, app, now: now) { return refusal }
         if checker.hasTags, !plan.takesTags { return JPushError(2006, "Tags are for VIP apps only") }
         let budget = broadcasts[app] ?? CallBudget(limit: broadcastsPerDay)
         return checker.isForEveryone && !budget.hasRoom(at: now) ? JPushError(2008, "Broadcasts exceed the limit of a day") : nil
+    }
+
+    /// The refusal of a push that is to replace one that the app has not pushed within a day; nil for all others.
+    private func replacementRefusal(of body: JSONValue, _ app: String, now: Timestamp) -> JPushError? {
+        guard let number = body["options"]?["override_msg_id"]?.integerValue else { return nil }
+        let replaced = sent[String(number)].map { $0.app == app && now < $0.at.adding(seconds: CallBudget.secondsOfDay) } ?? false
+        return replaced ? nil : JPushError(1003, "The override_msg_id is invalid")
     }
 
     private static func success(of body: JSONValue, messageID: String) -> JSONValue {
@@ -220,11 +231,12 @@ final class JPushRules: ServiceRules {
         case .fresh: break
         }
         if let flaw = JPushChecker(body: push.value, plan: plan).flaw(ofSingle: kind) { return .refused(.malformed(flaw)) }
+        if let refusal = replacementRefusal(of: push.value, app, now: now) { return .refused(refusal) }
         let ids = kind == "regid" ? [push.value["target"]?.stringValue ?? ""] : []
         if let refusal = targets.refusal(of: ids) { return .refused(refusal) }
         let messageID = nextMessageID()
         acceptedCids.append((push.name, messageID))
-        acceptedCounts[messageID] = 1
+        acceptedPushes[messageID] = SentPush(app: app, at: now, devices: 1)
         return .done(messageID)
     }
 
@@ -232,9 +244,10 @@ final class JPushRules: ServiceRules {
 
     /// The result of a push, as if each of its devices were an Android phone that is online; nil if no push has this number.
     private func report(of number: String) -> JSONValue? {
-        reached[number].map {
+        sent[number].map {
             .object(pairs: [
-                ("msg_id", .string(number)), ("jpush_received", .integer(Int64($0))), ("android_pns_sent", .null), ("ios_apns_sent", .null),
+                ("msg_id", .string(number)), ("jpush_received", .integer(Int64($0.devices))), ("android_pns_sent", .null),
+                ("ios_apns_sent", .null),
                 ("ios_apns_received", .null), ("ios_msg_received", .null),
             ])
         }
@@ -247,7 +260,7 @@ final class JPushRules: ServiceRules {
 
     func take(_ request: PushRequest) {
         for (cid, messageID) in acceptedCids { cids.take(cid, messageID: messageID) }
-        reached.merge(acceptedCounts) { $1 }
+        sent.merge(acceptedPushes) { $1 }
         if let (app, now) = acceptedBroadcast {
             _ = broadcasts[app, default: CallBudget(limit: broadcastsPerDay, seconds: CallBudget.secondsOfDay)].take(at: now)
         }

@@ -46,7 +46,9 @@ indirect enum JPushShape: Sendable {
     /// Whether a value is of the kind that a shape describes, whatever is in it.
     private func isOfKind(_ value: JSONValue) -> Bool {
         switch (self, value) {
-        case (.text, .string), (.shortText, .string), (.choice, .string), (.list, .array), (.anyObject, .object), (.object, .object): true
+        case (.text, .string), (.shortText, .string), (.choice, .string), (.list, .array), (.anyObject, .object), (.object, .object),
+            (.number, .integer):
+            true
         default: false
         }
     }

@@ -55,7 +55,7 @@ enum RongCloudCall: CaseIterable {
         if Self.names(audience, "is_to_all", .bool(true)) { return [PushRequest.Addressee(kind: "everybody", target: "everybody")] }
         let users = targets("user", audience["userid"])
         if !users.isEmpty { return users }
-        let package = audience["packageName"].map { targets("package", .array([$0])) } ?? []
+        let package = (audience["packageName"].map { targets("package", .array([$0])) } ?? []).filter { !$0.target.isEmpty }
         var items: [PushRequest.Addressee] = []
         if case .array(let values)? = audience["tagItems"] { items = values.flatMap { targets("tag", $0["tags"]) } }
         return targets("tag", audience["tag"]) + targets("tag", audience["tag_or"]) + items + package
@@ -76,7 +76,9 @@ enum RongCloudCall: CaseIterable {
                 [
                     "platform": Self.platforms, "audience": Self.audience(["userid": .list(.user, 1...Self.mostUsersOfPush)]),
                     "notification": Self.notification(text: "alert"), "fromuserid": .user,
-                    "message": .object(["content": .text(1...131_072), "objectName": .text(1...32)], required: ["content", "objectName"]),
+                    "message": .object(
+                        ["content": .text(1...131_072), "objectName": .text(1...32), "disableUpdateLastMsg": .flag],
+                        required: ["content", "objectName"]),
                 ], required: ["platform", "audience", "notification"])
         case .custom:
             .object(
@@ -92,7 +94,7 @@ enum RongCloudCall: CaseIterable {
 
     private static func audience(_ also: [String: RongCloudShape]) -> RongCloudShape {
         .object(
-            ["tag": tags, "tag_or": tags, "packageName": .text(1...200), "is_to_all": .flag].merging(also) { $1 }, required: ["is_to_all"])
+            ["tag": tags, "tag_or": tags, "packageName": .text(0...200), "is_to_all": .flag].merging(also) { $1 }, required: ["is_to_all"])
     }
 
     private static let tagItem = RongCloudShape.object(
@@ -112,16 +114,24 @@ enum RongCloudCall: CaseIterable {
     private static let ios = RongCloudShape.object([
         "title": .text(1...50), "alert": .shown(most: .max), "contentAvailable": .number(0...1), "badge": .number(-9999...9999),
         "category": .text(1...200), "richMediaUri": .address, "thread-id": .text(1...200), "apns-collapse-id": .text(1...64),
-        "extras": .texts,
+        "extras": .texts, "interruption-level": .choice(["passive", "active", "time-sensitive", "critical"]),
+        // The name in a part of RongCloud's SDK for Go.
+        "threadId": .text(1...200),
     ])
 
     /// What the makers of phones have of their own.
     private static let android = RongCloudShape.object([
         "alert": .shown(most: .max), "extras": .texts,
-        "hw": .object(["channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address]),
-        "mi": .object(["channelId": .text(1...200), "large_icon_uri": .address]), "oppo": .object(["channelId": .text(1...200)]),
-        "vivo": .object(["classification": .choice(["0", "1"])]),
+        "hw": .object(["channelId": id, "importance": importance, "image": .address, "category": id]),
+        "honor": .object(["importance": importance, "image": .address]), "mi": .object(["channelId": id, "large_icon_uri": .address]),
+        "oppo": .object(["channelId": id, "category": id, "notify_level": .number(1...16)]),
+        "vivo": .object(["classification": .choice(["0", "1"]), "category": id]),
+        "fcm": .object(["channelId": id, "collapse_key": id, "imageUrl": .address]),
+        // The makers' keys, as RongCloud's SDK for Go also writes them.
+        "channelId": id, "importance": importance, "image": .address, "large_icon_uri": .address, "classification": .choice(["0", "1"]),
     ])
+
+    private static let id = RongCloudShape.text(1...200), importance = RongCloudShape.choice(["NORMAL", "LOW"])
 
     private static let harmony = RongCloudShape.object([
         "alert": .shown(most: .max), "extras": .texts, "ohos": .object(["image": .address, "category": .text(1...200)]),

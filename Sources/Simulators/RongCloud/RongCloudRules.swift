@@ -72,7 +72,7 @@ final class RongCloudRules: ServiceRules {
         of request: PushRequest, _ call: RongCloudCall, _ body: JSONValue?, app: String, now: Timestamp
     ) -> RongCloudReply? {
         guard request.payloadBytes > 0 else { return .refusal(1003) }
-        guard Self.isJSON(request[.contentType]) else { return .refusal(1002, "The content type must be application/json.") }
+        guard request.isBody(of: "application/json") else { return .refusal(1002, "The content type must be application/json.") }
         guard request.payloadBytes <= keptBodyBytes else { return .refusal(1005) }
         guard let body else { return .refusal(1002, "The body is not JSON.") }
         if let flaw = call.flaw(in: body) { return .refusal(flaw) }
@@ -151,13 +151,6 @@ final class RongCloudRules: ServiceRules {
         file.add(",\"id\":", text: request.answer.isAccepted ? addressee?.id : nil)
         file.add(",\"payload_bytes\":")
         file.add(number: request.payloadBytes)
-    }
-
-    /// Whether a content type is JSON, with no parameter but the one that says UTF-8.
-    private static func isJSON(_ value: UnsafeBufferPointer<UInt8>?) -> Bool {
-        guard let value else { return false }
-        let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\"" } }
-        return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
     }
 }
 

@@ -1,3 +1,5 @@
+import Base
+
 /// Decodes base64url without padding (RFC 7515 section 2); nil if the text is anything else.
 func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
@@ -23,4 +25,18 @@ func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         }
     }
     return result
+}
+
+/// A part of a JSON Web Token: RFC 7519 section 3; nil if it is not JSON in base64url.
+func decodeTokenPart(_ part: ArraySlice<UInt8>) -> JSONValue? { decodeBase64URL(part).flatMap { try? JSONValue(parsing: $0) } }
+
+extension JSONValue {
+    /// The whole seconds of a date in a JSON Web Token, which may have fractions (NumericDate, RFC 7519 section 2); nil for anything else.
+    var tokenSeconds: Int64? {
+        switch self {
+        case .integer(let seconds): seconds
+        case .double(let seconds): Int64(exactly: seconds.rounded(.down))
+        default: nil
+        }
+    }
 }

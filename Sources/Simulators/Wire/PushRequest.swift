@@ -173,6 +173,16 @@ final class PushRequest {
         return Array(bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
+    /// Whether the body is said to be of a media type. Parameters do not matter, not even malformed ones (JPush's own SDK writes
+    /// `charset:utf-8`), except a `charset` that is not UTF-8.
+    func isBody(of mediaType: String) -> Bool {
+        guard let value = self[.contentType] else { return false }
+        let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { part in
+            part.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+        }
+        return parts.first == mediaType && parts.dropFirst().allSatisfy { !$0.hasPrefix("charset=") || $0 == "charset=utf-8" }
+    }
+
     /// The kept part of the payload, valid until the request changes.
     var payload: UnsafeBufferPointer<UInt8> { bytes[payloadStart..<payloadStart + min(payloadBytes, keptPayloadBytes)] }
 }
