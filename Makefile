@@ -96,15 +96,26 @@ test-all: servers ## Run all tests, also those that take long
 FOREIGN_PACKAGES := python3-venv
 FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-dev node=nodejs haproxy=haproxy h2o=h2o squid=squid \
     tinyproxy=tinyproxy danted=dante-server microsocks=microsocks
-# What the stand-ins and clients in Python need.
-FOREIGN_PYTHON := hypercorn==0.18.0 cryptography==50.0.2 firebase-admin==7.7.0
+# What the stand-ins in Python need, and clients of the simulators.
+FOREIGN_PYTHON := hypercorn==0.18.0 cryptography==50.0.2 firebase-admin==7.7.0 google-auth==2.63.0 packaging==26.4 aioapns==4.0 pyfcm==2.1.1 \
+    jpush==3.4.1
+# PyAPNs2 and what it needs are older than what the others need.
+FOREIGN_PYAPNS2 := apns2==0.7.2 hyper==0.7.0 PyJWT==1.7.1 cryptography==50.0.2
+
+# $(call python,FOLDER,MODULES,PACKAGES) installs packages into a folder of their own if a module of theirs is missing.
+define python
+@.build/servers/$(1)/bin/python3 -c 'import importlib.util, sys; \
+    sys.exit(not all(map(importlib.util.find_spec, "$(2)".split())))' 2>/dev/null || { \
+    /usr/bin/python3 -m venv .build/servers/$(1) && \
+    .build/servers/$(1)/bin/pip install --quiet --disable-pip-version-check $(3); }
+endef
 SCENARIO ?=
 
-test-servers: servers ## Test Volley with other projects' servers and proxies (ten minutes); SCENARIO=nginx selects by name
+test-servers: servers ## Test Volley with other projects' servers, proxies and clients (ten minutes); SCENARIO=nginx selects by name
 	@$(call install,$(FOREIGN_PACKAGES))
 	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
-	@python=.build/servers/python; $$python/bin/python3 -c 'import cryptography, firebase_admin, hypercorn' 2>/dev/null || { \
-	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(FOREIGN_PYTHON); }
+	$(call python,python,aioapns cryptography firebase_admin google.auth hypercorn jpush packaging pyfcm,$(FOREIGN_PYTHON))
+	$(call python,python-apns2,apns2 cryptography,$(FOREIGN_PYAPNS2))
 	@servers=$(CURDIR)/.build/servers; \
 	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go

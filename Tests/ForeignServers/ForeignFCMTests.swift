@@ -6,23 +6,9 @@ import TestCommands
 import TestServers
 import Testing
 
-/// FCM with foreign code at one end: campaigns to a stand-in that shares no code with Volley's simulator, and Google's
-/// own SDK as a client of that simulator. `make test-servers` gets what they need.
+/// Campaigns to a stand-in for FCM that shares no code with Volley's simulator. `make test-servers` gets what it needs.
 @Suite("FCM and software of others", .serialized)
 struct ForeignFCMTests {
-    /// Text that the names to play contain; a missing program is then a failure. Nil to play only what is installed.
-    private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
-
-    /// Checks that Python has its packages.
-    private func require(_ module: String) throws {
-        let packages = ForeignPrograms.unpacked + "/python/lib"
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: packages)) ?? []
-        guard !versions.contains(where: { ForeignPrograms.has("\(packages)/\($0)/site-packages/\(module)") }) else { return }
-        let reason = "\(module) is missing; `make test-servers` gets it"
-        if Self.wanted == nil { try Test.cancel("\(reason)") }
-        throw CommandFailure(what: reason)
-    }
-
     /// A stand-in with its account, and a project that sends to it.
     private final class Stand {
         let folder: ProjectFolder
@@ -97,8 +83,8 @@ struct ForeignFCMTests {
 
     @Test("a stand-in on hypercorn accepts every message, knows each dead device, and agrees with the report")
     func judge() throws {
-        try require("hypercorn")
-        try require("cryptography")
+        try ForeignPrograms.requireModule("hypercorn")
+        try ForeignPrograms.requireModule("cryptography")
         let stand = try Stand(devices: 600, starts: [7: "gone", 90: "other", 400: "broken", 401: "gone"])
         let sent = try stand.send()
         #expect(sent.status == 0, "\(sent)")
@@ -115,7 +101,7 @@ struct ForeignFCMTests {
             ["--token-seconds=2", "--latency=100", "--streams=10"], ["--revoke-each=120"], ["--unavailable-every=50"],
         ])
     func trouble(options: [String]) throws {
-        try require("hypercorn")
+        try ForeignPrograms.requireModule("hypercorn")
         let stand = try Stand(devices: 300, options: options)
         let sent = try stand.send()
         #expect(sent.status == 0, "\(options): \(sent)")
@@ -126,56 +112,12 @@ struct ForeignFCMTests {
 
     @Test("a quota of the minute holds the run until there is room again, without a single attempt more")
     func quota() throws {
-        try require("hypercorn")
+        try ForeignPrograms.requireModule("hypercorn")
         let stand = try Stand(devices: 110, options: ["--quota=100", "--retry-after=20"])
         let start = Date()
         let sent = try stand.send()
         #expect(sent.status == 0 && Date().timeIntervalSince(start) > 40, "\(sent)")
         #expect(try stand.ledger("accepted").count == 110)
         #expect(try stand.folder.volley("report", "last", "--format", "json").json().int("attempts") == 110)
-    }
-
-    @Test("what Google's own SDK sends is accepted by the simulator, and its errors are what the SDK understands")
-    func sdk() throws {
-        try require("firebase_admin")
-        let folder = try ProjectFolder()
-        let simulator = try VolleyBinary.start(
-            ["simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--json"], in: folder.url)
-        defer {
-            kill(simulator.processID, SIGTERM)
-            _ = simulator.finish(timeout: 10)
-        }
-        let limit = Date().addingTimeInterval(30)
-        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
-        let url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
-        let client = Process(), output = Pipe()
-        client.executableURL = URL(fileURLWithPath: ForeignPrograms.hypercornPython)
-        client.arguments = [
-            ForeignPrograms.standIns + "/firebase_client.py", "--account", "account.json", "--ca", "simulator-ca.pem", "--url", url,
-        ]
-        client.currentDirectoryURL = folder.url
-        client.standardOutput = output
-        try client.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        client.waitUntilExit()
-        guard case .object(let results) = try JSONValue(parsing: String(decoding: said, as: UTF8.self)) else {
-            Issue.record("\(String(decoding: said, as: UTF8.self))")
-            return
-        }
-        let refused = [
-            "unregistered": "UnregisteredError NOT_FOUND", "bad token": "InvalidArgumentError INVALID_ARGUMENT",
-            "mismatch": "SenderIdMismatchError PERMISSION_DENIED", "third party": "ThirdPartyAuthError UNAUTHENTICATED",
-            "quota": "QuotaExceededError RESOURCE_EXHAUSTED", "internal": "InternalError INTERNAL",
-            "too large": "InvalidArgumentError INVALID_ARGUMENT",
-        ]
-        for result in results {
-            let text = result.value.stringValue ?? ""
-            if let expected = refused[result.name] {
-                #expect(text == expected, "\(result.name)")
-            } else {
-                #expect(text.hasPrefix("projects/volley-simulator/messages/"), "\(result.name): \(text)")
-            }
-        }
-        #expect(results.count == 17)
     }
 }

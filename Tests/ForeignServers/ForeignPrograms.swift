@@ -1,6 +1,7 @@
 import Foundation
 import TestCommands
 import TestServers
+import Testing
 
 /// Where the programs from other projects are: installed, or unpacked below `.build/servers` by `make servers` and `make test-servers`.
 enum ForeignPrograms {
@@ -10,8 +11,11 @@ enum ForeignPrograms {
     static let standIns = project + "/Tests/ForeignServers/StandIns"
     /// Debian's, which finds Debian's modules.
     static let python = "/usr/bin/python3"
-    /// In the folder that has hypercorn.
-    static let hypercornPython = unpacked + "/python/bin/python3"
+    /// In the folder that has hypercorn, and other projects' clients.
+    static let hypercornPython = python(in: "python")
+
+    /// The interpreter of a folder with modules of its own.
+    static func python(in folder: String) -> String { "\(unpacked)/\(folder)/bin/python3" }
 
     /// Starts a program with the libraries and modules that were unpacked with it, and waits until it listens.
     /// - Parameters:
@@ -30,6 +34,16 @@ enum ForeignPrograms {
             let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
             throw CommandFailure(what: "\(program) does not listen: \(said.suffix(500))")
         }
+    }
+
+    /// Checks that a folder of Python has a module. Without it the test is cancelled; in `make test-servers` that is a failure.
+    static func requireModule(_ module: String, in folder: String = "python") throws {
+        let packages = "\(unpacked)/\(folder)/lib"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: packages)) ?? []
+        guard !versions.contains(where: { has("\(packages)/\($0)/site-packages/\(module)") }) else { return }
+        let reason = "\(module) is missing; `make test-servers` gets it"
+        if ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"] == nil { try Test.cancel("\(reason)") }
+        throw CommandFailure(what: reason)
     }
 
     /// Whether a file exists, such as a module of Python.

@@ -26,13 +26,10 @@ final class RunningServer: Sendable {
         certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
         let service = rules(port)
-        // The last one is also what a client speaks that offers none.
-        let protocols = configuration.speaksOnlyHTTP1 ? ["http/1.1"] : service.speaksHTTP1 ? ["h2", "http/1.1"] : ["h2"]
         let context = try TLSServerContext(
-            certificate: certificate, clients: Self.clientPolicy(configuration), applicationProtocols: protocols)
-        let server = try Server(
-            configuration, rules: service, listener: listener, context: context, usualProtocol: protocols[protocols.count - 1],
-            wakeSocket: ends[0])
+            certificate: certificate, clients: Self.clientPolicy(configuration),
+            applicationProtocols: service.applicationProtocols(configuration))
+        let server = try Server(configuration, rules: service, listener: listener, context: context, wakeSocket: ends[0])
         shared = server.shared
         thread = Mutex(try Self.start(server))
     }

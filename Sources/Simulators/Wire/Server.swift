@@ -43,15 +43,13 @@ final class Server {
     private static let readBytes = 64 << 10
     private static let ledgerFlushMilliseconds: Int64 = 100
 
-    /// - Parameters:
-    ///   - usualProtocol: what a client speaks that offers none.
-    ///   - wakeSocket: becomes readable when the server must stop.
+    /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
         _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener, context: TLSServerContext,
-        usualProtocol: String, wakeSocket: Int32
+        wakeSocket: Int32
     ) throws(Diagnostic) {
         faults = configuration.faults
-        self.usualProtocol = usualProtocol
+        usualProtocol = rules.applicationProtocols(configuration).last ?? ""
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context

@@ -6,7 +6,7 @@ import Base
 /// The server calls a class through the protocol a few times for each request. That costs nanoseconds where a request costs microseconds;
 /// what is done for each header (`HeaderName`, `PushRequest`) is the wire's for this reason.
 protocol ServiceRules: AnyObject {
-    /// Whether the service speaks HTTP/1.1 as well as HTTP/2. Clients that offer neither in TLS (RFC 7301) then speak HTTP/1.1.
+    /// Whether the service also speaks HTTP/1.1, and not HTTP/2 alone.
     var speaksHTTP1: Bool { get }
 
     /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
@@ -53,6 +53,12 @@ protocol ServiceRules: AnyObject {
 
 extension ServiceRules {
     var speaksHTTP1: Bool { true }
+
+    /// The application protocols of a simulator (RFC 7301), the preferred one first. The last one is also what a client speaks that offers
+    /// none.
+    func applicationProtocols(_ configuration: SimulatorConfiguration) -> [String] {
+        configuration.speaksOnlyHTTP1 ? ["http/1.1"] : speaksHTTP1 ? ["h2", "http/1.1"] : ["h2"]
+    }
 
     /// None: `HeaderName` has all.
     var ownHeaders: [StaticString] { [] }
