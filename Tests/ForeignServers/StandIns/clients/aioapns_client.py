@@ -84,6 +84,9 @@ async def main():
     await call("another team", "403 InvalidProviderToken", token(25), ALERT, using=client(team_id="OTHERTEAM1"))
     await call("another key", "403 InvalidProviderToken", token(26), ALERT, using=client(key_id="OTHERKEY01"))
 
+    await call("a certificate", good, token(27), ALERT, using=aioapns.APNs(client_cert=play.certificate(TOPIC)))
+    expired = aioapns.APNs(client_cert=play.certificate(TOPIC, days=-1), topic=TOPIC, max_connection_attempts=1)
+    await call("a certificate that has expired", "403 BadCertificate", token(28), ALERT, using=expired)
     answers = await asyncio.gather(*(send(token(1000 + number), ALERT) for number in range(300)), return_exceptions=True)
     play.call("three hundred at once", r"\{'200 None': 300\}", lambda: {str(answer): answers.count(answer) for answer in answers})
 

@@ -7,6 +7,7 @@ whose names contain a text, and --verbose prints every result.
 
 import argparse
 import atexit
+import datetime
 import json
 import os
 import re
@@ -46,6 +47,24 @@ class Play:
         self.url, self.port, self.ca, self.key = place["url"], place["port"], place["ca"], place["key"]
         # `requests` and `ssl` read these; set them before a client is imported.
         os.environ["REQUESTS_CA_BUNDLE"] = os.environ["SSL_CERT_FILE"] = self.ca
+
+    def certificate(self, topic, days=30):
+        """A file with a client certificate for an app, and its key. It ends after so many days; before today if they are below 0."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(x509.NameOID.USER_ID, topic), x509.NameAttribute(x509.NameOID.COMMON_NAME, topic)])
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=days)
+        made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(days + 1000)
+        made = made.not_valid_before(end - datetime.timedelta(days=60)).not_valid_after(end).sign(key, hashes.SHA256())
+        path = os.path.join(self.folder.name, f"client{days}.pem")
+        with open(path, "wb") as file:
+            file.write(made.public_bytes(serialization.Encoding.PEM))
+            file.write(key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        return path
 
     def call(self, name, expected, function, *arguments, **named):
         """Calls a function. Its result, or the text of its exception, must match `expected`: a regular expression for the whole text."""

@@ -14,10 +14,10 @@ for name in collections.abc.__all__:
 
 import hyper.tls
 from apns2.client import APNsClient, Notification, NotificationPriority, NotificationType
-from apns2.credentials import TokenCredentials
+from apns2.credentials import CertificateCredentials, TokenCredentials
 from apns2.payload import Payload, PayloadAlert
 
-hyper.tls._context = hyper.tls.init_context(cert_path=play.ca)
+hyper.tls.cert_loc = play.ca
 APNsClient.LIVE_SERVER, APNsClient.DEFAULT_PORT = "localhost", play.port
 TOPIC, ALERT = "com.example.shop", Payload(alert="Hello", sound="default", badge=1)
 accepted = []
@@ -76,6 +76,9 @@ play.call("too large", "PayloadTooLarge: .*", send, token(15), Payload(alert="x"
 play.call("background with priority 10", "BadPriority: .*", send, token(16), Payload(content_available=True))
 play.call("another team", "InvalidProviderToken: .*", send, token(17), using=client(team="OTHERTEAM1"))
 play.call("another key", "InvalidProviderToken: .*", send, token(18), using=client(key_id="OTHERKEY01"))
+play.call("a certificate", good, send, token(24), using=APNsClient(CertificateCredentials(play.certificate(TOPIC))))
+play.call("a certificate that has expired", "BadCertificate: .*", send, token(25),
+          using=APNsClient(CertificateCredentials(play.certificate(TOPIC, days=-1))))
 play.call("a batch", r"\[\('Unregistered', \d{13}\), 'BadDeviceToken', 'Success', 'Success'\]", batch,
           [token(20), token(21, "00000410"), token(22, "00000400"), token(23)])
 play.call("a large batch", r"\['Success', ('Success', ){298}'Success'\]", batch, [token(1000 + number) for number in range(300)])
