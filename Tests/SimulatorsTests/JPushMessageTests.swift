@@ -193,7 +193,8 @@ struct JPushMessageTests {
         let body = JPushBody.with {
             $0.notification =
                 #"{"android":{"alert":"x","custom_buttons":[{"text":"Open"}],"mipns_content_forshort":"m","oppns_content_forshort":"o","#
-                + #""vpns_content_forshort":"v","mzpns_content_forshort":"z"},"hmos":{"alert":"x","category":"MARKETING"},"#
+                + #""vpns_content_forshort":"v","mzpns_content_forshort":"z"},"#
+                + #""hmos":{"alert":"x","category":"MARKETING","intent":{"url":"action.system.home"}},"#
                 + #""voip":{"call":1},"winphone":{"alert":"x"}}"#
             $0.options =
                 #"{"target_event":["a"],"test_message":true,"test_model":false,"receipt_id":"r","active_push":true,"need_backup":false,"#

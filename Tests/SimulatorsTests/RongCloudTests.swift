@@ -82,6 +82,10 @@ private let badPushes = [
 ]
 
 private let goodPushes = [
+    // As RongCloud's SDK for Go writes them.
+    rongCloudPush(["anna"], #""ios":{"threadId":"news","interruption-level":"passive"}"#),
+    rongCloudPush(["anna"], #""android":{"channelId":"c","importance":"LOW","large_icon_uri":"https://a.b/c.png","classification":"0"}"#),
+    rongCloudPush(["anna"], #""android":{"honor":{"importance":"LOW"},"fcm":{"channelId":"c"},"oppo":{"category":"c","notify_level":2}}"#),
     rongCloudPush(), rongCloudPush(users(100)), rongCloudPush([String(repeating: "A-_+=9", count: 10) + "abcd"]),
     rongCloudPush(["anna"], #""title":"\#(String(repeating: "字", count: 50))""#),
     rongCloudPush(text: #""pushContent":"\#(String(repeating: "x", count: 4096 - 18))""#),
@@ -89,10 +93,6 @@ private let goodPushes = [
         ["anna"], #""ios":{"badge":0,"thread-id":"news","apns-collapse-id":"sale","contentAvailable":1,"extras":{"link":"shop://a"}}"#),
     rongCloudPush(["anna"], #""ios":{"badge":-1,"category":"rich","richMediaUri":"https://a.example/b.png"},"forceShowPushContent":1"#),
     rongCloudPush(["anna"], #""android":{"extras":{"a":"1"},"hw":{"channelId":"c","importance":"NORMAL"},"vivo":{"classification":"1"}}"#),
-    // As RongCloud's SDK for Go writes them.
-    rongCloudPush(["anna"], #""ios":{"threadId":"news","interruption-level":"passive"}"#),
-    rongCloudPush(["anna"], #""android":{"channelId":"c","importance":"LOW","large_icon_uri":"https://a.b/c.png","classification":"0"}"#),
-    rongCloudPush(["anna"], #""android":{"honor":{"importance":"LOW"},"fcm":{"channelId":"c"},"oppo":{"category":"c","notify_level":2}}"#),
     rongCloudPush(["anna"], #""harmonyOS":{"alert":"Hi","extras":{},"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}}"#),
 ]
 

@@ -106,7 +106,7 @@ enum GetuiKeys {
         ]),
         "content-available": .number(0...1), "sound": .text(1...100), "category": .text(1...100), "thread-id": .text(1...100),
         "timestamp": .number(0...9_999_999_999_999), "event": .choice(["start", "update", "end"]),
-        "dismissal-date": .number(0...9_999_999_999_999), "content-state": .anyObject,
+        "dismissal-date": .number(0...9_999_999_999_999), "content-state": .anything,
     ])
 
     /// What the makers' own channels show while the app does not run.
@@ -137,17 +137,18 @@ indirect enum GetuiShape: Sendable {
     /// A number that replaces a badge, or is added to it: `1`, `+1`, `-1`.
     case badge
     case choice([String])
+    /// Whatever the sender wants.
+    case anything
     case list(GetuiShape, ClosedRange<Int>)
     /// An object of these names, each with a value of the same shape.
     case table([String], GetuiShape)
-    /// An object of any content.
-    case anyObject
     /// An object with these names and no others.
     case object([String: GetuiShape], required: [String] = [])
 
     /// The first place where a value differs from its shape; nil if it does not.
     func flaw(in value: JSONValue) -> JSONFlaw? {
         switch (self, value) {
+        case (.anything, _): nil
         case (.text(let lengths), .string(let text)):
             lengths.contains(text.utf16.count)
                 ? nil : JSONFlaw("\(text.utf16.count) characters, \(lengths.lowerBound) to \(lengths.upperBound) are allowed")
@@ -165,7 +166,6 @@ indirect enum GetuiShape: Sendable {
         case (.list(let shape, let counts), .array(let values)): Self.flaw(in: values, shape, counts)
         case (.table(let names, let shape), .object(let members)):
             Self.flaw(in: members, Dictionary(uniqueKeysWithValues: names.map { ($0, shape) }), required: [])
-        case (.anyObject, .object): nil
         case (.object(let shapes, let required), .object(let members)): Self.flaw(in: members, shapes, required: required)
         default: JSONFlaw("it should be \(words)")
         }
@@ -173,11 +173,12 @@ indirect enum GetuiShape: Sendable {
 
     private var words: String {
         switch self {
+        case .anything: "a value"
         case .text, .name, .badge, .choice: "a text"
         case .flag: "true or false"
         case .number, .digits: "a whole number"
         case .list: "a list"
-        case .table, .anyObject, .object: "an object"
+        case .table, .object: "an object"
         }
     }
 

@@ -187,12 +187,13 @@ enum JPushKeys {
 
     private static func options(_ plan: JPushPlan) -> JPushShape {
         .object([
+            "target_event": .list(.text), "test_message": .flag, "test_model": .flag,
+            "receipt_id": .text, "active_push": .flag, "need_backup": .flag, "business_operation_code": .text,
+            "notification_3rd_ver": .text,
             "sendno": .nonZero, "time_to_live": .number(0...plan.longestLifetimeSeconds), "override_msg_id": .number(1...Int64.max),
             "apns_production": .flag, "apns_collapse_id": .shortText(64), "big_push_duration": .number(0...1400),
             "third_party_channel": .anyObject, "unique_alias": .flag, "classification": .number(0...1), "geofence": .anyObject,
-            "message_scenario_code": .shortText(40), "target_event": .list(.text), "test_message": .flag, "test_model": .flag,
-            "receipt_id": .text, "active_push": .flag, "need_backup": .flag, "business_operation_code": .text,
-            "notification_3rd_ver": .text,
+            "message_scenario_code": .shortText(40),
         ])
     }
 }

@@ -121,17 +121,19 @@ enum RongCloudCall: CaseIterable {
 
     /// What the makers of phones have of their own.
     private static let android = RongCloudShape.object([
-        "alert": .shown(most: .max), "extras": .texts,
-        "hw": .object(["channelId": id, "importance": importance, "image": .address, "category": id]),
-        "honor": .object(["importance": importance, "image": .address]), "mi": .object(["channelId": id, "large_icon_uri": .address]),
-        "oppo": .object(["channelId": id, "category": id, "notify_level": .number(1...16)]),
-        "vivo": .object(["classification": .choice(["0", "1"]), "category": id]),
-        "fcm": .object(["channelId": id, "collapse_key": id, "imageUrl": .address]),
         // The makers' keys, as RongCloud's SDK for Go also writes them.
-        "channelId": id, "importance": importance, "image": .address, "large_icon_uri": .address, "classification": .choice(["0", "1"]),
+        "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address, "large_icon_uri": .address,
+        "classification": .choice(["0", "1"]),
+        "alert": .shown(most: .max), "extras": .texts,
+        "hw": .object([
+            "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address, "category": .text(1...200),
+        ]),
+        "honor": .object(["importance": .choice(["NORMAL", "LOW"]), "image": .address]),
+        "mi": .object(["channelId": .text(1...200), "large_icon_uri": .address]),
+        "oppo": .object(["channelId": .text(1...200), "category": .text(1...200), "notify_level": .number(1...16)]),
+        "vivo": .object(["classification": .choice(["0", "1"]), "category": .text(1...200)]),
+        "fcm": .object(["channelId": .text(1...200), "collapse_key": .text(1...200), "imageUrl": .address]),
     ])
-
-    private static let id = RongCloudShape.text(1...200), importance = RongCloudShape.choice(["NORMAL", "LOW"])
 
     private static let harmony = RongCloudShape.object([
         "alert": .shown(most: .max), "extras": .texts, "ohos": .object(["image": .address, "category": .text(1...200)]),

@@ -73,7 +73,8 @@ play.call("a badge that is a number", good, send, notification=jpush.notificatio
 play.call("a silent one", good, send, notification=jpush.notification(
     ios=jpush.ios("", badge=None, sound_disable=True, content_available=True)))
 play.call("HarmonyOS", good, send, notification=jpush.notification(hmos=hmos), platform=jpush.platform("hmos"))
-play.call("a live window of HarmonyOS", good, send, notification=jpush.notification(hmos=jpush.hmos(push_type=7, hm_payload={"activityId": 1})))
+play.call("a live window of HarmonyOS", good, send, notification=jpush.notification(
+    hmos=jpush.hmos("Hello", category="EXPRESS", intent={"url": "action.system.home"}, push_type=7, hm_payload={"activityId": 1})))
 play.call("a quick app", good, send, notification=jpush.notification(quickapp=jpush.quickapp("Hello", "T", "/page", {"a": 1})))
 play.call("a Windows phone", good, send, notification=jpush.notification(winphone=jpush.winphone("Hello", extras={"a": 1})),
           platform=jpush.platform("winphone"))
