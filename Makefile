@@ -98,7 +98,7 @@ FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-de
     tinyproxy=tinyproxy danted=dante-server microsocks=microsocks
 # What the stand-ins in Python need, and clients of the simulators.
 FOREIGN_PYTHON := hypercorn==0.18.0 cryptography==50.0.2 firebase-admin==7.7.0 google-auth==2.63.0 packaging==26.4 aioapns==4.0 pyfcm==2.1.1 \
-    jpush==3.4.1
+    jpush==3.4.1 kalyke-apns==1.5.0
 # PyAPNs2 and what it needs are older than what the others need.
 FOREIGN_PYAPNS2 := apns2==0.7.2 hyper==0.7.0 PyJWT==1.7.1 cryptography==50.0.2
 
@@ -114,7 +114,7 @@ SCENARIO ?=
 test-servers: servers ## Test Volley with other projects' servers, proxies and clients (ten minutes); SCENARIO=nginx selects by name
 	@$(call install,$(FOREIGN_PACKAGES))
 	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
-	$(call python,python,aioapns cryptography firebase_admin google.auth hypercorn jpush packaging pyfcm,$(FOREIGN_PYTHON))
+	$(call python,python,aioapns cryptography firebase_admin google.auth hypercorn jpush kalyke packaging pyfcm,$(FOREIGN_PYTHON))
 	$(call python,python-apns2,apns2 cryptography,$(FOREIGN_PYAPNS2))
 	@servers=$(CURDIR)/.build/servers; \
 	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \

@@ -20,7 +20,7 @@ struct ForeignClientsTests {
     private static let clients = [
         Client(file: "firebase", module: "firebase_admin"), Client(file: "google_auth", module: "google/auth"),
         Client(file: "pyfcm", module: "pyfcm"), Client(file: "jpush", module: "jpush"), Client(file: "aioapns", module: "aioapns"),
-        Client(file: "pyapns2", module: "apns2", folder: "python-apns2"),
+        Client(file: "kalyke", module: "kalyke"), Client(file: "pyapns2", module: "apns2", folder: "python-apns2"),
     ]
 
     /// Those that SCENARIO selects.

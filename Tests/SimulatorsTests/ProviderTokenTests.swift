@@ -65,11 +65,19 @@ struct ProviderTokenTests {
         #expect(fixture.reason(token, at: noon.adding(seconds: 3601)) == "ExpiredProviderToken")
     }
 
-    @Test("may be issued at a fraction of a second, as some clients write the time") func fraction() {
+    @Test(
+        "may say when it was issued with a fraction of a second, or as a text, as clients of others do",
+        arguments: ["\(noon.epochSeconds).75", "\"\(noon.epochSeconds)\""])
+    func writtenTimes(_ time: String) {
         var fixture = CheckerFixture()
-        let token = "bearer \(fixture.provider.token(fraction: ".75"))"
+        let token = "bearer \(fixture.provider.token(written: time))"
         #expect(fixture.reason(token) == nil)
         #expect(fixture.reason(token, at: noon.adding(seconds: 3601)) == "ExpiredProviderToken")
+    }
+
+    @Test("that does not say when it was issued is invalid", arguments: ["\"noon\"", "null", "1e300"]) func noTime(_ time: String) {
+        var fixture = CheckerFixture()
+        #expect(fixture.reason("bearer \(fixture.provider.token(written: time))") == "InvalidProviderToken")
     }
 
     @Test("that has expired leaves the connection refusing newer ones") func wedged() {

@@ -17,12 +17,13 @@ struct Provider {
 
     var trusted: TrustedKey { TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey) }
 
-    /// - Parameter fraction: the digits after the decimal point of `iat`.
+    /// - Parameter written: the claim `iat` as it is in the JSON; nil for a number.
     func token(
-        issuedAt: Int64 = noon.epochSeconds, fraction: String = "", algorithm: String = "ES256", keyID: String? = nil, teamID: String? = nil
+        issuedAt: Int64 = noon.epochSeconds, written: String? = nil, algorithm: String = "ES256", keyID: String? = nil,
+        teamID: String? = nil
     ) -> String {
         let header = #"{"alg":"\#(algorithm)","kid":"\#(keyID ?? self.keyID)"}"#
-        let claims = #"{"iss":"\#(teamID ?? self.teamID)","iat":\#(issuedAt)\#(fraction)}"#
+        let claims = #"{"iss":"\#(teamID ?? self.teamID)","iat":\#(written ?? String(issuedAt))}"#
         let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return signed + "." + base64URL(key.sign(Array(signed.utf8)))
     }

@@ -132,10 +132,13 @@ struct ProviderTokenChecker {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = decodeTokenPart(parts[0]), let claims = decodeTokenPart(parts[1]),
             let signature = decodeBase64URL(parts[2]),
-            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = claims["iat"]?.tokenSeconds,
+            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = Self.seconds(claims["iat"]),
             let index = keys.firstIndex(where: { $0.keyID == keyID && $0.teamID == claims["iss"]?.stringValue })
         else { return nil }
         let signed = Array(token[..<parts[1].endIndex])
         return keys[index].key.isValid(signature, for: signed) ? (index, issuedAt) : nil
     }
+
+    /// The claim `iat` in seconds. kalyke for Python writes it as a text, which APNs is known to take.
+    private static func seconds(_ value: JSONValue?) -> Int64? { value?.tokenSeconds ?? value?.stringValue.flatMap { Int64($0) } }
 }
