@@ -75,7 +75,7 @@ play.call("a message", "200", post, session)
 play.call("a content type with a parameter", "200", post, session, json=None, data=json.dumps(message),
           headers={"Content-Type": "application/json; charset=UTF-8"})
 kept = account()
-refresh(kept)
+play.call("a token that will end", "valid|expired", lambda: refresh(kept))
 time.sleep(2.2)
 play.call("an expired token, which the session renews", "200", post, session)
 bearer = {"Authorization": f"Bearer {kept.token}"}
