@@ -23,17 +23,25 @@ struct GetuiPayloadTests {
     }
 
     /// A payload as it should be.
-    private static func expected(ios: String, message: String, strategy: Int = 2) -> String {
-        #"{"settings":{"strategy":{"default":1,"ios":\#(strategy)}},"push_channel":{"ios":{"type":"notify",\#(ios)}},"push_message":{\#(message)}}"#
+    /// - Parameter channel: what `push_channel` has next to `ios`.
+    private static func expected(ios: String, channel: String = "", message: String, strategy: Int = 2) -> String {
+        #"{"settings":{"strategy":{"default":1,"ios":\#(strategy)}},"push_channel":{"ios":{"type":"notify",\#(ios)}\#(channel)},"#
+            + #""push_message":{\#(message)}}"#
+    }
+
+    /// What makers show of a push that says Hi and Sale.
+    private static func ups(_ click: String = #""click_type":"startapp""#, options: String = "") -> String {
+        #","android":{"ups":{"notification":{"title":"Hi","body":"Sale",\#(click)}\#(options)}}"#
     }
 
     /// The part for iPhones and the notification of a push that says Hi and Sale, with more.
     private static func expected(
         alert: String = "", sound: String = GetuiPayload.silence, aps: String = "", ios: String = "", notification: String = "",
-        click: String = #""click_type":"startapp""#
+        click: String = #""click_type":"startapp""#, options: String = "", harmony: String = ""
     ) -> String {
         expected(
             ios: #""aps":{"alert":{"title":"Hi",\#(alert)"body":"Sale"},"sound":"\#(sound)"\#(aps)}\#(ios)"#,
+            channel: ups(click, options: options) + harmony,
             message: #""notification":{"title":"Hi","body":"Sale",\#(notification)\#(click)}"#)
     }
 
@@ -92,7 +100,7 @@ struct GetuiPayloadTests {
         (
             "in_app", { $0.own = [.init(text("in_app"), .object([.init(text("screen"), .text(text("sale")))], place))] },
             expected(
-                ios: #""aps":{"alert":{"title":"Hi","body":"Sale"},"sound":"com.gexin.ios.silence"}"#,
+                ios: #""aps":{"alert":{"title":"Hi","body":"Sale"},"sound":"com.gexin.ios.silence"}"#, channel: ups(),
                 message: #""transmission":"{\"screen\":\"sale\"}""#, strategy: 1)
         ),
     ]
@@ -195,7 +203,7 @@ struct GetuiPayloadTests {
         }
         let all = try losses(#"{"screen":"sale"}"#)
         #expect(all.map(\.key) == [.title, .body, .image, .link, .data] && all.allSatisfy(\.isPartial))
-        #expect(all.map(\.effect).first == "only iPhones get this 'title'")
+        #expect(all.map(\.effect).first == "it does not get this 'title'")
         #expect(try losses(#"{"title":"Hi","body":"Sale","data":{"a":1},"image":"x","link":"y"}"#).isEmpty)
         #expect(try losses(#"{"title":"Hi","body":"Sale","data":{"a":1}}"#).map(\.key) == [.image, .link])
         #expect(
@@ -205,7 +213,7 @@ struct GetuiPayloadTests {
             }.losses.isEmpty)
     }
 
-    @Test("'android' beside 'in_app' is a mistake, as Android shows no notification then")
+    @Test("'android' beside 'in_app' is a mistake, as Getui shows no notification then")
     func androidBesideInApp() throws {
         let android = try FCMPayloadTests.node(#"{"channel":"offers"}"#)
         let inApp = try FCMPayloadTests.node(#"{"title":"Hi","body":"Sale"}"#)
@@ -213,7 +221,7 @@ struct GetuiPayloadTests {
             Self.greet(&content)
             content.own = [.init(Self.text("android"), android), .init(Self.text("in_app"), inApp)]
         }
-        #expect(findings == ["error: 'android' is about a notification, and with 'in_app' Android shows none"])
+        #expect(findings == ["error: 'android' is about the notification that Getui shows, and with 'in_app' it shows none"])
     }
 
     @Test("a silent push has no place for what the app shows itself")
@@ -221,6 +229,105 @@ struct GetuiPayloadTests {
         let node = try FCMPayloadTests.node("{}")
         let draft = Self.draft { ($0.isSilent, $0.own) = (true, [.init(Self.text("in_app"), node)]) }
         #expect(draft.findings.map(\.message) == ["a silent push has 'data' for the app, and needs no 'in_app'"])
+    }
+
+    // MARK: - Makers of phones and HarmonyOS
+
+    @Test(
+        "a killed app of each maker shows the push, with the class that the campaign names",
+        arguments: [
+            (
+                #"{"huawei":{"category":"MARKETING","importance":"low","channel":"offers"}}"#,
+                #"{"HW":{"/message/android/category":"MARKETING","/message/android/notification/importance":"LOW","/message/android/notification/channel_id":"offers"}}"#
+            ),
+            (#"{"honor":{"importance":"low"}}"#, #"{"HO":{"/android/notification/importance":"LOW"}}"#),
+            (#"{"xiaomi":{"channel":"123","template":"T1"}}"#, #"{"XM":{"/extra.channel_id":"123","/extra.template_id":"T1"}}"#),
+            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"OP":{"/category":"MARKETING","/channel_id":"c"}}"#),
+            (
+                #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
+                #"{"VV":{"/classification":0,"/category":"MARKETING"}}"#
+            ),
+        ])
+    func makers(yaml: String, options: String) throws {
+        let node = try FCMPayloadTests.node(yaml)
+        let content: (inout MessageContent) -> Void = {
+            Self.greet(&$0)
+            $0.own = [.init(Self.text("makers"), node)]
+        }
+        #expect(Self.findings(content).isEmpty)
+        #expect(Self.payload(content) == Self.expected(options: #","options":\#(options)"#))
+    }
+
+    @Test("a phone with HarmonyOS gets a notification of its own, with its category, and opens what the campaign says")
+    func harmony() throws {
+        func payload(_ yaml: String, link: String? = nil) throws -> String {
+            let node = try FCMPayloadTests.node(yaml)
+            return Self.payload {
+                Self.greet(&$0)
+                ($0.own, $0.link) = ([.init(Self.text("harmony"), node)], link.map(Self.text))
+            }
+        }
+        func harmony(_ click: String) -> String {
+            #","harmony":{"notification":{"title":"Hi","body":"Sale","category":"MARKETING",\#(click)}}"#
+        }
+        #expect(try payload(#"{"category":"MARKETING"}"#) == Self.expected(harmony: harmony(#""click_type":"startapp""#)))
+        #expect(
+            try payload(#"{"category":"MARKETING","want":{"abilityName":"Sale"}}"#)
+                == Self.expected(harmony: harmony(#""click_type":"want","want":"{\"abilityName\":\"Sale\"}""#)))
+        #expect(
+            try payload(#"{"category":"MARKETING"}"#, link: "shop://a").contains(
+                harmony(#""click_type":"payload","payload":"{\"link\":\"shop://a\"}""#)))
+    }
+
+    @Test(
+        "what is wrong with what is said to makers and HarmonyOS is said at its place, with a remedy",
+        arguments: [
+            ("makers", "7", "'makers' must be a group of keys"), ("makers", #"{"sony":{}}"#, "Getui has no keys for a maker 'sony'"),
+            ("makers", #"{"vivo":{}}"#, "'vivo' must be a group of keys"),
+            ("makers", #"{"vivo":{"importance":"low"}}"#, "unknown key 'importance' in 'vivo'"),
+            ("makers", #"{"vivo":{"classification":1}}"#, "'classification' must be operational or system, not 1"),
+            ("makers", #"{"honor":{"importance":"HIGH"}}"#, "'importance' must be low or normal, not the text 'HIGH'"),
+            ("makers", #"{"oppo":{"category":" "}}"#, "'category' has no text"),
+            ("harmony", "true", "'harmony' must be a group of keys"),
+            ("harmony", "{}", "'harmony' has no category, without which phones with HarmonyOS show no push"),
+            ("harmony", #"{"category":"MARKETING","intent":"x"}"#, "unknown key 'intent' in 'harmony'"),
+        ])
+    func wrongClasses(key: String, value: String, words: String) throws {
+        let node = try FCMPayloadTests.node(value)
+        let draft = Self.draft {
+            Self.greet(&$0)
+            $0.own = [.init(Self.text(key), node)]
+        }
+        #expect(draft.findings.map(\.message) == [words])
+        #expect(draft.findings.allSatisfy { $0.severity == .error && [".", "?"].contains($0.remedy?.last) && $0.position != nil })
+    }
+
+    @Test("a name that people use for a maker is answered by the key")
+    func otherNames() throws {
+        for (name, meant) in [("mi", "xiaomi"), ("OnePlus", "oppo"), ("hauwei", "huawei")] {
+            let node = try FCMPayloadTests.node(#"{"\#(name)":{"channel":"c"}}"#)
+            let findings = Self.draft {
+                Self.greet(&$0)
+                $0.own = [.init(Self.text("makers"), node)]
+            }.findings
+            #expect(findings.first?.remedy == "Did you mean '\(meant)'?")
+        }
+    }
+
+    @Test("a silent push has no class and no category")
+    func silentClasses() throws {
+        let makers = try FCMPayloadTests.node(#"{"oppo":{"category":"MARKETING"}}"#)
+        let harmony = try FCMPayloadTests.node(#"{"category":"MARKETING"}"#)
+        let draft = Self.draft {
+            $0.isSilent = true
+            $0.own = [.init(Self.text("makers"), makers), .init(Self.text("harmony"), harmony)]
+        }
+        #expect(
+            draft.findings.map(\.message) == [
+                "'makers' is about a notification, and a silent push shows none",
+                "'harmony' is about a notification, and a silent push shows none",
+            ])
+        #expect(!FCMPayloadTests.json(draft.root).text.contains("ups"))
     }
 
     // MARK: - By hand
@@ -233,12 +340,12 @@ struct GetuiPayloadTests {
     @Test("a payload by hand keeps its members, in the order that requests expect")
     func order() throws {
         let draft = try Self.byHand(
-            #"{"push_message":{"notification":{"title":"T","body":"B","click_type":"none"},"network_type":1},"push_channel":{"android":{"ups":{"transmission":"x"}},"ios":{"aps":{"alert":{"body":"B"}}}},"settings":{"strategy":{"ios":4},"speed":100}}"#
+            #"{"push_message":{"notification":{"title":"T","body":"B","click_type":"none"},"network_type":1},"push_channel":{"harmony":{"notification":{"title":"T"}},"android":{"ups":{"options":{"HW":{"/message/android/category":"MARKETING"}},"notification":{"title":"T"}}},"ios":{"aps":{"alert":{"body":"B"}}}},"settings":{"strategy":{"ios":4},"speed":100}}"#
         )
         #expect(draft.findings.isEmpty && draft.pushType == .alert)
         #expect(
             FCMPayloadTests.json(draft.root).text
-                == #"{"settings":{"speed":100,"strategy":{"ios":4}},"push_channel":{"ios":{"aps":{"alert":{"body":"B"}}},"android":{"ups":{"transmission":"x"}}},"push_message":{"network_type":1,"notification":{"title":"T","body":"B","click_type":"none"}}}"#
+                == #"{"settings":{"speed":100,"strategy":{"ios":4}},"push_channel":{"ios":{"aps":{"alert":{"body":"B"}}},"android":{"ups":{"notification":{"title":"T"},"options":{"HW":{"/message/android/category":"MARKETING"}}}},"harmony":{"notification":{"title":"T"}}},"push_message":{"network_type":1,"notification":{"title":"T","body":"B","click_type":"none"}}}"#
         )
         let short = try Self.byHand(#"{"push_message":{"transmission":"x"}}"#)
         #expect(short.findings.isEmpty)
@@ -282,6 +389,14 @@ struct GetuiPayloadTests {
             (#"{"push_message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text"),
             (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"payload":{"a":1}}}}"#, "'payload' in 'ios' must be a text"),
             (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"android":{"ups":{"options":"x"}}}}"#,
+                "'options' in 'ups' must be a group of keys"
+            ),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"harmony":{"notification":{"categry":"x"}}}}"#,
+                "'notification' has no key 'categry'"
+            ),
+            (
                 #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"content-available":true}}}}"#,
                 "'content-available' in 'aps' must be a whole number"
             ),
@@ -313,6 +428,18 @@ struct GetuiShownTests {
                 "sound=a.caf", "badge=removed", "thread=t", "link (Android)=x", "channel (Android)=offers",
             ])
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x", "n=1"])
+    }
+
+    @Test("the card says of which class the push is at makers and on HarmonyOS")
+    func classes() throws {
+        let push = try shown(
+            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}},"android":{"ups":{"notification":{"title":"T"},"options":{"HW":{"/message/android/category":"MARKETING"},"VV":{"/classification":0}}}},"harmony":{"notification":{"category":"MARKETING"}}},"push_message":{"transmission":"{}"}}"#
+        )
+        #expect(
+            push.marks.map { "\($0.name)=\($0.value)" } == [
+                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING", "classification (vivo)=0",
+                "category (HarmonyOS)=MARKETING",
+            ])
     }
 
     @Test("the silence that Getui needs is no sound")

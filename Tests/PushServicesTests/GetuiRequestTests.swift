@@ -107,6 +107,23 @@ struct GetuiRequestTests {
         for id in ["", "a", "sale", String(repeating: "z", count: 64)] { #expect(GetuiMessage.number(of: id) <= 0x7FFF_FFFF) }
     }
 
+    @Test("the number is also for the notifications that makers and HarmonyOS show, whatever texts hold")
+    func collapseAtMakers() throws {
+        let ios =
+            #"{"settings":{"strategy":{"default":1,"ios":2}},"push_channel":{"ios":{"payload":"},\"android\":{\"ups\":{\"notification\":{"}"#
+        let end = #"},"push_message":{"notification":{"title":"Hi"}}}"#, id = Int64(GetuiMessage.number(of: "sale"))
+        func channel(_ parts: String) throws -> JSONValue? {
+            try Self.message(ios + parts + end) { $0.collapseID = "sale" }["push_channel"]
+        }
+        let both = try channel(
+            #","android":{"ups":{"notification":{"title":"Hi"},"options":{}}},"harmony":{"notification":{"title":"Hi"}}"#)
+        let number = JSONValue.object(pairs: [("notify_id", .integer(id)), ("title", .string("Hi"))])
+        #expect(both?["android"]?["ups"]?["notification"] == number && both?["harmony"]?["notification"] == number)
+        let one = try channel(#","harmony":{"notification":{}}"#)
+        #expect(one?["harmony"]?["notification"] == .object(pairs: [("notify_id", .integer(id))]) && one?["android"] == nil)
+        #expect(one?["ios"]?["payload"] == .string(#"},"android":{"ups":{"notification":{"#))
+    }
+
     @Test("a payload without a notification or a part for iPhones has nothing to collapse there")
     func collapseNowhere() throws {
         #expect(Self.body([Self.push(Self.inApp)]) { $0.collapseID = "x" } == Self.body([Self.push(Self.inApp)]))

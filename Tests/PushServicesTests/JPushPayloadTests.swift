@@ -90,7 +90,7 @@ struct JPushPayloadTests {
         let (name, content, expected) = Self.cells[number]
         let draft = Self.draft(content)
         #expect(Self.payload(content) == expected, "\(name)")
-        #expect(draft.findings.isEmpty && draft.byteLimit == 5980, "\(name)")
+        #expect(draft.findings.isEmpty && draft.byteLimit == 7980, "\(name)")
         #expect(draft.pushType == (name == "silent" ? .background : .alert))
     }
 
@@ -137,6 +137,8 @@ struct JPushPayloadTests {
         #expect(limits(Self.draft { $0.body = Self.text("x") }.root) == [3980, 2000])
         let own = try Self.own(#"{"in_app":{"body":"x"}}"#)
         #expect(limits(Self.draft { ($0.body, $0.own) = (Self.text("x"), own) }.root) == [1980, 2000, 2000])
+        let harmony = try Self.own(#"{"harmony":{"category":"MARKETING"}}"#)
+        #expect(limits(Self.draft { ($0.body, $0.own) = (Self.text("x"), harmony) }.root) == [3980, 2000, 2000])
     }
 
     // MARK: - What only JPush has
@@ -171,6 +173,20 @@ struct JPushPayloadTests {
             (#"{"options":{"override_msg_id":"7"}}"#, "'override_msg_id' must be a whole number, not the text '7'"),
             (#"{"options":{"third_party_channel":7}}"#, "'third_party_channel' must be a group of keys"),
             (#"{"options":{"geofence":{}}}"#, "unknown key 'geofence' in 'options'"),
+            (#"{"makers":{"meizu":{"channel":"x"}}}"#, "JPush has no keys for a maker 'meizu'"),
+            (#"{"makers":{"huawei":{"categry":"x"}}}"#, "unknown key 'categry' in 'huawei'"),
+            (
+                #"{"makers":{"oppo":{"category":"A"}},"options":{"third_party_channel":{"oppo":{"category":"B"}}}}"#,
+                "'third_party_channel' holds 'category' of oppo, which 'makers' sets, too"
+            ),
+            (
+                #"{"makers":{"vivo":{"classification":"system"}},"options":{"classification":0}}"#,
+                "'makers' has a classification, too, and JPush goes by this one"
+            ),
+            (#"{"harmony":{"intent":"a://b"}}"#, "'harmony' has no category, without which phones with HarmonyOS show no push"),
+            (#"{"harmony":{"category":"MARKETING","test":"yes"}}"#, "'test' must be true or false, not the text 'yes'"),
+            (#"{"harmony":{"category":"MARKETING","sound":""}}"#, "'sound' has no text"),
+            (#"{"harmony":{"category":"MARKETING","want":{}}}"#, "unknown key 'want' in 'harmony'"),
         ])
     func ownFlaws(json: String, message: String) throws {
         let own = try Self.own(json)
@@ -178,7 +194,97 @@ struct JPushPayloadTests {
         #expect(findings.map(\.message) == [message] && findings[0].severity == .error && [".", "?"].contains(findings[0].remedy?.last))
     }
 
+    // MARK: - Makers of phones and HarmonyOS
+
+    @Test(
+        "a killed app of each maker shows the push, with the class that the campaign names",
+        arguments: [
+            (#"{"huawei":{"category":"MARKETING","importance":"low"}}"#, #"{"huawei":{"category":"MARKETING","importance":"LOW"}}"#),
+            (#"{"honor":{"importance":"low"}}"#, #"{"honor":{"importance":"LOW"}}"#),
+            (#"{"xiaomi":{"channel":"123"}}"#, #"{"xiaomi":{"channel_id":"123"}}"#),
+            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"oppo":{"category":"MARKETING","channel_id":"c"}}"#),
+            (
+                #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
+                #"{"vivo":{"classification":0,"category":"MARKETING"}}"#
+            ),
+        ])
+    func makers(yaml: String, channels: String) throws {
+        let own = try Self.own(#"{"makers":\#(yaml)}"#)
+        let content: (inout MessageContent) -> Void = { ($0.body, $0.own) = (Self.text("Sale"), own) }
+        #expect(Self.findings(content).isEmpty)
+        #expect(
+            Self.payload(content)
+                == Self.whole(#""alert":"Sale""#, #""alert":{"body":"Sale"}"#, options: #""third_party_channel":\#(channels)"#))
+    }
+
+    @Test("what is written by hand for a maker stays, next to its class")
+    func makersByHand() throws {
+        let own = try Self.own(
+            #"{"makers":{"oppo":{"category":"MARKETING"},"vivo":{"category":"MARKETING"}},"options":{"big_push_duration":5,"third_party_channel":{"meizu":{"distribution":"jpush"},"oppo":{"distribution":"first_ospush"}}}}"#
+        )
+        #expect(
+            Self.payload { ($0.body, $0.own) = (Self.text("Sale"), own) }
+                == Self.whole(
+                    #""alert":"Sale""#, #""alert":{"body":"Sale"}"#,
+                    options:
+                        #""big_push_duration":5,"third_party_channel":{"meizu":{"distribution":"jpush"},"oppo":{"distribution":"first_ospush","category":"MARKETING"},"vivo":{"category":"MARKETING"}}"#
+                ))
+    }
+
+    @Test("a phone with HarmonyOS gets a notification of its own, with category and intent")
+    func harmony() throws {
+        func hmos(_ yaml: String, _ change: (inout MessageContent) -> Void) throws -> String? {
+            let own = try Self.own(#"{"harmony":\#(yaml)}"#)
+            let draft = Self.draft {
+                $0.own = own
+                change(&$0)
+            }
+            #expect(draft.findings.isEmpty)
+            return FCMPayloadTests.json(draft.root)["notification"]?["hmos"]?.text
+        }
+        #expect(
+            try hmos(#"{"category":"MARKETING"}"#) { $0.body = Self.text("Sale") }
+                == #"{"alert":"Sale","category":"MARKETING","intent":{"url":"action.system.home"}}"#)
+        #expect(
+            try hmos(#"{"category":"MARKETING"}"#) {
+                ($0.title, $0.body, $0.link, $0.badge) = (Self.text("Hi"), Self.text("Sale"), Self.text("shop://sale"), 3)
+            }
+                == #"{"alert":"Sale","title":"Hi","category":"MARKETING","intent":{"url":"shop://sale"},"badge_set_num":3,"extras":{"link":"shop://sale"}}"#
+        )
+        #expect(
+            try hmos(#"{"category":"MARKETING","intent":"com.example.sale","icon":"https://a.b/c.png","sound":"s.mp3","test":true}"#) {
+                ($0.title, $0.link) = (Self.text("Hi"), Self.text("https://example.com"))
+            }
+                == #"{"alert":"Hi","category":"MARKETING","large_icon":"https://a.b/c.png","sound":"s.mp3","test_message":true,"intent":{"url":"com.example.sale"},"extras":{"link":"https://example.com"}}"#
+        )
+        #expect(
+            try hmos(#"{"category":"MARKETING"}"#) {
+                $0.isSilent = false; $0.sound = Self.text("default"); $0.body = Self.text("x")
+            } != nil)
+    }
+
+    @Test("an image that HarmonyOS does not show is a loss, which phones with Android do not have")
+    func harmonyImage() throws {
+        let own = try Self.own(#"{"harmony":{"category":"MARKETING"}}"#)
+        let losses = Self.draft { ($0.body, $0.image, $0.own) = (Self.text("x"), Self.text("https://a.b/c.png"), own) }.losses
+        #expect(losses.map(\.key) == [.image] && losses[0].isPartial)
+        #expect(Self.draft { ($0.body, $0.image) = (Self.text("x"), Self.text("https://a.b/c.png")) }.losses.isEmpty)
+    }
+
     // MARK: - What phones show
+
+    @Test("the card says of which class the push is at makers and on HarmonyOS")
+    func shownClasses() throws {
+        let push = JPush().shown(
+            try JSONValue(
+                parsing:
+                    #"{"notification":{"android":{"alert":"B"},"ios":{"alert":{"body":"B"}},"hmos":{"alert":"B","category":"MARKETING","intent":{"url":"a://b"}}},"platform":"all","options":{"third_party_channel":{"xiaomi":{"channel_id":"1"},"vivo":{"classification":0}}}}"#
+            ))
+        #expect(
+            push.marks.map { "\($0.name)=\($0.value)" } == [
+                "channel (Xiaomi)=1", "classification (vivo)=0", "category (HarmonyOS)=MARKETING", "opens (HarmonyOS)=a://b",
+            ])
+    }
 
     @Test("the card has the texts, the image, and what the app gets")
     func shown() throws {

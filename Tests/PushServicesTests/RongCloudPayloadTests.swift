@@ -130,6 +130,46 @@ struct RongCloudPayloadTests {
         #expect(twice == ["error: 'data' holds 'link', which 'content' sets too"])
     }
 
+    private static func own(_ json: String) throws -> [ContentMember] {
+        guard case .object(let members, _) = try FCMPayloadTests.node(json) else { return [] }
+        return members
+    }
+
+    @Test(
+        "a killed app of each maker shows the push, with the class that the campaign names",
+        arguments: [
+            (#"{"huawei":{"category":"MARKETING","importance":"low"}}"#, #"{"hw":{"category":"MARKETING","importance":"LOW"}}"#),
+            (#"{"honor":{"importance":"normal"}}"#, #"{"honor":{"importance":"NORMAL"}}"#),
+            (#"{"xiaomi":{"channel":"123"}}"#, #"{"mi":{"channelId":"123"}}"#),
+            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"oppo":{"category":"MARKETING","channelId":"c"}}"#),
+            (
+                #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
+                #"{"vivo":{"classification":"0","category":"MARKETING"}}"#
+            ),
+        ])
+    func makers(yaml: String, android: String) throws {
+        let own = try Self.own(#"{"makers":\#(yaml)}"#)
+        #expect(Self.findings { $0.own = own }.isEmpty)
+        #expect(Self.payload { $0.own = own } == #"{"notification":{"ios":{},"android":\#(android),"pushContent":"Sale"}}"#)
+    }
+
+    @Test("HarmonyOS gets the category that the campaign names for it, with the image")
+    func harmony() throws {
+        let own = try Self.own(#"{"harmony":{"category":"MARKETING"}}"#), empty = try Self.own(#"{"harmony":{}}"#)
+        #expect(
+            Self.payload { ($0.own, $0.image) = (own, Self.text("https://a.example/b.png")) }
+                == #"{"notification":{"ios":{},"harmonyOS":{"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}},"pushContent":"Sale"}}"#
+        )
+        #expect(
+            Self.findings { $0.own = empty } == ["error: 'harmony' has no category, without which phones with HarmonyOS show no push"])
+        let shown = RongCloud().shown(
+            try JSONValue(
+                parsing:
+                    #"{"notification":{"ios":{},"android":{"vivo":{"classification":"0"}},"harmonyOS":{"ohos":{"category":"MARKETING"}},"pushContent":"Sale"}}"#
+            ))
+        #expect(shown.marks.map(\.name) == ["classification (vivo)", "category (HarmonyOS)"])
+    }
+
     @Test("what phones show is read back from the payload")
     func shown() throws {
         let payload = Self.payload {

@@ -37,12 +37,14 @@ extension Getui {
 /// Puts the target of a push, and what all pushes of a run have in common, into a payload.
 ///
 /// Payloads have a fixed order (`GetuiPayload`), so that nothing in them needs to be parsed:
-/// `{"settings":{` time to live … `"strategy":{…}},"push_channel":{"ios":{` collapse id …`}},"push_message":{…` number of the
-/// notification `}}}`.
-/// `push_channel` and the notification need not be there.
+/// `{"settings":{` time to live … `"strategy":{…}},"push_channel":{"ios":{` collapse id …`},"android":{"ups":{"notification":{` number …
+/// `}}},"harmony":{"notification":{` number …`}}},"push_message":{…` number of the notification `}}}`.
+/// `push_channel`, its parts and the notification need not be there.
 struct GetuiMessage: Sendable {
     static let opening = "{\"settings\":{"
     private static let endOfSettings = "}}", openingOfIOS = ",\"push_channel\":{\"ios\":{", endOfNotification = "}}}"
+    /// No text can hold these, as quotes in texts are escaped.
+    private static let openingsOfMakers = [",\"android\":{\"ups\":{\"notification\":{", ",\"harmony\":{\"notification\":{"]
     /// Three days, in seconds. Source: docs.getui.com, "push", settings.
     static let longestSeconds: Int64 = 259_200
     /// How long a message lives that names no time: two hours. Source: as above.
@@ -145,6 +147,13 @@ struct GetuiMessage: Sendable {
             bytes += apnsCollapse
             if rest.first != brace { bytes.append(UInt8(ascii: ",")) }
         }
+        for opening in Self.openingsOfMakers {
+            guard let end = Self.end(of: opening, in: rest) else { continue }
+            bytes += rest[..<end]
+            bytes += androidCollapse.dropFirst()
+            rest = rest[end...]
+            if rest.first != brace { bytes.append(UInt8(ascii: ",")) }
+        }
         // A transmission is a text: only a notification ends in three braces.
         guard rest.suffix(3).elementsEqual(Self.endOfNotification.utf8) else {
             bytes += rest
@@ -153,6 +162,17 @@ struct GetuiMessage: Sendable {
         bytes += rest.dropLast(3)
         bytes += androidCollapse
         bytes += Self.endOfNotification.utf8
+    }
+
+    /// Where what follows an opening begins; nil if it is not there.
+    private static func end(of opening: String, in bytes: ArraySlice<UInt8>) -> Int? {
+        let opening = Array(opening.utf8)
+        var start = bytes.startIndex
+        while let place = bytes[start...].firstIndex(of: opening[0]) {
+            if bytes[place...].starts(with: opening) { return place + opening.count }
+            start = place + 1
+        }
+        return nil
     }
 
     /// 32 hex digits that no other push of any run has: those of the push's id, changed by its generation in the half that all pushes of a

@@ -32,6 +32,9 @@ public struct Getui: PushService {
             (
                 GetuiPayload.inAppKey,
                 "What the app gets while it runs, as JSON, instead of a notification on Android: your own keys."
+            ), CampaignRules.makers(GetuiPayload.makers),
+            (
+                CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), want."
             ),
         ], deliveryKeys: [.expires, .collapse], longestStorageDays: 3, usualStorageSeconds: GetuiMessage.usualSeconds, collapseIDBytes: 64,
         silentPriority: nil,
@@ -85,8 +88,9 @@ public struct Getui: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole.
-    static let payloadLimit = 8000
+    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole. Its own channel, makers and HarmonyOS have the texts and the
+    /// data each.
+    static let payloadLimit = 16_000
 }
 
 /// The parts of an app's account with Getui. Source: docs.getui.com, RestAPI V2, "token".
@@ -209,7 +213,12 @@ extension Getui {
         push.readMarks(of: ios, notification)
         let transmission = message?["transmission"]?.stringValue
         let isInApp = transmission != nil && !push.isSilent
-        if isInApp { push.marks.append(("shown by the app itself on Android", "")) }
+        let channel = payload["push_channel"], ups = channel?["android"]?["ups"], harmony = channel?["harmony"]?["notification"]
+        if isInApp {
+            push.marks.append(("shown by the app itself on Android\(ups?["notification"] == nil ? "" : ", while it runs")", ""))
+        }
+        push.readClasses(ups?["options"], GetuiPayload.makers)
+        push.readClass(harmony, [("category", "category"), ("want", "opens")], of: "HarmonyOS")
         // The app gets the same data on both systems.
         for text in [ios?["payload"]?.stringValue ?? notification?["payload"]?.stringValue, isInApp ? transmission : nil] {
             push.readOwnKeys(text)

@@ -30,12 +30,14 @@ extension GetuiPayload {
         let root = Self.root(
             settings: settings.filter { $0.name.value != "strategy" }.map { ($0.name.value, .content($0.value)) }
                 + [("strategy", settings.value(of: "strategy").map { .content($0) } ?? Self.strategy(.appleOnly))],
-            channel: channel.sorted { $0.name.value == "ios" && $1.name.value != "ios" }.map(member),
+            channel: channel.sorted { Self.rank($0) < Self.rank($1) }.map(member),
             message: (message.filter { !kinds.contains($0) } + kinds).map(member))
         let aps = channel.members(of: "ios").members(of: "aps")
         let isVisible = kinds.first?.name.value == "notification" || ["alert", "sound"].contains { aps.value(of: $0) != nil }
         return (root, !isVisible && aps.value(of: "content-available") != nil ? .background : .alert)
     }
+
+    private static func rank(_ channel: ContentMember) -> Int { ["ios", "android"].firstIndex(of: channel.name.value) ?? 2 }
 
     private func member(_ member: ContentMember) -> Member { (member.name.value, shown(member)) }
 
@@ -43,8 +45,10 @@ extension GetuiPayload {
     private func shown(_ member: ContentMember) -> PayloadNode {
         guard case .object(let members, _) = member.value else { return .content(member.value) }
         let holdsTexts = ["notification", "alert"].contains(member.name.value)
+        // A run numbers the notifications of makers, for which they come first.
+        let isOfMakers = ["ups", "harmony"].contains(member.name.value)
         return .object(
-            members.map { inner in
+            (isOfMakers ? members.sorted { $0.name.value == "notification" && $1.name.value != "notification" } : members).map { inner in
                 if holdsTexts, ["title", "subtitle", "body"].contains(inner.name.value), case .text(let text) = inner.value {
                     return (inner.name.value, .shown(text, mustShow: inner.name.value != "subtitle", isStrict: false))
                 }
@@ -81,7 +85,7 @@ extension GetuiPayload {
                 }
             }
         case (.list(let form), .array(let nodes, _)): nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
-        case (.text, .text), (.number, .integer), (.flag, .bool): break
+        case (.text, .text), (.number, .integer), (.flag, .bool), (.options, .object): break
         default:
             error(
                 "'\(name)' in '\(parent)' must be \(form.words)", at: member.value.position,
@@ -107,6 +111,8 @@ extension GetuiPayload {
 /// Java.
 indirect enum GetuiForm: Sendable {
     case text, number, flag
+    /// What makers define, by paths into their messages.
+    case options
     case list(GetuiForm)
     case group([(key: String, form: GetuiForm)])
 
@@ -116,7 +122,7 @@ indirect enum GetuiForm: Sendable {
         case .number: "a whole number"
         case .flag: "true or false"
         case .list: "a list"
-        case .group: "a group of keys"
+        case .group, .options: "a group of keys"
         }
     }
 
@@ -130,7 +136,17 @@ indirect enum GetuiForm: Sendable {
         ),
         (
             "push_channel",
-            .group([("ios", ios), ("android", .group([("ups", .group([("notification", third), ("transmission", .text)]))]))])
+            .group([
+                ("ios", ios),
+                ("android", .group([("ups", .group([("notification", third), ("transmission", .text), ("options", .options)]))])),
+                (
+                    "harmony",
+                    .group([
+                        ("notification", .group(click + [("category", .text), ("want", .text)])), ("transmission", .text),
+                        ("options", .options),
+                    ])
+                ),
+            ])
         ),
         ("settings", .group([("strategy", strategy), ("speed", .number)])),
     ]

@@ -2,10 +2,12 @@ import Base
 
 /// A payload from the keys of `content`: a message without its request id, its target, and what all pushes of a run have in common, which
 /// `GetuiMessage` adds. For that its members have a fixed order: `settings`, with `strategy` as its last member; `push_channel`, with `ios`
-/// as its first member; `push_message`, with the notification or the transmission as its last member.
+/// as its first member, and the notifications of `ups` and `harmony` first in these; `push_message`, with the notification or the
+/// transmission as its last member.
 ///
-/// Getui shows a notification on Android only. iPhones get `push_channel.ios` through APNs. A message has either a notification or a
-/// transmission, which the app reads while it runs and which shows nothing.
+/// Getui shows a notification on Android only, while the app has a connection to it. Where it has none, the phone's maker shows
+/// `push_channel.android.ups`, or HarmonyOS `push_channel.harmony`; iPhones get `push_channel.ios` through APNs. A message has either a
+/// notification or a transmission, which the app reads while it runs and which shows nothing.
 /// Source: docs.getui.com, RestAPI V2, "push"; limits from DCloud's page about uni-push and Getui's SDK for Java, `GTNotification`.
 struct GetuiPayload: ContentFindings {
     static let service = Getui().displayName
@@ -53,8 +55,8 @@ struct GetuiPayload: ContentFindings {
         return places.compactMap { key, place in
             guard let place, !there.contains(key.rawValue) else { return nil }
             return ContentLoss(
-                key: key, reason: "Getui gives the app on Android only what is below '\(inAppKey)'",
-                effect: "only iPhones get this '\(key.rawValue)'", place: place,
+                key: key, reason: "Getui gives a running app on Android only what is below '\(inAppKey)'",
+                effect: "it does not get this '\(key.rawValue)'", place: place,
                 remedy: "Write \(key.rawValue) below '\(inAppKey)' as well", isPartial: true)
         }
     }
@@ -82,7 +84,8 @@ struct GetuiPayload: ContentFindings {
         let strategy = inApp == nil || content.isSilent ? AppleStrategy.appleOnly : .ownFirst
         let ios = PayloadNode.limited(
             .object(ios(content, data)), Self.limit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
-        return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: [("ios", ios)], message: [message])
+        let channel = [("ios", ios)] + ups(content, data) + harmonyPart(content, data)
+        return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: channel, message: [message])
     }
 
     /// The notification, or what the app reads in its place.
@@ -91,8 +94,8 @@ struct GetuiPayload: ContentFindings {
         if let inApp {
             if let name = content.own.first(where: { $0.name.value == Self.androidKey })?.name {
                 error(
-                    "'\(Self.androidKey)' is about a notification, and with '\(Self.inAppKey)' Android shows none", at: name.position,
-                    remedy: "Remove one of the two.")
+                    "'\(Self.androidKey)' is about the notification that Getui shows, and with '\(Self.inAppKey)' it shows none",
+                    at: name.position, remedy: "Remove one of the two.")
             }
             if content.isSilent {
                 error(
@@ -128,9 +131,7 @@ struct GetuiPayload: ContentFindings {
 
     /// What Android shows.
     private func notification(_ content: MessageContent, _ title: SourceText, _ body: SourceText) -> [Member] {
-        var members: [Member] = [
-            ("title", Self.shown(title, .title, atMost: Self.longestTitle)), ("body", Self.shown(body, .body, atMost: Self.longestBody)),
-        ]
+        var members = texts(title, body)
         if let image = content.image { members.append(("big_image", address(image, "address of the image", mustBeSecure: true))) }
         return members
     }
@@ -148,8 +149,63 @@ struct GetuiPayload: ContentFindings {
             if ["http://", "https://"].contains(where: link.value.hasPrefix) { return [kind("url"), ("url", address(link, "link"))] }
             if link.value.hasPrefix("intent:") { return [kind("intent"), ("intent", .text(link))] }
         }
+        return [kind("payload"), payload(content, data)]
+    }
+
+    /// What the makers of Android phones show while the app is not running. Source: docs.getui.com, "push", push_channel.android.ups; the paths
+    /// of `options` are those of the makers' own messages.
+    private mutating func ups(_ content: MessageContent, _ data: [Member]) -> [Member] {
+        let options = makers(content, Self.makers)
+        guard !content.isSilent, let title = content.title, let body = content.body else { return [] }
+        var ups: [Member] = [("notification", .object(texts(title, body) + click(content, data)))]
+        if !options.isEmpty { ups.append(("options", .object(options.map { ($0.name, .object($0.members)) }))) }
+        return [("android", .object([("ups", .object(ups))]))]
+    }
+
+    /// What makers get. Source: docs.getui.com, "push", options of makers; paths as apps use them.
+    static let makers = [
+        MakerForm(
+            .huawei, "HW",
+            [
+                (.category, "/message/android/category"), (.importance, "/message/android/notification/importance"),
+                (.channel, "/message/android/notification/channel_id"),
+            ]),
+        MakerForm(.honor, "HO", [(.importance, "/android/notification/importance")]),
+        MakerForm(.xiaomi, "XM", [(.channel, "/extra.channel_id"), (.template, "/extra.template_id")]),
+        MakerForm(.oppo, "OP", [(.category, "/category"), (.channel, "/channel_id")]),
+        MakerForm(.vivo, "VV", [(.category, "/category"), (.classification, "/classification")]),
+    ]
+
+    /// What HarmonyOS 5 and later show: nothing without the group `harmony`, as Huawei demands a category. Source: Getui's SDK for Java,
+    /// `HarmonyDTO`.
+    private mutating func harmonyPart(_ content: MessageContent, _ data: [Member]) -> [Member] {
+        let own = harmony(content, valid: ["want"])
+        guard let own, let title = content.title, let body = content.body else { return [] }
+        var notification = texts(title, body)
+        if let category = harmonyCategory(own) {
+            notification.append(
+                ("category", .limited(category, Self.limit(Self.longestTitle, .characters, of: "category", at: content.position))))
+        }
+        let want = own.first { $0.name.value == "want" }.map { member -> PayloadNode in
+            if case .object = member.value { return .encoded(.content(member.value)) }
+            return nonBlankText(member).map { .text($0) } ?? .constant(.null)
+        }
+        func kind(_ kind: String) -> Member { ("click_type", .constant(.string(kind))) }
+        if let want {
+            notification += [kind("want"), ("want", want)]
+        } else {
+            notification += data.isEmpty ? [kind("startapp")] : [kind("payload"), payload(content, data)]
+        }
+        return [("harmony", .object([("notification", .object(notification))]))]
+    }
+
+    private func texts(_ title: SourceText, _ body: SourceText) -> [Member] {
+        [("title", Self.shown(title, .title, atMost: Self.longestTitle)), ("body", Self.shown(body, .body, atMost: Self.longestBody))]
+    }
+
+    private func payload(_ content: MessageContent, _ data: [Member]) -> Member {
         let limit = Self.limit(Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
-        return [kind("payload"), ("payload", .limited(.encoded(.object(data)), limit))]
+        return ("payload", .limited(.encoded(.object(data)), limit))
     }
 
     /// What iPhones get through APNs.

@@ -32,6 +32,11 @@ public struct JPush: PushService {
             (JPushPayload.androidKey, "For Android alone: channel, category, icon and color of the notification."),
             (JPushPayload.inAppKey, "What the app gets while it runs, besides the notification: title, body and data."),
             (JPushPayload.optionsKey, "Options of JPush that Volley does not set, such as classification and third_party_channel."),
+            CampaignRules.makers(JPushPayload.makers),
+            (
+                CampaignRules.harmonyKey,
+                "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), intent, icon, sound, test."
+            ),
         ], deliveryLosses: JPush.deliveryLosses, longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
         collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
@@ -97,8 +102,8 @@ public struct JPush: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// The parts for iPhones, Android and the app have limits of their own (`JPushPayload`), which add up to this.
-    static let payloadLimit = JPushPayload.mostIOSBytes + JPushPayload.mostOtherBytes
+    /// The parts for iPhones, HarmonyOS, Android and the app have limits of their own (`JPushPayload`), which add up to this.
+    static let payloadLimit = JPushPayload.mostIOSBytes + JPushPayload.mostHarmonyBytes + JPushPayload.mostOtherBytes
 }
 
 /// The parts of an app's account with JPush. Source: docs.jiguang.cn, "REST API overview", authentication; for the data centre in Beijing,
@@ -177,6 +182,8 @@ extension JPush {
         push.isSilent = text(android?["alert"]).isEmpty && ios?["badge"] == nil && ios?["sound"] == nil && push.texts.isEmpty
         push.readMarks(ofIPhone: ios)
         push.readMarks(ofAndroid: android)
+        push.readClasses(payload["options"]?[JPushPayload.channelsKey], JPushPayload.makers)
+        push.readMarks(ofHarmony: notification[JPushPayload.harmonyName])
         if let message = payload["message"] { push.marks.append(("in the app", text(message["msg_content"]))) }
         guard case .object(let extras)? = android?["extras"] ?? ios?["extras"] else { return push }
         push.ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
@@ -197,6 +204,14 @@ extension ShownPush {
             case (let name, let value): marks.append((name, value.text))
             }
         }
+    }
+
+    /// What is said of HarmonyOS alone.
+    fileprivate mutating func readMarks(ofHarmony hmos: JSONValue?) {
+        let phone = "HarmonyOS"
+        readClass(hmos, [("category", "category")], of: phone)
+        readClass(hmos?["intent"], [("url", "opens")], of: phone)
+        readClass(hmos, [("large_icon", "icon"), ("sound", "sound"), ("test_message", "test")], of: phone)
     }
 
     /// What is said of Android alone. Its sound is that of iPhones without an ending.

@@ -12,6 +12,8 @@ struct JPushPayload: ContentFindings {
     static let mostIOSBytes = 2000, mostOtherBytes = 4000 - 20
     /// What of the latter Volley leaves for a message in the app, if there is one.
     private static let mostMessageBytes = 2000
+    /// JPush documents none: what iPhones have.
+    static let mostHarmonyBytes = 2000
 
     var findings: [Diagnostic] = []
 
@@ -19,8 +21,21 @@ struct JPushPayload: ContentFindings {
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = JPushPayload()
         let root = payload.root(content)
-        return PayloadDraft(
+        var draft = PayloadDraft(
             root: root, pushType: content.isSilent ? .background : .alert, byteLimit: JPush.payloadLimit, findings: payload.findings)
+        draft.losses = losses(content)
+        return draft
+    }
+
+    /// What phones with HarmonyOS do without. Source: JPush's SDK for Java, `HmosNotification`.
+    private static func losses(_ content: MessageContent) -> [ContentLoss] {
+        guard let image = content.image, content.own.contains(where: { $0.name.value == CampaignRules.harmonyKey }) else { return [] }
+        return [
+            ContentLoss(
+                key: .image, reason: "JPush passes no image to phones with HarmonyOS", effect: "they get the push without it",
+                place: image.position, remedy: "Allow the warning, or give these phones an icon: harmony: {icon: https://…}",
+                isPartial: true)
+        ]
     }
 
     private mutating func root(_ content: MessageContent) -> PayloadNode {
@@ -32,7 +47,7 @@ struct JPushPayload: ContentFindings {
         if case .object(let data, _) = content.data { refuseTwice(Self.imageKey, content.image, in: data) }
         let android = android(content, isShown: isShown) + (extras.isEmpty ? [] : [("extras", .object(extras))])
         let mostAndroidBytes = Self.mostOtherBytes - (message.isEmpty ? 0 : Self.mostMessageBytes)
-        let notification: [Member] = [
+        var notification: [Member] = [
             (
                 "android",
                 .limited(
@@ -45,6 +60,10 @@ struct JPushPayload: ContentFindings {
                     Self.limit(Self.mostIOSBytes, .bytes, of: "notification for iPhones", at: content.position))
             ),
         ]
+        if let hmos = hmos(content, isShown: isShown, extras: extras) {
+            let limit = Self.limit(Self.mostHarmonyBytes, .bytes, of: "notification for HarmonyOS", at: content.position)
+            notification.append((Self.harmonyName, .limited(.object(hmos), limit)))
+        }
         var members: [Member] = [(Self.notificationKey, .object(notification))]
         if !message.isEmpty {
             let limit = Self.limit(Self.mostMessageBytes, .bytes, of: "message in the app", at: content.position)
@@ -55,7 +74,7 @@ struct JPushPayload: ContentFindings {
         return .object(members)
     }
 
-    // MARK: - The two systems
+    // MARK: - The systems
 
     /// Android shows nothing for a blank text, and the app's name where there is no title. Source: docs.jiguang.cn, "Push API v3", android.
     private mutating func android(_ content: MessageContent, isShown: Bool) -> [Member] {
@@ -93,6 +112,34 @@ struct JPushPayload: ContentFindings {
         return members + (extras.isEmpty ? [] : [("extras", .object(extras))])
     }
 
+    /// HarmonyOS 5 and later: older ones are Android. Nothing without the group `harmony`, as JPush demands a category. Source: JPush's SDK for
+    /// Java, `HmosNotification`.
+    private mutating func hmos(_ content: MessageContent, isShown: Bool, extras: [Member]) -> [Member]? {
+        guard let own = harmony(content, valid: ["intent", "icon", "sound", "test"]), isShown, let alert = content.body ?? content.title
+        else { return nil }
+        var members: [Member] = [("alert", .shown(alert, mustShow: true))]
+        if content.body != nil, let title = content.title { members.append(("title", .shown(title, mustShow: true))) }
+        if let category = harmonyCategory(own) { members.append(("category", category)) }
+        var target = content.link.flatMap { Self.opensApp($0) ? PayloadNode.address($0) : nil }
+        for member in own {
+            switch (member.name.value, member.value) {
+            case ("intent", _):
+                if let text = nonBlankText(member) { target = text.value.contains("://") ? .address(text) : .text(text) }
+            case ("icon", _): if let text = text(member) { members.append(("large_icon", .address(text, mustBeSecure: true))) }
+            case ("sound", _): if let text = nonBlankText(member) { members.append(("sound", .text(text))) }
+            case ("test", .bool(let isTest, _)): members.append(("test_message", .constant(.bool(isTest))))
+            case ("test", let value):
+                error("'test' must be true or false, not \(value.found)", at: value.position, remedy: "For example: test: true.")
+            default: break
+            }
+        }
+        // Without a place in the app a tap opens the app.
+        members.append(("intent", .object([("url", target ?? .constant(.string("action.system.home")))])))
+        if let badge = content.badge { members.append(("badge_set_num", .constant(.integer(Int64(badge))))) }
+        return members + (extras.isEmpty ? [] : [("extras", .object(extras))])
+    }
+
+    static let harmonyName = "hmos"
     private static let imageKey = "image"
     /// Source: docs.jiguang.cn, "Push API v3", ios, badge.
     private static let highestBadge = 99
@@ -157,9 +204,11 @@ extension JPushPayload {
 
     /// The members of `options` that a campaign names.
     mutating func options(_ content: MessageContent) -> [Member] {
-        let example = "For example: \(Self.optionsKey): {classification: 1}."
-        let valid = (Self.numberOptions.keys + ["third_party_channel"]).sorted()
-        return members(of: Self.optionsKey, in: content, valid: valid, others: Self.foreignOptions, example: example).compactMap { member in
+        let example = "For example: \(Self.optionsKey): {big_push_duration: 10}."
+        let valid = (Self.numberOptions.keys + [Self.channelsKey]).sorted()
+        let own = members(of: Self.optionsKey, in: content, valid: valid, others: Self.foreignOptions, example: example)
+        let channels = channels(content, own)
+        return own.compactMap { member -> Member? in
             let name = member.name.value
             switch (Self.numberOptions[name], member.value) {
             case (let range?, .integer(let number, _)) where range.contains(number): return (name, .content(member.value))
@@ -167,11 +216,50 @@ extension JPushPayload {
                 let numbers =
                     range.upperBound == Int64.max ? "a whole number" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
                 error("'\(name)' must be \(numbers), not \(member.value.found)", at: member.value.position, remedy: example)
-            case (nil, .object): return (name, .content(member.value))
+            case (nil, .object): break
             case (nil, _):
                 error("'\(name)' must be a group of keys", at: member.value.position, remedy: "For example: \(name): {huawei: {…}}.")
             }
             return nil
+        } + (channels.isEmpty ? [] : [(Self.channelsKey, .object(channels))])
+    }
+
+    // MARK: - Makers of phones
+
+    static let channelsKey = "third_party_channel"
+
+    /// What the channels of makers get. Source: jpush-docs, "Push API v3", third_party_channel; calvinit/jiguang-sdk-go.
+    static let makers = [
+        MakerForm(.huawei, "huawei", [(.category, "category"), (.importance, "importance"), (.channel, "channel_id")]),
+        MakerForm(.honor, "honor", [(.importance, "importance")]), MakerForm(.xiaomi, "xiaomi", [(.channel, "channel_id")]),
+        MakerForm(.oppo, "oppo", [(.category, "category"), (.channel, "channel_id")]),
+        MakerForm(.vivo, "vivo", [(.category, "category"), (.classification, "classification")]),
+    ]
+
+    /// The channels of makers, by what `makers` says and what is written for them by hand.
+    private mutating func channels(_ content: MessageContent, _ own: [ContentMember]) -> [Member] {
+        var makers = makers(content, Self.makers)
+        let byHand = own.members(of: Self.channelsKey)
+        findings += byHand.repeatedNames
+        if let member = own.first(where: { $0.name.value == MakerKey.classification.rawValue }),
+            makers.contains(where: { $0.members.contains { $0.name == MakerKey.classification.rawValue } })
+        {
+            error(
+                "'\(CampaignRules.makersKey)' has a classification, too, and JPush goes by this one", at: member.name.position,
+                remedy: "Keep one of them.")
         }
+        let channels: [Member] = byHand.map { channel in
+            guard case .object(let keys, _) = channel.value, let number = makers.firstIndex(where: { $0.name == channel.name.value }) else {
+                return (channel.name.value, .content(channel.value))
+            }
+            let maker = makers.remove(at: number)
+            for key in keys where maker.members.contains(where: { $0.name == key.name.value }) {
+                error(
+                    "'\(Self.channelsKey)' holds '\(key.name.value)' of \(maker.name), which '\(CampaignRules.makersKey)' sets, too",
+                    at: key.name.position, remedy: "Keep one of them.")
+            }
+            return (channel.name.value, .object(keys.map { ($0.name.value, .content($0.value)) } + maker.members))
+        }
+        return channels + makers.map { ($0.name, .object($0.members)) }
     }
 }

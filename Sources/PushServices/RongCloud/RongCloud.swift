@@ -30,7 +30,11 @@ public struct RongCloud: PushService {
     public let terms = ServiceTerms(pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns-collapse-id", pushType: "push type")
     /// RongCloud has no sound, no subtitle, no expiry and no priority, and every push shows a text.
     public let rules = CampaignRules(
-        contentKeys: [.title, .body, .badge, .category, .thread, .image, .link, .data, .wakeApp], deliveryKeys: [.collapse],
+        contentKeys: [.title, .body, .badge, .category, .thread, .image, .link, .data, .wakeApp],
+        ownKeys: [
+            CampaignRules.makers(RongCloudPayload.makers),
+            (CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (MARKETING for offers)."),
+        ], deliveryKeys: [.collapse],
         longestStorageDays: nil, collapseIDBytes: 64, silentPriority: nil, payloadKey: "notification",
         payloadExample: "notification: {pushContent: Hello}",
         payloadExampleJSON: .object(pairs: [("notification", .object(pairs: [("pushContent", .string("Hello"))]))]))
@@ -154,18 +158,26 @@ extension RongCloud {
         guard let notification = payload["notification"] else { return ShownPush() }
         func text(_ name: String) -> String { notification[name]?.stringValue ?? "" }
         var push = ShownPush(title: text("title"), body: text("pushContent"))
-        guard case .object(let members)? = notification["ios"] else { return push }
+        if case .object(let members)? = notification["ios"] { push.readMarks(members) }
+        push.readClasses(notification["android"], RongCloudPayload.makers)
+        push.readClass(notification["harmonyOS"]?["ohos"], [("category", "category")], of: "HarmonyOS")
+        return push
+    }
+}
+
+extension ShownPush {
+    /// What iPhones show.
+    fileprivate mutating func readMarks(_ members: [JSONMember]) {
         for member in members {
             switch (member.name, member.value) {
-            case ("richMediaUri", .string(let address)): push.image = address
-            case ("contentAvailable", _): push.marks.append(("wakes the app", ""))
-            case ("badge", .integer(0)): push.marks.append(("badge", "removed"))
-            case ("thread-id", .string(let text)): push.marks.append(("thread", text))
-            case ("extras", .object(let extras)): push.ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
-            case (let name, .string(let text)): push.marks.append((name, text))
-            case (let name, let value): push.marks.append((name, value.text))
+            case ("richMediaUri", .string(let address)): image = address
+            case ("contentAvailable", _): marks.append(("wakes the app", ""))
+            case ("badge", .integer(0)): marks.append(("badge", "removed"))
+            case ("thread-id", .string(let text)): marks.append(("thread", text))
+            case ("extras", .object(let extras)): ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
+            case (let name, .string(let text)): marks.append((name, text))
+            case (let name, let value): marks.append((name, value.text))
             }
         }
-        return push
     }
 }

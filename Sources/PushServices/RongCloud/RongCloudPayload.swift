@@ -24,13 +24,31 @@ struct RongCloudPayload: ContentFindings {
         // The apps of all systems get them.
         let extras = ownKeys(content, onlyTexts: true)
         var notification: [Member] = [("ios", .object(ios(content) + (extras.isEmpty ? [] : [("extras", .object(extras))])))]
-        if !extras.isEmpty { notification.append(("android", .object([("extras", .object(extras))]))) }
-        var harmony: [Member] = extras.isEmpty ? [] : [("extras", .object(extras))]
-        if let image = content.image { harmony.append(("ohos", .object([("image", .address(image, mustBeSecure: true))]))) }
-        if !harmony.isEmpty { notification.append(("harmonyOS", .object(harmony))) }
+        let data: [Member] = extras.isEmpty ? [] : [("extras", .object(extras))]
+        let android = data + makers(content, Self.makers, numbersAreTexts: true).map { ($0.name, .object($0.members)) }
+        if !android.isEmpty { notification.append(("android", .object(android))) }
+        let ohos = ohos(content)
+        if !data.isEmpty || !ohos.isEmpty {
+            notification.append(("harmonyOS", .object(data + (ohos.isEmpty ? [] : [("ohos", .object(ohos))]))))
+        }
         if let title = content.title { notification.append(("title", Self.shown(title, .title, atMost: Self.mostTitleCharacters))) }
         if let body = content.body { notification.append(("pushContent", .shown(body, mustShow: true))) }
         return .object([("notification", .object(notification))])
+    }
+
+    /// What the makers of phones get. Source: rongcloud/server-sdk-java, `PlatformNotification`.
+    static let makers = [
+        MakerForm(.huawei, "hw", [(.category, "category"), (.importance, "importance"), (.channel, "channelId")]),
+        MakerForm(.honor, "honor", [(.importance, "importance")]), MakerForm(.xiaomi, "mi", [(.channel, "channelId")]),
+        MakerForm(.oppo, "oppo", [(.category, "category"), (.channel, "channelId")]),
+        MakerForm(.vivo, "vivo", [(.category, "category"), (.classification, "classification")]),
+    ]
+
+    /// What only HarmonyOS has. Source: rongcloud/server-sdk-java, `HarmonyOSPlatformNotification`.
+    private mutating func ohos(_ content: MessageContent) -> [Member] {
+        var members: [Member] = content.image.map { [("image", .address($0, mustBeSecure: true))] } ?? []
+        if let own = harmony(content), let category = harmonyCategory(own) { members.append(("category", category)) }
+        return members
     }
 
     /// What only iPhones have.

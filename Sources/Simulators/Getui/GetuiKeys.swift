@@ -56,7 +56,7 @@ enum GetuiKeys {
 
     private static let message: [String: GetuiShape] = [
         "request_id": .text(10...32), "task_name": .text(1...40), "group_name": .name(1...100, also: "-_"), "settings": settings,
-        "push_message": pushMessage, "push_channel": .object(["ios": ios, "android": android]),
+        "push_message": pushMessage, "push_channel": .object(["ios": ios, "android": android, "harmony": harmony]),
     ]
 
     private static let settings: GetuiShape = .object([
@@ -118,8 +118,23 @@ enum GetuiKeys {
                     "click_type": .choice(["intent", "url", "payload", "startapp", "none"]), "intent": .text(1...4096),
                     "url": .text(1...1024), "payload": .text(1...3072), "notify_id": .digits(0...2_147_483_647),
                 ], required: ["title", "body", "click_type"]),
-            "transmission": .text(1...3072),
+            "transmission": .text(1...3072), "options": options,
         ])
+    ])
+
+    /// What makers get, by paths into their own messages.
+    private static let options: GetuiShape = .table(
+        ["ALL", "HW", "HO", "XM", "OP", "OPG", "VV", "MZ", "ST", "HX"], .anyObject(namesBegin: "/"))
+
+    /// HarmonyOS 5 and later, which shows nothing without a category. Source: Getui's SDK for Java of 2026-03, `HarmonyDTO`.
+    private static let harmony: GetuiShape = .object([
+        "notification": .object(
+            [
+                "title": .text(1...50), "body": .text(1...256), "category": .text(1...50),
+                "click_type": .choice(["want", "startapp", "payload"]), "want": .text(1...4096), "payload": .text(1...3072),
+                "notify_id": .digits(0...2_147_483_647),
+            ], required: ["title", "body", "category", "click_type"]),
+        "transmission": .text(1...3072), "options": .table(["HW"], .anyObject(namesBegin: "/")),
     ])
 }
 
@@ -142,6 +157,8 @@ indirect enum GetuiShape: Sendable {
     case list(GetuiShape, ClosedRange<Int>)
     /// An object of these names, each with a value of the same shape.
     case table([String], GetuiShape)
+    /// An object with any values, whose names begin alike.
+    case anyObject(namesBegin: String)
     /// An object with these names and no others.
     case object([String: GetuiShape], required: [String] = [])
 
@@ -166,6 +183,8 @@ indirect enum GetuiShape: Sendable {
         case (.list(let shape, let counts), .array(let values)): Self.flaw(in: values, shape, counts)
         case (.table(let names, let shape), .object(let members)):
             Self.flaw(in: members, Dictionary(uniqueKeysWithValues: names.map { ($0, shape) }), required: [])
+        case (.anyObject(let beginning), .object(let members)):
+            members.first { !$0.name.hasPrefix(beginning) }.map { JSONFlaw("not a path", at: [$0.name]) }
         case (.object(let shapes, let required), .object(let members)): Self.flaw(in: members, shapes, required: required)
         default: JSONFlaw("it should be \(words)")
         }
@@ -178,7 +197,7 @@ indirect enum GetuiShape: Sendable {
         case .flag: "true or false"
         case .number, .digits: "a whole number"
         case .list: "a list"
-        case .table, .object: "an object"
+        case .table, .anyObject, .object: "an object"
         }
     }
 

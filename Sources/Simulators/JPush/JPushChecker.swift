@@ -67,7 +67,16 @@ struct JPushChecker {
         for system in ["android", "ios"] where notification["alert"] == nil {
             if let own = notification[system], own["alert"] == nil { return JPushFlaw(1002, "notification.\(system).alert is missing") }
         }
-        return nil
+        return hmosFlaw
+    }
+
+    /// What the maker refuses later is refused here: a push without a text, a category or a place that a tap opens.
+    private var hmosFlaw: JPushFlaw? {
+        guard let notification = body["notification"], let hmos = notification["hmos"] else { return nil }
+        let alert = hmos["alert"] ?? notification["alert"]
+        if alert?.stringValue?.isEmpty ?? true { return JPushFlaw(1002, "notification.hmos.alert is missing") }
+        let missing = ["category", "intent"].first { hmos[$0] == nil }
+        return missing.map { JPushFlaw(1002, "notification.hmos.\($0) is missing") }
     }
 
     private var sizeFlaw: JPushFlaw? {
@@ -158,9 +167,33 @@ enum JPushKeys {
     private static let intent: JPushShape = .object(["url": .text])
 
     private static let notification: JPushShape = .object([
-        "alert": .text, "android": android, "ios": ios, "hmos": .anyObject, "quickapp": .anyObject,
+        "alert": .text, "android": android, "ios": ios, "hmos": hmos, "quickapp": .anyObject,
         "winphone": .anyObject, "voip": .anyObject,
     ])
+
+    /// Source: jpush/jiguang-sdk-java (2026-01), `HmosNotification`.
+    private static let hmos: JPushShape = .object([
+        "alert": .text, "title": .text, "category": .text, "intent": intent, "large_icon": .text, "badge_add_num": .number(1...99),
+        "badge_set_num": .number(0...99), "extras": .anyObject, "style": .number(0...2), "inbox": .anyObject, "push_type": .number(0...10),
+        "extra_data": .text, "hm_payload": .anyObject, "display_foreground": .choice(["0", "1"]), "sound": .text,
+        "sound_duration": .number(1...60), "test_message": .flag, "receipt_id": .text,
+    ])
+
+    /// The channels of makers. Source: calvinit/jiguang-sdk-go, `third_party_channel`.
+    private static let channels: JPushShape = {
+        let keys: [String: JPushShape] = [
+            "distribution": .choice(["secondary_push", "first_ospush", "ospush", "jpush"]),
+            "distribution_fcm": .choice(["jpush", "fcm", "pns", "secondary_fcm_push", "secondary_pns_push"]),
+            "distribution_customize": .choice(["jpush", "first_ospush", "secondary_push"]), "channel_id": .text, "category": .text,
+            "importance": .choice(["LOW", "NORMAL", "HIGH"]), "classification": .number(0...1), "notify_level": .number(1...16),
+            "skip_quota": .flag, "push_mode": .number(0...1), "target_user_type": .number(0...1), "receipt_id": .text,
+            "callback_id": .text, "large_icon": .text, "small_icon_uri": .text, "small_icon_color": .text, "style": .number(0...3),
+            "big_text": .text, "inbox": .either(.text, .anyObject), "big_pic_path": .text, "only_use_vendor_style": .flag, "sound": .text,
+            "default_sound": .flag, "urgency": .text, "auditResponse": .anyObject,
+        ]
+        let makers = ["xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "fcm", "nio", "hmos"]
+        return .object(Dictionary(uniqueKeysWithValues: makers.map { ($0, .object(keys)) }))
+    }()
 
     private static let android: JPushShape = .object([
         "alert": .text, "title": .text, "builder_id": .number(0...1000), "channel_id": .shortText(1000), "category": .text,
@@ -192,7 +225,7 @@ enum JPushKeys {
             "notification_3rd_ver": .text,
             "sendno": .nonZero, "time_to_live": .number(0...plan.longestLifetimeSeconds), "override_msg_id": .number(1...Int64.max),
             "apns_production": .flag, "apns_collapse_id": .shortText(64), "big_push_duration": .number(0...1400),
-            "third_party_channel": .anyObject, "unique_alias": .flag, "classification": .number(0...1), "geofence": .anyObject,
+            "third_party_channel": channels, "unique_alias": .flag, "classification": .number(0...1), "geofence": .anyObject,
             "message_scenario_code": .shortText(40),
         ])
     }
