@@ -51,7 +51,7 @@ struct ServicesContentTests {
         MistakeCase(
             "an unknown key is answered by those that the service has", "content: {title: A, body: B, services: {rongcloud: {zzzzz: 1}}}\n",
             """
-            campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, languages.
+            campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, languages, makers, harmony.
             """),
         MistakeCase(
             "also in its languages", "content: {title: A, body: B, services: {rongcloud: {languages: {de: {zzzzz: 1, body: C}}}}}\n",

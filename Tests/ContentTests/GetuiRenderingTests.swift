@@ -18,6 +18,8 @@ struct GetuiRenderingTests {
         return content
     }
 
+    private static func group(_ key: String, _ value: ContentNode) -> ContentNode { .object([.init(text(key), value)], place) }
+
     /// The payload for a device with this name, or why it has none.
     private static func render(_ content: MessageContent, name: String) throws -> (text: String, failure: RenderFailure?) {
         let template = try PayloadTemplate(content, for: Getui())
@@ -32,6 +34,12 @@ struct GetuiRenderingTests {
             Self.content { ($0.sound, $0.subtitle, $0.badge) = (Self.text("a.caf"), Self.text("Now"), 1) },
             Self.content { ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("shop://{{ name }}")) },
             Self.content { $0.data = .object([.init(Self.text("a"), .text(Self.text("{{ name }}")))], Self.place) },
+            Self.content { content in
+                let makers = Self.group("oppo", Self.group("category", .text(Self.text("MARKETING"))))
+                content.own = [
+                    .init(Self.text("makers"), makers), .init(Self.text("harmony"), Self.group("category", .text(Self.text("{{ name }}")))),
+                ]
+            },
             Self.content { content in
                 content = MessageContent(position: Self.place)
                 let message = ContentNode.object([.init(Self.text("transmission"), .text(Self.text("{{ name }}")))], Self.place)
@@ -55,7 +63,11 @@ struct GetuiRenderingTests {
             #expect(message["settings"]?["ttl"] == .integer(90_000))
             #expect((message["push_channel"] == nil) == (content.payload != nil))
             if let ios = message["push_channel"]?["ios"] { #expect(ios["apns-collapse-id"] == .string("sale")) }
-            if let notification = message["push_message"]?["notification"] { #expect(notification["notify_id"] != nil) }
+            let number = message["push_message"]?["notification"]?["notify_id"], channel = message["push_channel"]
+            let isShown = !content.isSilent && content.payload == nil
+            #expect((number != nil) == isShown && channel?["android"]?["ups"]?["notification"]?["notify_id"] == number)
+            #expect((channel?["harmony"] != nil) == !content.own.isEmpty)
+            if let harmony = channel?["harmony"] { #expect(harmony["notification"]?["notify_id"] == number) }
         }
     }
 

@@ -18,7 +18,7 @@ struct JPushRenderingTests {
     @Test("a request takes every rendered payload, and makes valid JSON of it")
     func requests() throws {
         let text = Self.text
-        var contents = [MessageContent](repeating: MessageContent(position: Self.place), count: 4)
+        var contents = [MessageContent](repeating: MessageContent(position: Self.place), count: 5)
         (contents[0].title, contents[0].sound, contents[0].subtitle) = (text("Hi {{ name }}"), text("a.caf"), text("Now"))
         (contents[1].isSilent, contents[1].link) = (true, text("shop://{{ name }}"))
         (contents[2].badge, contents[2].data) = (3, .object([.init(text("a"), .text(text("{")))], Self.place))
@@ -26,6 +26,11 @@ struct JPushRenderingTests {
         contents[3].own = [
             own("in_app", [.init(text("body"), .text(text("{{ name }}")))]),
             own("options", [.init(text("classification"), .integer(1, Self.place))]),
+        ]
+        contents[4].title = text("{{ name }}")
+        contents[4].own = [
+            own("makers", [own("oppo", [.init(text("category"), .text(text("MARKETING")))])]),
+            own("harmony", [.init(text("category"), .text(text("MARKETING"))), .init(text("intent"), .text(text("shop://{{ name }}")))]),
         ]
         let options = PushOptions(
             topic: "7d431e42dfa6a6d693ac2d04", pushType: .alert, priority: .normal, expiration: 90, collapseID: "sale")
@@ -39,6 +44,9 @@ struct JPushRenderingTests {
             #expect(body["audience"]?["registration_id"] == .array([.string("1a0018970a8d0000001")]))
             #expect(body["options"]?["time_to_live"] == .integer(90) && body["options"]?["apns_collapse_id"] == .string("sale"))
             #expect(body["notification"]?["android"]?["priority"] == .integer(-1))
+            let isOfMakers = content.own.first?.name.value == "makers"
+            #expect((body["options"]?["third_party_channel"]?["oppo"] != nil) == isOfMakers)
+            #expect(body["notification"]?["hmos"]?["intent"]?["url"] == (isOfMakers ? .string("shop://An%22na") : nil))
         }
     }
 

@@ -58,6 +58,20 @@ private let badContents: [(content: String, place: String)] = [
     (getuiNotification + #","push_channel":{"ios":{"type":"notify"},"web":{}}"#, "push_channel.web: unknown"),
 ]
 
+/// What makers and HarmonyOS do not take.
+private let badChannels: [(members: String, place: String)] = [
+    (#""push_channel":{"android":{"ups":{"options":{"SONY":{"/category":"x"}}}}}"#, "push_channel.android.ups.options.SONY"),
+    (#""push_channel":{"android":{"ups":{"options":{"VV":{"category":"x"}}}}}"#, "push_channel.android.ups.options.VV.category"),
+    (
+        #""push_channel":{"harmony":{"notification":{"title":"a","body":"b","click_type":"startapp"}}}"#,
+        "push_channel.harmony.notification.category: missing"
+    ),
+    (
+        #""push_channel":{"harmony":{"notification":{"title":"a","body":"b","category":"x","click_type":"want"}}}"#,
+        "push_channel.harmony.notification.want: missing"
+    ),
+]
+
 /// Members next to the content that break a rule.
 private let badMembers: [(members: String, place: String)] = [
     (#""settings":{"ttl":-2}"#, "settings.ttl"), (#""settings":{"ttl":259200001}"#, "settings.ttl"),
@@ -80,6 +94,8 @@ private let goodContents = [
     ios(#""aps":{"content-available":1}"#), ios(#""multimedia":[{"url":"https://a.b/c.jpg","type":1,"only_wifi":false}],"auto_badge":"0""#),
     getuiNotification
         + #","push_channel":{"android":{"ups":{"notification":{"title":"a","body":"b","click_type":"startapp"}}},"ios":{"type":"notify"}}"#,
+    getuiNotification
+        + #","push_channel":{"android":{"ups":{"notification":{"title":"a","body":"b","click_type":"startapp"},"options":{"HW":{"/message/android/category":"MARKETING"},"VV":{"/classification":0}}}},"harmony":{"notification":{"title":"a","body":"b","category":"MARKETING","click_type":"want","want":"{}","notify_id":1}}}"#,
     getuiNotification
         + #","settings":{"ttl":-1,"strategy":{"default":1,"ios":4,"hw":2,"hoshw":3},"speed":0},"group_name":"run-2026_1","task_name":"sale""#,
 ]
@@ -108,7 +124,7 @@ struct GetuiMessageTests {
         #expect(batch.recorded == [cid(2), cid(1)])
     }
 
-    @Test("whose settings break a rule is refused, too", arguments: badMembers)
+    @Test("whose settings or channels break a rule is refused, too", arguments: badMembers + badChannels)
     func badSettings(_ members: String, _ place: String) {
         let answer = GetuiFixture().send(getuiMessage(members: "," + members), to: getuiSingle)
         #expect((answer.status, answer.code) == (400, 20001))

@@ -168,6 +168,28 @@ struct JPushMessageTests {
         ] as [(String, Int64?)])
     func badges(_ badge: String, _ expected: Int64?) { #expect(code(Self.ios(#""badge":\#(badge)"#)) == expected) }
 
+    @Test(
+        "demands a text, a category and an intent for HarmonyOS",
+        arguments: [
+            (#"{"alert":"x","category":"MARKETING","intent":{"url":"action.system.home"},"badge_set_num":3,"test_message":true}"#, nil),
+            (#"{"alert":"","category":"MARKETING","intent":{"url":"a://b"}}"#, 1002), (#"{"alert":"x","intent":{"url":"a://b"}}"#, 1002),
+            (#"{"alert":"x","category":"MARKETING"}"#, 1002), (#"{"alert":"x","category":"A","intent":{"url":"a"},"thread-id":"t"}"#, 1009),
+        ] as [(String, Int64?)])
+    func harmony(_ hmos: String, _ expected: Int64?) {
+        #expect(code(JPushBody.with { $0.notification = #"{"hmos":\#(hmos)}"# }) == expected)
+    }
+
+    @Test(
+        "knows the channels of makers, and their keys",
+        arguments: [
+            (#"{"vivo":{"classification":0,"category":"MARKETING"},"huawei":{"importance":"LOW","distribution":"first_ospush"}}"#, nil),
+            (#"{"sony":{}}"#, 1009), (#"{"vivo":{"klass":0}}"#, 1009), (#"{"vivo":{"classification":"0"}}"#, 1003),
+        ] as [(String, Int64?)])
+    func channels(_ channels: String, _ expected: Int64?) {
+        let options = #"{"apns_production":true,"third_party_channel":\#(channels)}"#
+        #expect(code(JPushBody.with { $0.options = options }) == expected)
+    }
+
     @Test("takes true and false, and no numbers for them") func booleans() {
         for key in ["content-available", "mutable-content"] {
             #expect(code(Self.ios(#""\#(key)":true"#)) == nil)

@@ -72,6 +72,9 @@ private let badPushes = [
     BadPush(
         "an image that is not secure", rongCloudPush(["anna"], #""ios":{"richMediaUri":"http://a.example/b.png","category":"c"}"#),
         "notification.ios.richMediaUri: it must begin"),
+    BadPush(
+        "a class of vivo as a number", rongCloudPush(["anna"], #""android":{"vivo":{"classification":0}}"#),
+        "notification.android.vivo.classification: it must be a text"),
     BadPush("a badge of Android", rongCloudPush(["anna"], #""android":{"badge":1}"#), "notification.android.badge: unknown name"),
     BadPush("a platform, which this call has not", rongCloudPush(["anna"], #""platform":["ios"]"#), "notification.platform: unknown name"),
     BadPush("a list", "[]", "it must be an object"), BadPush("no JSON", "{", "The body is not JSON"),
@@ -93,6 +96,10 @@ private let goodPushes = [
         ["anna"], #""ios":{"badge":0,"thread-id":"news","apns-collapse-id":"sale","contentAvailable":1,"extras":{"link":"shop://a"}}"#),
     rongCloudPush(["anna"], #""ios":{"badge":-1,"category":"rich","richMediaUri":"https://a.example/b.png"},"forceShowPushContent":1"#),
     rongCloudPush(["anna"], #""android":{"extras":{"a":"1"},"hw":{"channelId":"c","importance":"NORMAL"},"vivo":{"classification":"1"}}"#),
+    rongCloudPush(
+        ["anna"],
+        #""android":{"hw":{"category":"MARKETING"},"honor":{"importance":"LOW"},"oppo":{"channelId":"c","category":"MARKETING"},"vivo":{"classification":"0","category":"MARKETING"}}"#
+    ),
     rongCloudPush(["anna"], #""harmonyOS":{"alert":"Hi","extras":{},"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}}"#),
 ]
 

@@ -154,6 +154,7 @@ enum GetuiContent {
         let third = message["push_channel"]?["android"]?["ups"]
         if let flaw = clickFlaw(of: content["notification"], at: ["push_message", "notification"])
             ?? clickFlaw(of: third?["notification"], at: ["push_channel", "android", "ups", "notification"])
+            ?? clickFlaw(of: message["push_channel"]?["harmony"]?["notification"], at: ["push_channel", "harmony", "notification"])
         {
             return flaw
         }
@@ -168,7 +169,7 @@ enum GetuiContent {
     private static func clickFlaw(of notification: JSONValue?, at path: [String]) -> JSONFlaw? {
         guard let type = notification?["click_type"]?.stringValue else { return nil }
         let key = type == "payload_custom" ? "payload" : type
-        guard ["intent", "url", "payload"].contains(key), notification?[key] == nil else { return nil }
+        guard ["intent", "url", "payload", "want"].contains(key), notification?[key] == nil else { return nil }
         return JSONFlaw("missing for click_type \(type)", at: path + [key])
     }
 }

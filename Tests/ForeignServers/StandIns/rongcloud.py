@@ -33,7 +33,8 @@ IOS = {"title": text(50, 1), "contentAvailable": holds(lambda value: is_whole(va
 ANDROID = {"channelId": text(), "importance": one_of("NORMAL", "LOW"), "image": text(), "large_icon_uri": text(),
            "classification": one_of("0", "1"), "extras": judge.texts,
            **{maker: judge.texts for maker in ("hw", "mi", "oppo", "vivo", "honor", "meizu", "fcm")}}
-HARMONY = {"category": text(), "image": text(), "extras": judge.texts}
+HARMONY = {"category": text(), "image": text(), "extras": judge.texts,
+           "ohos": lambda value, place: members(value, {"category": text(least=1), "image": text(least=1)}, place)}
 
 
 def ios(value, place):
