@@ -65,6 +65,11 @@ extension WarningName {
     public static let timeInQuietHours = WarningName("time-in-quiet-hours", from: [.files])
     /// `time-in-gap`
     public static let timeInGap = WarningName("time-in-gap", from: [.files])
+    /// `maker-category`
+    public static let makerCategory = WarningName("maker-category", from: [.files])
+    // `repeat` may show it; the runs of the day show it for devices of the audience.
+    /// `maker-cap`
+    public static let makerCap = WarningName("maker-cap", from: [.files, .rows])
     // Only the rows show for which devices it is too late.
     /// `expires-before-schedule`
     public static let expiresBeforeSchedule = WarningName("expires-before-schedule", from: [.files, .rows])
@@ -174,6 +179,8 @@ extension WarningName {
     public static let languageNotSpoken = WarningName("language-not-spoken", from: [.rows])
     /// `timezones-unknown`
     public static let timezonesUnknown = WarningName("timezones-unknown", from: [.rows])
+    /// `maker-quiet-hours`
+    public static let makerQuietHours = WarningName("maker-quiet-hours", from: [.rows])
     /// `sent-in-quiet-hours`
     public static let sentInQuietHours = WarningName("sent-in-quiet-hours", from: [.rows])
     /// `language-forms-unknown`
@@ -215,7 +222,7 @@ extension WarningName {
     public static let own: [WarningName] = [
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
         .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours,
-        .timeInGap,
+        .timeInGap, .makerCategory, .makerCap, .makerQuietHours,
         .expiresBeforeSchedule, .expiresInUTC, .optOutTargeted, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady, .soundNotPlayable,
         .variantGetsText, .linkWithoutScheme,

@@ -28,7 +28,7 @@ extension Planner {
         let lint = Lint(
             context.warnings + found.warnings + RenderedLint(context: context, samples: shown, known: []).warnings
                 + (earlier?.warnings(context) ?? []) + ChangeLint(context: context, now: now).warnings(since: earlier?.last)
-                + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
+                + paceWarnings(services, schedule)
                 + (schedule?.warnings(context.campaign) ?? []) + (credentialWarnings ?? []),
             allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))

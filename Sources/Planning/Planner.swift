@@ -144,7 +144,7 @@ struct Planner {
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + historyWarnings(earlier, lately)
                 + ChangeLint(context: context, now: now).warnings(since: earlier?.last, (result.groups, result.audience))
-                + PaceLint(context: context, services: services, schedule: schedule, now: now).warnings
+                + paceWarnings(services, schedule) + (MakerLint(context)?.warnings(result) ?? [])
                 + TextLint(context: context, services: services).warnings + [opened.storeAway].compactMap(\.self))
         options.observer(.lint(lint))
         let preview = Preview(
@@ -188,10 +188,12 @@ struct Planner {
         var query = try context.audienceQuery(now: now)
         query.carriesTimezone = clocks != nil
         // A run that is sent without a preview needs no warnings.
-        let known = try KnownDevices(context, history(), countsRecent: !isUnattended || context.app.needsApproval, in: catalog)
+        let known = try KnownDevices(
+            context, history(), countsRecent: !isUnattended || context.app.needsApproval,
+            day: MakerLint(context)?.history(sendingTime, now: now, RunSettings(context)), in: catalog)
         let (suppressed, reached) = (known.suppressed, known.recent?.devices)
-        (query.suppressed, query.capped, query.reached) = (suppressed, known.capped, reached)
-        let bytes = (suppressed?.bytes ?? 0) + (known.capped?.bytes ?? 0) + (reached?.bytes ?? 0)
+        (query.suppressed, query.capped, query.reached, query.today) = (suppressed, known.capped, reached, known.today)
+        let bytes = (suppressed?.bytes ?? 0) + [known.capped, reached, known.today].reduce(0) { $0 + ($1?.bytes ?? 0) }
         let deviceMemory = try options.memory?.forDevices(besides: bytes) ?? .max
         if let suppressed { options.observer(.suppressed(suppressed.count, list: known.place)) }
         let sources = context.databaseQuery.map { [PreviewWords.query(to: $0.database.name)] } ?? query.files
@@ -233,6 +235,12 @@ struct Planner {
     private func historyWarnings(_ earlier: EarlierRuns?, _ lately: RecentlyReached) -> [Diagnostic] {
         let name = context.campaign.name.value
         return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
+    }
+
+    /// Warnings about how long sending takes, and about the hours of the day at which pushes go out.
+    func paceWarnings(_ services: [PreviewService], _ schedule: PreviewSchedule?) -> [Diagnostic] {
+        let pace = PaceLint(context: context, services: services, schedule: schedule, now: now)
+        return pace.warnings + (MakerLint(context)?.warnings(pace) ?? [])
     }
 
     func earlierRuns(_ catalog: RunsFolder) throws -> EarlierRuns {

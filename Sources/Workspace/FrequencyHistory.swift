@@ -24,13 +24,15 @@ package struct FrequencyHistory {
     /// Devices that may get no more pushes; nil without caps.
     /// - Parameters:
     ///   - suppressed: those of the same scan, by the hash of `elsewhere` if there is one.
+    ///   - scan: the hash of the scan, if other devices of it have one; that of `elsewhere` if there is one.
     ///   - onStoreAway: called if the store goes away: what was found so far counts then.
     /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could get one push too many.
     package func cappedDevices(
-        beside suppressed: SuppressedDevices?, in catalog: RunsFolder, onStoreAway: (any Error) -> Void = { _ in }
+        beside suppressed: SuppressedDevices?, hash scan: KeyedHash? = nil, in catalog: RunsFolder,
+        onStoreAway: (any Error) -> Void = { _ in }
     ) throws -> CappedDevices? {
         guard !caps.isEmpty else { return nil }
-        let hash = elsewhere?.hash ?? suppressed?.hash ?? .random()
+        let hash = elsewhere?.hash ?? scan ?? suppressed?.hash ?? .random()
         return try CappedDevices(caps, hash: hash) { add in
             do { try addElsewhere(catalog, add) } catch { onStoreAway(error) }
             try addRuns(runs(in: catalog), add) { _ in true }

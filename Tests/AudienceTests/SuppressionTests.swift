@@ -69,6 +69,29 @@ import Testing
         }
     }
 
+    @Test("devices that got pushes today are counted by the highest cap that they reach, next to the sending that reached them")
+    func today() throws {
+        let rows = (0..<100).map { "r\($0),\(token($0)),u\($0),t,2026-01-01," }
+        func devices(_ caps: [Int], _ pushes: [(devices: Range<Int>, count: Int)], hash: KeyedHash) -> CappedDevices {
+            CappedDevices(caps.map { FrequencyCap(pushes: $0, seconds: 3600) }, hash: hash) { add in
+                for (devices, count) in pushes {
+                    for device in devices {
+                        for _ in 0..<count { Array(token(device).utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+                    }
+                }
+            }
+        }
+        let hash = KeyedHash.random()
+        let today = devices([5, 2, 1], [(0..<10, 1), (10..<30, 2), (30..<35, 4), (35..<40, 9), (200..<300, 9)], hash: hash)
+        let (result, sink) = try export(rows).with { $0.today = today }.run()
+        #expect(result.reachedToday == [0: 5, 1: 25, 2: 10] && result.reachedBySending.isEmpty && sink.ids.count == 100)
+        let both = try export(rows).with { query in
+            query.today = today
+            query.reached = devices([1], [(0..<50, 1)], hash: hash)
+        }.run().0
+        #expect(both.reachedToday == result.reachedToday && both.reachedBySending == [0: 50] && both.isBalanced)
+    }
+
     @Test("whoever got as many pushes as any cap allows is skipped; each cap counts for itself")
     func capped() throws {
         let rows = (0..<300).map { "r\($0),\(token($0)),u\($0 / 2),t,2026-01-01," }

@@ -12,10 +12,24 @@ struct DeviceClass: Hashable {
     var group: Int
     /// The judge's own number of the time at which it gets its push.
     var wave: Int
-    /// The number of the sending that reached it lately, + 1; 0 when none did.
+    /// What reached it lately: `reached(sending:cap:)`.
     var sending: Int
     /// Why it cannot be sent to.
     var reason: SkipReason?
+
+    /// Two numbers in one byte: of the sending that reached a device (`AudienceQuery.reached`), + 1, and of the first cap of
+    /// `AudienceQuery.today` that it reaches, + 1; 0 for none.
+    static func reached(sending: Int, cap: Int) -> UInt8 {
+        UInt8(min(sending, sendings - 1) + min(cap, AudienceQuery.mostCounts) * sendings)
+    }
+
+    /// More than the sendings that are looked at (`RecentSendings`).
+    private static let sendings = 32
+
+    /// See `reached`.
+    var numberOfSending: Int? { sending % Self.sendings > 0 ? sending % Self.sendings - 1 : nil }
+    /// See `reached`.
+    var numberOfCap: Int? { sending / Self.sendings > 0 ? sending / Self.sendings - 1 : nil }
 
     /// Whether a user that its row names gets no push of their own: the device gets the push, or is left out on purpose.
     var standsForUser: Bool { reason?.standsForUser ?? true }

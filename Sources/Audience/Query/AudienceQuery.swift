@@ -39,6 +39,11 @@ public struct AudienceQuery: Sendable {
     /// Devices that got a push in the last hours, created together with `suppressed`: one cap for each sending. They are counted, and not
     /// skipped; nil when there was no such sending.
     public var reached: CappedDevices?
+    /// How many pushes devices got today, created together with `suppressed`: at most `mostCounts` caps, the highest first. They are counted,
+    /// and not skipped; nil where that does not matter.
+    public var today: CappedDevices?
+    /// The most caps of `today`.
+    public static let mostCounts = 6
     /// The most devices that an alias expands to.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.

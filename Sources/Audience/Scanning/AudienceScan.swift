@@ -36,6 +36,8 @@ public struct AudienceResult: Sendable {
     public var waves: [Int: Int]
     /// Recipients that an earlier sending reached, by the first number of `AudienceQuery.reached` that has them.
     public var reachedBySending: [Int: Int]
+    /// Recipients that got pushes today, by the first number of `AudienceQuery.today` whose cap they reach.
+    public var reachedToday: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their check.
     public var skippedGroups: [SkipReason: [Int: Int]]
     /// What each part of `exclude` left out, in its order; empty without one.
@@ -210,7 +212,7 @@ extension AudienceResult {
     fileprivate init(rows: Int) {
         self.init(
             rows: rows, audience: 0, skipped: [:], selectedBy: [], languages: [:], payloadBytesOfGroups: [:], groups: [:], waves: [:],
-            reachedBySending: [:], skippedGroups: [:], exclusions: [], conditions: [], badTokens: [], unreachedCells: [],
+            reachedBySending: [:], reachedToday: [:], skippedGroups: [:], exclusions: [], conditions: [], badTokens: [], unreachedCells: [],
             servicesWithoutColumn: [], badRows: [],
             warnings: [], firstRecipients: [:], largestSkippedPayload: 0, digest: [])
     }

@@ -107,6 +107,7 @@ extension BlockMerger {
         var byGroup: [Int: Int] = [:]
         var byWave: [Int: Int] = [:]
         var bySending: [Int: Int] = [:]
+        var byCap: [Int: Int] = [:]
         var skippedByGroup: [SkipReason: [Int: Int]] = [:]
         var (audience, largestSkipped) = (0, 0)
         devices.classes.forEach { deviceClass, count in
@@ -121,7 +122,8 @@ extension BlockMerger {
             byPayloadBytes[deviceClass.group, default: [:]][deviceClass.payloadBytes, default: 0] += count
             byGroup[deviceClass.group, default: 0] += count
             byWave[deviceClass.wave, default: 0] += count
-            if deviceClass.sending > 0 { bySending[deviceClass.sending - 1, default: 0] += count }
+            if let number = deviceClass.numberOfSending { bySending[number, default: 0] += count }
+            if let number = deviceClass.numberOfCap { byCap[number, default: 0] += count }
             for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
         }
         let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
@@ -130,7 +132,7 @@ extension BlockMerger {
             rows: findings.rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup, waves: byWave,
-            reachedBySending: bySending,
+            reachedBySending: bySending, reachedToday: byCap,
             skippedGroups: skippedByGroup, exclusions: findings.exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: findings.conditionCounts, badTokens: findings.badTokens.list, unreachedCells: findings.unreachedCells,
             servicesWithoutColumn: findings.servicesWithoutColumn, badRows: findings.badRows.map(\.mistake),

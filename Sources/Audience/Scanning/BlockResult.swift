@@ -25,7 +25,7 @@ struct DeviceRow: BitwiseCopyable {
     var wave: UInt16 = 0
     /// The ordinal of why its device cannot be sent to when this is the newest row, + 1; 0 when it can.
     var reason: UInt8 = 0
-    /// The number of the sending that reached its device (`AudienceQuery.reached`), + 1; 0 when none did.
+    /// What reached its device lately: `DeviceClass.reached`.
     var sending: UInt8 = 0
     /// Whether it was judged, so that the block result has its texts.
     var hasRecord = false

@@ -18,6 +18,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let suppressed: SuppressedDevices?
     private let capped: CappedDevices?
     private let reached: CappedDevices?
+    private let today: CappedDevices?
     /// By number of a service, whether its targets are users.
     private let areUsers: [Bool]
     private let foreignForms: ForeignTargetForms
@@ -55,6 +56,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         suppressed = plan.query.suppressed
         capped = plan.query.capped
         reached = plan.query.reached
+        today = plan.query.today
         areUsers = plan.query.services.map(\.target.areUsers)
         foreignForms = ForeignTargetForms(plan.query.services)
     }
@@ -337,6 +339,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
         reached?.prefetch(fingerprint.word)
+        today?.prefetch(fingerprint.word)
         watch.observe(row)
         if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
@@ -367,7 +370,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if !wantsRecords, blockResult.records.bytes.count > Self.unwantedBytes { blockResult.records.removeAll() }
         let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
         var row = DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language)
-        if let number = reached?.firstCap(of: fingerprint.word) { row.sending = UInt8(clamping: number + 1) }
+        let sending = reached?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0
+        row.sending = DeviceClass.reached(sending: sending, cap: today?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0)
         blockResult.devices.append(row)
     }
 

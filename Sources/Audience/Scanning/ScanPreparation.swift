@@ -14,7 +14,7 @@ struct ScanPreparation {
     init(_ query: AudienceQuery, limits: ReadingLimits) throws(Diagnostics) {
         self.query = query
         self.limits = limits
-        hash = query.suppressed?.hash ?? query.capped?.hash ?? query.reached?.hash ?? .random()
+        hash = query.suppressed?.hash ?? query.capped?.hash ?? query.reached?.hash ?? query.today?.hash ?? .random()
         excluded = try ExcludedDevices(query, hash: hash, limits: limits)
         var mistakes: [Diagnostic] = []
         var places: Set<SourcePosition> = []

@@ -13,7 +13,7 @@ struct PaceLint {
     package let now: Timestamp
 
     /// The devices whose pushes go out from the same moment on.
-    private struct Departure {
+    struct Departure {
         var start: Timestamp
         var devices: Int
         var zone: ZoneRules?
@@ -63,7 +63,7 @@ struct PaceLint {
     }
 
     /// A service has about the same part of every wave.
-    private func departures(_ service: PreviewService) -> [Departure] {
+    func departures(_ service: PreviewService) -> [Departure] {
         let waves = schedule?.waves ?? []
         guard !waves.isEmpty else {
             return [Departure(start: now, devices: service.recipients, zone: schedule?.schedule.zone.fallback)]

@@ -78,9 +78,11 @@ package struct CampaignContext {
             }
             throw Diagnostics(mistakes)
         }
-        return CampaignContext(
+        var context = CampaignContext(
             campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
             catalog: catalog, roots: roots)
+        context.warnings += MakerLint(context)?.warningsOfFiles ?? []
+        return context
     }
 
     /// Mistakes of texts that would differ from device to device, where a service chooses the devices.

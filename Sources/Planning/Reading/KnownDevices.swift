@@ -13,6 +13,8 @@ struct KnownDevices {
     let capped: CappedDevices?
     /// What was sent to the app's devices in the last hours; nil where that does not matter.
     let recent: RecentSendings?
+    /// How many pushes devices got today, of services whose pushes makers show; nil where that does not matter, or is not known.
+    let today: CappedDevices?
     /// Where the suppressed devices are, for messages.
     let place: String
     /// The warning that the store of several machines cannot be reached, so that only this machine's own facts count;
@@ -22,8 +24,12 @@ struct KnownDevices {
     /// - Parameters:
     ///   - history: the pushes that devices got lately, from the runs of this machine.
     ///   - countsRecent: whether the devices that got any push in the last hours are counted.
+    ///   - day: the makers' caps, and the pushes that count for them; nil for none.
     /// - Throws: `Diagnostic`: a list or a run cannot be read.
-    init(_ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, in catalog: RunsFolder) throws {
+    init(
+        _ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, day: FrequencyHistory? = nil,
+        in catalog: RunsFolder
+    ) throws {
         let (app, project) = (context.app.name.value, context.project)
         let settings = try RunSettings(context)
         var history = history
@@ -39,7 +45,12 @@ struct KnownDevices {
         storeAway = away
         var recent = countsRecent ? try RecentSendings(of: app, in: settings, catalog, now: history.now) : nil
         // All tables of a scan have one hash.
-        recent?.readDevices(catalog, hash: suppressed?.hash ?? capped?.hash ?? .random())
+        let hash = suppressed?.hash ?? capped?.hash ?? .random()
+        recent?.readDevices(catalog, hash: hash)
         self.recent = recent
+        var day = countsRecent ? day : nil
+        day?.elsewhere = history.elsewhere
+        // These are facts for a warning: what cannot be read has warnings of its own.
+        today = try? day?.cappedDevices(beside: suppressed, hash: hash, in: catalog)
     }
 }
