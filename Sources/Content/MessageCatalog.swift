@@ -18,7 +18,7 @@ public struct MessageCatalog: Sendable {
     }
 
     /// Changes whenever the same campaign and cells may give a different payload: a plan made under other rules is not sent.
-    public static let renderingRules = 5
+    public static let renderingRules = 6
 
     /// The most messages: with more, a preview could not count them separately.
     public static let mostMessages = 500

@@ -48,17 +48,19 @@ struct CampaignReferenceTests {
     @Test("each is as fine, or as wrong, as it says", arguments: examples)
     func isTrue(_ example: Example) throws {
         // An example with FCM belongs to an app with FCM, and a phone there.
-        let hasFCM = example.yaml.contains("fcm:")
+        let hasFCM = example.yaml.contains("fcm:"), hasJPush = example.yaml.contains("jpush:")
         let columns =
-            "fcm_token,device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
+            (hasJPush ? "jpush_id," : "")
+            + "fcm_token,device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
             + "points,points_expire,files,level"
         let row =
-            ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
+            (hasJPush ? "," : "")
+            + ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
         let android = "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + "," + row.dropFirst(1 + ProjectFolder.token(1).count)
         // An example whose devices a service chooses belongs to an app with that service.
         let further =
             (hasFCM ? ["fcm: {project: shop-1a2b, environment: simulator}"] : [])
-            + (example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
+            + (hasJPush || example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
             + (example.yaml.contains("by: getui")
                 ? ["getui: {app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, environment: simulator}"] : [])
         let services = further.isEmpty ? "" : "\nservices: {\(further.joined(separator: ", "))}"

@@ -89,14 +89,14 @@ struct MakerLint {
         caps.max { ($0.phones.count, $1.pushes) < ($1.phones.count, $0.pushes) }
     }
 
-    /// Whether no device gets more than so many pushes a day.
+    /// Whether `frequency` lets a device get that many pushes a day at most.
     private func isCapped(at pushes: Int) -> Bool {
         context.frequencyCaps.contains { $0.seconds >= 86_400 ? $0.pushes <= pushes : $0.pushes * 86_400 <= pushes * $0.seconds }
     }
 
     // MARK: - What devices got today
 
-    /// The pushes of the day on which the campaign goes out, for the makers' caps; nil where there are none yet.
+    /// The pushes of the day on which the campaign goes out, for the makers' caps; nil while that day is still to come.
     func history(_ time: SendingTime, now: Timestamp, _ settings: RunSettings) -> FrequencyHistory? {
         var moment = now
         if case .at(let occurrence) = time { moment = max(now, occurrence.begins) }
