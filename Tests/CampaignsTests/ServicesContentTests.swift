@@ -54,6 +54,15 @@ struct ServicesContentTests {
             campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, languages, makers, harmony.
             """),
         MistakeCase(
+            "a key of single services, where it is for all", "content: {title: A, body: B, makers: {oppo: {category: A}}}\n",
+            """
+            campaign.yaml:1:30: unknown key 'makers' in 'content'. Some services have it (Getui, JPush, RongCloud): write it below the \
+            service, under 'content': services: {getui: {makers: {…}}}.
+            """),
+        MistakeCase(
+            "what services call HarmonyOS", "content: {title: A, body: B, services: {rongcloud: {harmonyOS: {category: A}}}}\n",
+            "campaign.yaml:1:53: unknown key 'harmonyOS' in 'rongcloud'. Volley calls it 'harmony'."),
+        MistakeCase(
             "also in its languages", "content: {title: A, body: B, services: {rongcloud: {languages: {de: {zzzzz: 1, body: C}}}}}\n",
             "campaign.yaml:1:70: unknown key 'zzzzz' in the language. Valid here: title, body, image, link, data."),
     ]

@@ -126,6 +126,36 @@ struct JPushCampaignTests {
         #expect(entries.count <= 100 && entries.allSatisfy { $0.status == 401 })
     }
 
+    @Test("makers and HarmonyOS get what the campaign says, and devices that got enough today are counted over all campaigns of the app")
+    func makers() throws {
+        let bench = try Bench(devices: 5)
+        let content =
+            "title: Hi\nbody: Sale\nservices: {jpush: {makers: {huawei: {category: MARKETING, importance: low}, honor: {importance: low}, "
+            + "oppo: {category: MARKETING}, vivo: {category: MARKETING, classification: operational}}, harmony: {category: MARKETING}}}"
+        func warnings(_ name: String) throws -> String {
+            try bench.folder.writeCampaign(name: name, content: content)
+            return try bench.folder.volley("preview", "campaign.yaml", "--json").json()["warnings"]?.text ?? ""
+        }
+        let before = try warnings("first")
+        #expect(!before.contains("maker-cap") && before.contains("gets no channel for Xiaomi, so"), "\(before)")
+        let first = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try first.status == 0 && first.json()["outcomes"]?.int("accepted") == 5, "\(first)")
+        let second = try warnings("second")
+        #expect(second.contains("today in China 5 got a push of the app or more, all that phones of Xiaomi show"), "\(second)")
+        #expect(!second.contains("2 pushes"))
+        #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let third = try warnings("third")
+        #expect(
+            third.contains("5 got 2 pushes of the app or more, all that phones of Huawei, Honor, OPPO, vivo and HarmonyOS show"), "\(third)"
+        )
+        // The remedy leaves them out.
+        try bench.folder.writeCampaign(name: "third", content: content, delivery: "frequency: at most 2 per day")
+        let capped = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
+        #expect(
+            capped.int("audience") == 0 && capped["skipped"]?.int("frequency") == 5
+                && capped["warnings"]?.text.contains("maker-cap") == false)
+    }
+
     @Test("each personal text is a call of its own, ten a second")
     func personal() throws {
         let bench = try Bench(devices: 30)

@@ -18,6 +18,7 @@ enum KeySynonyms {
             return ("Volley calls it '\(meant)'.", meant)
         }
         if let remedy = projectRemedy(for: key, in: group) { return remedy }
+        if let remedy = serviceRemedy(for: key, in: group) { return remedy }
         guard groups.contains(where: group.isSame) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
         if small == "icon" || small == "large_icon" || small == "small_icon" {
@@ -29,6 +30,26 @@ enum KeySynonyms {
         // `contents` is more likely a slip for 'content' than another tool's name for the text.
         guard group.name != home.group.name, !group.valid.contains(where: { small == $0 + "s" }) else { return nil }
         return ("Volley calls it '\(home.key)', and it belongs \(home.group.location).", nil)
+    }
+
+    /// Keys that only some services have, where they are for all; and what these services call `makers` and `harmony`.
+    private static func serviceRemedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
+        func has(_ service: any PushService, _ key: String) -> Bool { service.rules.ownKeys.contains { $0.key == key } }
+        if PushServices.all.contains(where: { $0.name == group.name }) {
+            let meant = ["hmos": "harmony", "harmonyos": "harmony", "ohos": "harmony", "third_party_channel": "makers", "ups": "makers"][
+                key.lowercased()]
+            return meant.flatMap { group.valid.contains($0) ? ("Volley calls it '\($0)'.", $0) : nil }
+        }
+        guard [CampaignKeys.content, CampaignKeys.variantContent, CampaignKeys.translation].contains(where: group.isSame) else {
+            return nil
+        }
+        let owners = PushServices.all.filter { has($0, key) }
+        guard let first = owners.first else { return nil }
+        let names = owners.map(\.displayName).joined(separator: ", ")
+        return (
+            "\(owners.count == 1 ? "Only \(names) has it" : "Some services have it (\(names))"): write it below the service, under "
+                + "'content': services: {\(first.name): {\(key): {…}}}.", nil
+        )
     }
 
     /// Keys that people expect in volley.yaml, but that are called something else there or belong elsewhere.
