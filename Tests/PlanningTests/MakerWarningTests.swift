@@ -64,6 +64,11 @@ struct MakerWarningTests {
         #expect(followed.status == 0 && !followed.errors.contains("maker-category"), "\(followed)")
         let some = try project("services: {jpush: {makers: {xiaomi: {channel: '1'}, vivo: {category: A}}, harmony: {category: A}}}").check()
         #expect(some.errors.contains("JPush gets no category for OPPO, so these phones"), "\(some)")
+        let byHand = try project(
+            "services: {jpush: {options: {third_party_channel: {xiaomi: {channel_id: '1'}, oppo: {category: A}, vivo: {category: A}}}, "
+                + "harmony: {category: A}}}"
+        ).check()
+        #expect(byHand.status == 0 && !byHand.errors.contains("maker-category"), "\(byHand)")
         #expect(try !project("", environment: "simulator").check().errors.contains("maker-"), "no phone gets what a simulator gets")
     }
 
@@ -136,6 +141,10 @@ struct MakerWarningTests {
             ),
             (#"{"makers":{"huawei":{"category":"marketing"},"oppo":{"category":"NEWS"}}}"#, "3 Meizu, 2 Huawei Honor OPPO vivo, 1 Xiaomi"),
             (#"{"options":{"classification":1}}"#, ""),
+            (
+                #"{"options":{"third_party_channel":{"vivo":{"classification":1},"honor":{"importance":"NORMAL"},"xiaomi":{"channel_id":"1"}}}}"#,
+                "5 Xiaomi, 3 Meizu, 2 Huawei OPPO"
+            ),
         ])
     func caps(yaml: String, expected: String) throws {
         let caps = MakerLint.caps(of: [try content(yaml)])

@@ -437,7 +437,7 @@ struct GetuiShownTests {
         )
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" } == [
-                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING", "classification (vivo)=0",
+                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING", "classification (vivo)=operational",
                 "category (HarmonyOS)=MARKETING",
             ])
     }

@@ -282,7 +282,7 @@ struct JPushPayloadTests {
             ))
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" } == [
-                "channel (Xiaomi)=1", "classification (vivo)=0", "category (HarmonyOS)=MARKETING", "opens (HarmonyOS)=a://b",
+                "channel (Xiaomi)=1", "classification (vivo)=operational", "category (HarmonyOS)=MARKETING", "opens (HarmonyOS)=a://b",
             ])
     }
 

@@ -24,7 +24,7 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
         "vv": .vivo, "iqoo": .vivo,
     ]
 
-    /// Whether its phones show nothing in `nightHours`, of whatever class.
+    /// Whether its phones may show nothing in `nightHours`, of whatever class.
     public var isQuietAtNight: Bool { self == .huawei || self == .honor }
 
     /// By the phone's clock.
@@ -56,9 +56,7 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
     }
 
     private func isOfServiceClass(_ content: MessageContent) -> Bool {
-        // For all makers.
-        let classification = content.own.members(of: JPushPayload.optionsKey).value(of: MakerKey.classification.rawValue)
-        if case .integer(1, _)? = classification { return true }
+        if JPushPayload.claimsServiceClass(content.own) { return true }
         func value(_ key: MakerKey) -> String? { content.value(of: key, for: self) }
         return switch self {
         case .huawei, .oppo: value(.category).map { !marketingCategories.contains($0.uppercased()) } ?? false
@@ -74,11 +72,11 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
 enum MakerKey: String {
     case category, channel, importance, classification, template
 
-    /// The words that it takes, with what they are to makers; nil for any text.
-    var words: [(word: String, value: String, number: Int64)]? {
+    /// The words that it takes, marketing first, with what they are to makers; nil for any text.
+    var words: [(word: String, value: String)]? {
         switch self {
-        case .importance: [("low", "LOW", 0), ("normal", "NORMAL", 1)]
-        case .classification: [("operational", "0", 0), ("system", "1", 1)]
+        case .importance: [("low", "LOW"), ("normal", "NORMAL")]
+        case .classification: [("operational", "0"), ("system", "1")]
         case .category, .channel, .template: nil
         }
     }
@@ -119,7 +117,8 @@ extension CampaignRules {
 extension MessageContent {
     /// What it says to a maker.
     func value(of key: MakerKey, for maker: PhoneMaker) -> String? {
-        own.members(of: CampaignRules.makersKey).members(of: maker.rawValue).value(of: key.rawValue)?.text
+        own.members(of: CampaignRules.makersKey).members(of: maker.rawValue).value(of: key.rawValue)?.textValue
+            ?? JPushPayload.byHand(key, for: maker, in: own)
     }
 
     /// What this content of a service that makers show lacks, although they demand it: makers with the key, and HarmonyOS as nil. Nothing
@@ -136,21 +135,21 @@ extension MessageContent {
     /// How many marketing pushes of an app phones with HarmonyOS show in a day; nil where it is of another class, or does not go there.
     public var mostADayOnHarmony: Int? {
         guard own.value(of: CampaignRules.harmonyKey) != nil else { return nil }
-        let category = own.members(of: CampaignRules.harmonyKey).value(of: MakerKey.category.rawValue)?.text
+        let category = own.members(of: CampaignRules.harmonyKey).value(of: MakerKey.category.rawValue)?.textValue
         return category?.uppercased() ?? "MARKETING" == "MARKETING" ? 2 : nil
     }
 }
 
 extension ContentNode {
     /// Its text; nil for anything else.
-    fileprivate var text: String? { if case .text(let text) = self { text.value } else { nil } }
+    var textValue: String? { if case .text(let text) = self { text.value } else { nil } }
 }
 
 // MARK: - Into payloads
 
 extension ContentFindings {
     /// What a campaign says to makers, in the order of the service's forms, by the names of payloads. What is wrong with it is noted.
-    /// - Parameter isText: whether numbers are texts in the payload.
+    /// - Parameter numbersAreTexts: whether numbers are texts in the payload.
     mutating func makers(
         _ content: MessageContent, _ forms: [MakerForm], numbersAreTexts: Bool = false
     ) -> [(name: String, members: [Member])] {
@@ -197,7 +196,8 @@ extension ContentFindings {
     private mutating func value(of member: ContentMember, _ key: MakerKey, numbersAreTexts: Bool) -> PayloadNode? {
         guard let words = key.words else { return nonBlankText(member).map { .text($0) } }
         if case .text(let text) = member.value, let meant = words.first(where: { $0.word == text.value.lowercased() }) {
-            return .constant(key == .classification && !numbersAreTexts ? .integer(meant.number) : .string(meant.value))
+            let number = numbersAreTexts ? nil : Int64(meant.value)
+            return .constant(number.map { .integer($0) } ?? .string(meant.value))
         }
         let choices = words.map(\.word).joined(separator: " or ")
         error(
@@ -275,7 +275,13 @@ extension ShownPush {
     /// The classes of the push at all makers.
     mutating func readClasses(_ groups: JSONValue?, _ forms: [MakerForm]) {
         for form in forms {
-            readClass(groups?[form.name], form.keys.map { ($0.name, $0.key.rawValue) }, of: form.maker.displayName)
+            for (key, name) in form.keys {
+                guard let value = groups?[form.name]?[name] else { continue }
+                let text = value.stringValue ?? value.text
+                // As a campaign has it.
+                let word = key.words?.first { $0.value == text }?.word
+                marks.append(("\(key.rawValue) (\(form.maker.displayName))", word ?? text))
+            }
         }
     }
 }
