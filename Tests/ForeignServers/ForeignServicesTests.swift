@@ -48,9 +48,15 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     /// What a campaign to it says in addition to title and body.
     fileprivate var content: String {
         switch self {
-        case .jpush, .getui: "sound: spring.caf\nlink: shop://sale\nthread: sale\ndata: {kind: sale}"
-        case .rongcloud: "link: shop://sale\nthread: sale\ndata: {kind: sale}"
+        case .jpush, .getui: "sound: spring.caf\nlink: shop://sale\nthread: sale\ndata: {kind: sale}\n\(classes)"
+        case .rongcloud: "link: shop://sale\nthread: sale\ndata: {kind: sale}\n\(classes)"
         }
+    }
+
+    /// What makers of phones and HarmonyOS get.
+    private var classes: String {
+        "services: {\(rawValue): {makers: {huawei: {category: MARKETING, importance: low}, honor: {importance: low}, xiaomi: {channel: c1}, "
+            + "oppo: {category: MARKETING}, vivo: {category: MARKETING, classification: operational}}, harmony: {category: MARKETING}}}"
     }
 
     fileprivate var delivery: String? { self == .rongcloud ? nil : "expires: 1h\ncollapse: sale" }

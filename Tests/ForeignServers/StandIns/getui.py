@@ -100,7 +100,18 @@ def ios(value, place):
         raise Flaw("size", place)
 
 
-ups = {"notification": shown(SHOWN), "transmission": text(3072, 1, octets), "revoke": any_object, "options": any_object}
+def options_of_makers(value, place):
+    """For each maker, or ALL, paths into its own message."""
+    if not isinstance(value, dict):
+        raise Flaw("value", place)
+    for maker, paths in value.items():
+        if maker not in ("ALL", "HW", "HO", "XM", "OP", "OPG", "VV", "MZ", "ST", "HX"):
+            raise Flaw("unknown", f"{place}.{maker}")
+        if not isinstance(paths, dict) or not paths or not all(path.startswith("/") for path in paths):
+            raise Flaw("value", f"{place}.{maker}")
+
+
+ups = {"notification": shown(SHOWN), "transmission": text(3072, 1, octets), "revoke": any_object, "options": options_of_makers}
 
 
 def android(value, place):
@@ -109,8 +120,24 @@ def android(value, place):
         raise Flaw("value", f"{place}.ups")
 
 
+def on_harmony(value, place):
+    """Huawei shows nothing without a category. What a click opens is there, and nothing else."""
+    members(value, {"title": text(50, 1), "body": text(256, 1), "category": text(50, 1), "click_type": one_of("want", "startapp", "payload"),
+                    "want": holds(lambda item: isinstance(item, str) and isinstance(json.loads(item), dict)),
+                    "payload": text(3072, 1, octets), "notify_id": number(0)}, place, ["title", "body", "category", "click_type"])
+    if {"want", "payload"} & set(value) != {value["click_type"]} - {"startapp"}:
+        raise Flaw("value", f"{place}.click_type")
+
+
+def harmony(value, place):
+    members(value, {"notification": on_harmony, "transmission": text(3072, 1, octets), "custom": any_object, "revoke": any_object,
+                    "options": any_object}, place)
+    if len({"notification", "transmission", "custom", "revoke"} & set(value)) != 1:
+        raise Flaw("value", place)
+
+
 def push_channel(value, place):
-    members(value, {"ios": ios, "android": android, "harmony": any_object}, place)
+    members(value, {"ios": ios, "android": android, "harmony": harmony}, place)
     if not value:
         raise Flaw("value", place)
 

@@ -62,9 +62,13 @@ ANDROID = {"alert": text(), "title": text(), "builder_id": whole(), "channel_id"
            "intent": intent, "uri_activity": text(), "uri_action": text(), "badge_add_num": whole(1, 99), "badge_set_num": whole(0, 99),
            "badge_class": text(), "sound": holds(lambda value: isinstance(value, str) and "." not in value), "show_begin_time": text(),
            "show_end_time": text(), "display_foreground": one_of("0", "1")}
-HMOS = {"alert": text(least=1), "title": text(), "category": text(), "large_icon": text(), "intent": intent,
+HMOS = {"alert": text(least=1), "title": text(), "category": text(least=1), "large_icon": text(), "intent": intent,
         "badge_add_num": whole(1, 99), "badge_set_num": whole(0, 99), "test_message": boolean, "receipt_id": text(), "extras": extras,
-        "style": whole(0, 2), "inbox_content": any_object, "push_type": whole(0, 10), "extra_data": text()}
+        "style": whole(0, 2), "inbox": any_object, "push_type": whole(0, 10), "extra_data": text(), "sound": text(least=1),
+        "sound_duration": whole(1, 60), "display_foreground": one_of("0", "1")}
+# Of the makers' keys, those that say which class a push is of.
+CLASSES = {"channel_id": text(least=1), "category": text(least=1), "importance": one_of("LOW", "NORMAL", "HIGH"),
+           "classification": whole(0, 1), "distribution": one_of("secondary_push", "first_ospush", "ospush", "jpush")}
 
 
 def android(value, place):
@@ -84,9 +88,15 @@ def ios(value, place):
 
 
 def notification(value, place):
-    members(value, {"alert": text(), "ios": ios, "android": android, "hmos": lambda item, at: members(item, HMOS, at, ["alert"])}, place)
+    members(value, {"alert": text(), "ios": ios, "android": android,
+                    "hmos": lambda item, at: members(item, HMOS, at, ["alert", "category", "intent"])}, place)
     if not value:
         raise Flaw("value", place)
+
+
+def channels(value, place):
+    makers = ["xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "fcm", "nio"]
+    members(value, {maker: lambda item, at: members(item, CLASSES, at) for maker in makers}, place)
 
 
 def message(value, place):
@@ -97,7 +107,7 @@ def message(value, place):
 
 OPTIONS = {"sendno": holds(lambda value: is_whole(value, -2**31, 2**31 - 1) and value != 0),
            "time_to_live": whole(0, 864_000 if options.vip else 259_200), "override_msg_id": whole(1), "apns_production": boolean,
-           "apns_collapse_id": text(64, 1, octets), "big_push_duration": whole(1, 1400), "third_party_channel": any_object,
+           "apns_collapse_id": text(64, 1, octets), "big_push_duration": whole(1, 1400), "third_party_channel": channels,
            "classification": whole(0, 1), "unique_alias": boolean, "geofence": any_object, "message_scenario_code": text(40)}
 
 

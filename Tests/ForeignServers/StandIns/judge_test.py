@@ -140,6 +140,8 @@ class JPush(unittest.TestCase):
             (["notification", "ios", "mutable-content"], 1, 1003), (["notification", "ios", "alert"], long_ios, 1005),
             (["notification", "android", "alert"], long_android, 1005), (["notification", "ios", "colour"], "red", 1009),
             (["notification", "android", "extras"], "text", 1003), (["notification", "android", "priority"], 3, 1003),
+            (["notification", "hmos"], {"alert": "x", "category": "MARKETING"}, 1002), (["notification", "hmos"], {"alert": "x"}, 1002),
+            (["options", "third_party_channel"], {"vivo": {"classification": "0"}}, 1003),
             (["notification", "android", "sound"], "spring.caf", 1003), (["notification", "android", "style"], 3, 1003),
             (["notification", "ios", "alert"], "", 1003), (["options", "sendno"], 0, 1003), (["options", "time_to_live"], 259_201, 1003),
             (["options", "apns_collapse_id"], "w" * 65, 1005), (["options", "override_msg_id"], 5, 1003),
@@ -249,7 +251,10 @@ class Getui(unittest.TestCase):
                                         "auto_badge": "+1", "payload": "{}",
                                         "multimedia": [{"url": "https://example.com/a.png", "type": 1, "only_wifi": False}],
                                         "apns-collapse-id": "sale"},
-                                "android": {"ups": {"notification": {"title": "Hi", "body": "Sale", "click_type": "startapp"}}}}}
+                                "android": {"ups": {"notification": {"title": "Hi", "body": "Sale", "click_type": "startapp"},
+                                                    "options": {"HW": {"/message/android/category": "MARKETING"}}}},
+                                "harmony": {"notification": {"title": "Hi", "body": "Sale", "category": "MARKETING", "click_type": "want",
+                                                             "want": "{}"}}}}
 
     def start(self, *arguments):
         return StandIn(self, "--app", APP, *arguments)
@@ -329,7 +334,12 @@ class Getui(unittest.TestCase):
             ([*channel, "multimedia"], [{"url": "u", "type": 1}] * 4),
             (["push_channel", "android", "ups", "notification", "title"], "w" * 51),
             (["push_channel", "android", "ups", "notification", "body"], "w" * 257),
-            (["push_channel", "android", "ups", "notification", "click_type"], "url"), (["badge"], 1)]
+            (["push_channel", "android", "ups", "notification", "click_type"], "url"),
+            (["push_channel", "android", "ups", "options"], {"SONY": {"/a": 1}}),
+            (["push_channel", "android", "ups", "options"], {"HW": {"category": "MARKETING"}}),
+            (["push_channel", "harmony"], {"notification": {"title": "a", "body": "b", "click_type": "startapp"}}),
+            (["push_channel", "harmony"], {"notification": {"title": "a", "body": "b", "category": "c", "click_type": "want"}}),
+            (["badge"], 1)]
         for path, value in flaws:
             status, code, _ = self.push(server, "/push/single/cid", with_value(self.entry("c1", "0123456789"), path, value), token)
             self.assertEqual((status, code), (400, 20001), f"{path} {str(value)[:60]}")
