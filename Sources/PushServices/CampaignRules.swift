@@ -19,6 +19,17 @@ public struct DeliveryLoss: Sendable {
     public var substitute: (group: String, key: String, remedy: String)?
 }
 
+/// What a key that only one service has may hold, for editors: the service itself checks it.
+public indirect enum OwnForm: Sendable {
+    case text, truth
+    /// One of a few words.
+    case words([String])
+    /// Keys of any name, or a text.
+    case data
+    /// Keys with their forms, at least one.
+    case group([(key: String, form: OwnForm)], required: [String] = [])
+}
+
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
     /// What a push may consist of.
@@ -26,6 +37,8 @@ public struct CampaignRules: Sendable {
     /// What only this service has, below its name in `content.services`: keys of groups, with descriptions for editors. The service checks
     /// them itself (`MessageContent.own`).
     public var ownKeys: [(key: String, description: String)] = []
+    /// What these groups may hold, for editors, as far as they can know it.
+    public var ownForms: [String: OwnForm] = [:]
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// What of these does not reach every phone.

@@ -89,6 +89,23 @@ struct SchemaTests {
         #expect(try isValid("{title: A, services: {rongcloud: {badge: 1}}}") && !isValid("{title: A, services: {rongcloud: {badge: x}}}"))
     }
 
+    @Test("the schema has the keys of makers and of HarmonyOS")
+    func makers() throws {
+        func isValid(_ service: String, _ keys: String) throws -> Bool {
+            try mistakes(completed("content: {title: A, body: B, services: {\(service): {\(keys)}}}\n"), ofProject: false).isEmpty
+        }
+        for service in ["getui", "jpush", "rongcloud"] {
+            #expect(try isValid(service, "makers: {vivo: {category: A, classification: operational}, honor: {importance: low}}"))
+            #expect(try isValid(service, "harmony: {category: MARKETING}") && !isValid(service, "harmony: {}"))
+            #expect(try !isValid(service, "makers: {vivo: {importance: low}}") && !isValid(service, "makers: {sony: {channel: c}}"))
+            #expect(try !isValid(service, "makers: {vivo: {classification: 1}}") && !isValid(service, "makers: {}"))
+        }
+        #expect(
+            try isValid("getui", "harmony: {category: A, want: {abilityName: B}}") && isValid("jpush", "harmony: {category: A, test: true}")
+        )
+        #expect(try isValid("getui", "makers: {xiaomi: {template: t}}") && !isValid("jpush", "makers: {xiaomi: {template: t}}"))
+    }
+
     @Test("notations that Volley takes, the schema takes too")
     func notations() throws {
         let campaigns = [

@@ -283,7 +283,7 @@ struct GetuiPayloadTests {
         "what is wrong with what is said to makers and HarmonyOS is said at its place, with a remedy",
         arguments: [
             ("makers", "7", "'makers' must be a group of keys"), ("makers", #"{"sony":{}}"#, "Getui has no keys for a maker 'sony'"),
-            ("makers", #"{"vivo":{}}"#, "'vivo' must be a group of keys"),
+            ("makers", #"{"vivo":{}}"#, "'vivo' must be a group of keys"), ("makers", "{}", "'makers' names no maker"),
             ("makers", #"{"vivo":{"importance":"low"}}"#, "unknown key 'importance' in 'vivo'"),
             ("makers", #"{"vivo":{"classification":1}}"#, "'classification' must be operational or system, not 1"),
             ("makers", #"{"honor":{"importance":"HIGH"}}"#, "'importance' must be low or normal, not the text 'HIGH'"),

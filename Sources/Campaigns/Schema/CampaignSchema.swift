@@ -222,7 +222,7 @@ public struct CampaignSchema {
     private var contentOfServices: JSONValue {
         let contents = services.map { service in
             let own = service.rules.ownKeys.map { key, description in
-                (key, JSONValue.object(pairs: [("type", .string("object")), ("description", .string(description))]))
+                (key, Self.ownKey(service.rules.ownForms[key], description))
             }
             var group = CampaignKeys.content(of: service)
             group.unlisted.removeAll { key in ContentKey(rawValue: key).map { !ContentKey.removable.contains($0) } ?? false }
@@ -238,6 +238,27 @@ public struct CampaignSchema {
         return SchemaNode.object(
             CampaignKeys.namedServices, "What devices of a service get instead, by its name.",
             rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: contents))
+    }
+
+    /// A key that only one service has; without a form it may hold any keys.
+    private static func ownKey(_ form: OwnForm?, _ description: String? = nil) -> JSONValue {
+        func node(_ type: JSONValue, _ more: [(String, JSONValue)] = []) -> JSONValue {
+            .object(pairs: [("type", type)] + (description.map { [("description", .string($0))] } ?? []) + more)
+        }
+        switch form {
+        case .text: return node(.string("string"), [("pattern", .string(#"\S"#))])
+        case .truth: return node(.string("boolean"))
+        case .words(let words): return .object(pairs: [("enum", SchemaNode.strings(words))])
+        case .data: return node(SchemaNode.strings(["object", "string"]))
+        case .group(let keys, let required):
+            return node(
+                .string("object"),
+                [
+                    ("properties", .object(pairs: keys.map { ($0.key, ownKey($0.form)) })), ("additionalProperties", .bool(false)),
+                    ("minProperties", .integer(1)),
+                ] + (required.isEmpty ? [] : [("required", SchemaNode.strings(required))]))
+        case nil: return node(.string("object"))
+        }
     }
 
     /// A key of `content` below a service: `null` takes it away, also one that the service does not have.

@@ -36,7 +36,8 @@ public struct Getui: PushService {
             (
                 CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), want."
             ),
-        ], deliveryKeys: [.expires, .collapse], longestStorageDays: 3, usualStorageSeconds: GetuiMessage.usualSeconds, collapseIDBytes: 64,
+        ], ownForms: CampaignRules.forms(GetuiPayload.makers, harmony: [(key: "want", form: .data)]), deliveryKeys: [.expires, .collapse],
+        longestStorageDays: 3, usualStorageSeconds: GetuiMessage.usualSeconds, collapseIDBytes: 64,
         silentPriority: nil,
         payloadKey: GetuiPayload.messageKey, payloadExample: "push_message: {transmission: Hello}",
         payloadExampleJSON: .object(pairs: [

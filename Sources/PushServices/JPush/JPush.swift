@@ -37,7 +37,8 @@ public struct JPush: PushService {
                 CampaignRules.harmonyKey,
                 "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), intent, icon, sound, test."
             ),
-        ], deliveryLosses: JPush.deliveryLosses, longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
+        ], ownForms: CampaignRules.forms(JPushPayload.makers, harmony: JPushPayload.harmonyForms), deliveryLosses: JPush.deliveryLosses,
+        longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
         collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [(JPushPayload.notificationKey, .object(pairs: [("alert", .string("Hello"))]))]))

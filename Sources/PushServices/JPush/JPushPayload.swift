@@ -115,7 +115,7 @@ struct JPushPayload: ContentFindings {
     /// HarmonyOS 5 and later: older ones are Android. Nothing without the group `harmony`, as JPush demands a category. Source: JPush's SDK for
     /// Java, `HmosNotification`.
     private mutating func hmos(_ content: MessageContent, isShown: Bool, extras: [Member]) -> [Member]? {
-        guard let own = harmony(content, valid: ["intent", "icon", "sound", "test"]), isShown, let alert = content.body ?? content.title
+        guard let own = harmony(content, valid: Self.harmonyForms.map(\.key)), isShown, let alert = content.body ?? content.title
         else { return nil }
         var members: [Member] = [("alert", .shown(alert, mustShow: true))]
         if content.body != nil, let title = content.title { members.append(("title", .shown(title, mustShow: true))) }
@@ -140,6 +140,8 @@ struct JPushPayload: ContentFindings {
     }
 
     static let harmonyName = "hmos"
+    /// What HarmonyOS gets next to its category.
+    static let harmonyForms: [(key: String, form: OwnForm)] = [("intent", .text), ("icon", .text), ("sound", .text), ("test", .truth)]
     private static let imageKey = "image"
     /// Source: docs.jiguang.cn, "Push API v3", ios, badge.
     private static let highestBadge = 99

@@ -60,8 +60,8 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
         func value(_ key: MakerKey) -> String? { content.value(of: key, for: self) }
         return switch self {
         case .huawei, .oppo: value(.category).map { !marketingCategories.contains($0.uppercased()) } ?? false
-        case .honor: value(.importance)?.lowercased() == "normal"
-        case .vivo: value(.classification)?.lowercased() == "system"
+        case .honor: value(.importance) == "normal"
+        case .vivo: value(.classification) == "system"
         // The app's channel decides, and Volley cannot tell of which class it is.
         case .xiaomi, .meizu: false
         }
@@ -110,6 +110,17 @@ extension CampaignRules {
         let what = "The class of the push at the makers of phones, which show it while the app is not running"
         return (makersKey, "\(what): \(makers.joined(separator: ", ")).")
     }
+
+    /// `makers` and `harmony`, for editors.
+    /// - Parameter harmony: the keys next to `category`.
+    static func forms(_ makers: [MakerForm], harmony: [(key: String, form: OwnForm)] = []) -> [String: OwnForm] {
+        let groups = makers.map { form in
+            let keys = form.keys.map { (key: $0.key.rawValue, form: $0.key.words.map { .words($0.map(\.word)) } ?? OwnForm.text) }
+            return (key: form.maker.rawValue, form: OwnForm.group(keys))
+        }
+        let category = MakerKey.category.rawValue
+        return [makersKey: .group(groups), harmonyKey: .group([(key: category, form: .text)] + harmony, required: [category])]
+    }
 }
 
 // MARK: - What a campaign says
@@ -156,6 +167,7 @@ extension ContentFindings {
         let key = CampaignRules.makersKey, example = "For example: \(key): {oppo: {category: MARKETING}}."
         guard let groups = group(key, in: content, example: example) else { return [] }
         refuseInSilence(key, content)
+        if groups.isEmpty, let place = content.own.value(of: key)?.position { error("'\(key)' names no maker", at: place, remedy: example) }
         findings += groups.repeatedNames
         for member in groups where !forms.contains(where: { $0.maker.rawValue == member.name.value }) {
             let name = member.name.value, names = forms.map(\.maker.rawValue)
@@ -195,7 +207,7 @@ extension ContentFindings {
 
     private mutating func value(of member: ContentMember, _ key: MakerKey, numbersAreTexts: Bool) -> PayloadNode? {
         guard let words = key.words else { return nonBlankText(member).map { .text($0) } }
-        if case .text(let text) = member.value, let meant = words.first(where: { $0.word == text.value.lowercased() }) {
+        if case .text(let text) = member.value, let meant = words.first(where: { $0.word == text.value }) {
             let number = numbersAreTexts ? nil : Int64(meant.value)
             return .constant(number.map { .integer($0) } ?? .string(meant.value))
         }

@@ -34,7 +34,7 @@ public struct RongCloud: PushService {
         ownKeys: [
             CampaignRules.makers(RongCloudPayload.makers),
             (CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (MARKETING for offers)."),
-        ], deliveryKeys: [.collapse],
+        ], ownForms: CampaignRules.forms(RongCloudPayload.makers), deliveryKeys: [.collapse],
         longestStorageDays: nil, collapseIDBytes: 64, silentPriority: nil, payloadKey: "notification",
         payloadExample: "notification: {pushContent: Hello}",
         payloadExampleJSON: .object(pairs: [("notification", .object(pairs: [("pushContent", .string("Hello"))]))]))
