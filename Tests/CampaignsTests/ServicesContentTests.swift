@@ -67,6 +67,16 @@ struct ServicesContentTests {
             "campaign.yaml:1:70: unknown key 'zzzzz' in the language. Valid here: title, body, image, link, data."),
     ]
 
+    @Test("what only one service has is a mistake next to a payload by hand, which would leave it out")
+    func besidePayload() {
+        let yaml =
+            "content: {title: A, body: B, services: {getui: {payload: {push_message: {transmission: x}}, makers: {vivo: {category: A}}}}}\n"
+        #expect(
+            findings(yaml, [APNs(), Getui()]).contains(
+                "campaign.yaml:1:93: 'payload' is the whole push written by hand, so 'makers' cannot be used with it. Write it into the payload,"
+            ))
+    }
+
     @Test("mistakes", arguments: mistakes)
     func isReported(_ mistake: MistakeCase) { #expect(findings(mistake.yaml) == mistake.expected) }
 

@@ -209,7 +209,8 @@ struct ContentReader {
     }
 
     private func checkPayload(_ content: MessageContent) {
-        for key in CampaignKeys.content.valid where !["payload", "languages"].contains(key) && section.has(key) {
+        let own = isOfService ? service.rules.ownKeys.map(\.key) : []
+        for key in CampaignKeys.content.valid + own where !["payload", "languages"].contains(key) && section.has(key) {
             findings.error(
                 "'payload' is the whole push written by hand, so '\(key)' cannot be used with it", at: section.place(of: key),
                 remedy: "Write it into the payload, or remove 'payload'.")
