@@ -21,7 +21,7 @@ final class LoopGroup: Sendable {
     private let state = Mutex(State())
     private let isStopped = Atomic(false)
     private let isAnswered = Atomic(false)
-    private let isAccepted = Atomic(false)
+    private let acceptedCount = Atomic(0)
     private let heldUntil = Atomic(Int64.min)
     private let messages: BoundedQueue<LoopMessage>
 
@@ -69,11 +69,11 @@ final class LoopGroup: Sendable {
     /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// Notes that the service has accepted a push of the calling loop.
-    func noteAccepted() { if !hasAccepted { isAccepted.store(true, ordering: .releasing) } }
-
-    /// Whether the service has accepted a push of any loop.
-    var hasAccepted: Bool { isAccepted.load(ordering: .acquiring) }
+    /// Notes that the service has accepted so many further pushes of the calling loop, and returns how many it has accepted of all loops.
+    func count(accepted: Int) -> Int {
+        guard accepted > 0 else { return acceptedCount.load(ordering: .acquiring) }
+        return acceptedCount.add(accepted, ordering: .acquiringAndReleasing).newValue
+    }
 
     /// Notes that the service gave the calling loop a time before which no push may leave, and returns the latest one that any loop was
     /// given: monotonic nanoseconds.

@@ -36,6 +36,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private var pushesStarted = 0
     private var pushesSettled = 0
     private var requestsAnswered = 0
+    /// Accepted pushes of this loop that the others were told of, and those that they told this one of.
+    private var acceptedTold = 0, acceptedByOthers = 0
     /// Settlements that were put into the queue of results.
     private var pushesHandedOver = 0
 
@@ -91,11 +93,21 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         if let cause = loopGroup.stopCause { machine.stop(cause, at: now) }
         if case .stopped(let cause) = machine.ending?.end { loopGroup.stop(cause) }
         if machine.hasEverAnswered { loopGroup.noteAnswer() } else if loopGroup.hasAnswered { machine.hasEverAnswered = true }
-        if machine.hasEverAccepted { loopGroup.noteAccepted() } else if loopGroup.hasAccepted { machine.hasEverAccepted = true }
+        hearOfAccepted(at: now)
         machine.quota.join(until: loopGroup.hold(until: machine.quota.until), at: now.nanoseconds)
         machine.noteGate(isOpen: loopGroup.control.isGateOpen, at: now)
         if settings.stopLimits != nil { machine.tallyOfOthers = loopGroup.exchange(machine.tally, of: place) }
         askForHelpIfNeeded(at: now)
+    }
+
+    /// Tells the other loops that pushes were accepted, and the machine when pushes of others were.
+    private mutating func hearOfAccepted(at now: Moment) {
+        let accepted = machine.tally.accepted
+        let byOthers = loopGroup.count(accepted: accepted - acceptedTold) - accepted
+        acceptedTold = accepted
+        guard byOthers > acceptedByOthers else { return }
+        acceptedByOthers = byOthers
+        machine.noteAccepted(at: now)
     }
 
     /// Requests another loop, once: a loop that joins requests the next one.

@@ -25,21 +25,23 @@ struct TextIndex {
     ) {
         let (batch, index) = stored
         let payload = store.payload(batch: batch, index: index)
-        let place = hasOwnTexts ? 0 : Self.place(of: payload)
+        let hash = hasOwnTexts ? 0 : Self.hash(of: payload)
+        let place = Int(hash % UInt64(Self.size))
         let known = Int(requests[place])
         if known >= 0, machine.mayJoin(known, after: past), hasOwnTexts || store.bytes(of: known).payload == payload {
             store.assign(machine.add(recipient: recipient, to: known, at: now), batch: batch, index: index)
         } else {
             let request = machine.add(recipient: recipient, after: past, at: now)
             store.assign(request, batch: batch, index: index)
+            if !machine.batching.keepsTexts { machine.pushes[request].text = hash }
             requests[place] = Int32(request)
         }
     }
 
-    private static func place(of payload: ArraySlice<UInt8>) -> Int {
+    private static func hash(of payload: ArraySlice<UInt8>) -> UInt64 {
         // FNV-1a gives the same hash in every process, so that a simulated campaign can be repeated.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in payload { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return Int(hash % UInt64(size))
+        return hash
     }
 }

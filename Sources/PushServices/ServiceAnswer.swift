@@ -24,31 +24,64 @@ public struct ServiceAnswer: Hashable, Sendable {
         self.isCutOff = isCutOff
         self.hasReceipt = hasReceipt
     }
+
+    /// Whether HTTP itself says that nothing acted on the request: a redirection, or a proxy that demands credentials (RFC 9110, sections 15.4
+    /// and 15.5.8). No push service answers so.
+    public var wasNotPassedOn: Bool { (300...399).contains(status) || status == 407 }
+
+    /// What it means if it is not among the answers that the service documents: one rule for all services.
+    ///
+    /// A service says why it refuses a push. What has no reason, and not the push's own id either, is from something in front of it and says
+    /// nothing about the push; with a reason, it is one that the service added later.
+    var undocumentedMeaning: AnswerMeaning {
+        if wasNotPassedOn { return .notTheService }
+        if isCutOff { return .maybeTaken }
+        let isFromService = !reason.isEmpty || id == .own
+        switch status {
+        // Whatever counted the bytes: this request is too large for it.
+        case 413: return isFromService ? .rejectedLikeAll : .rejected
+        case 429: return .retry(.quota)
+        // Something in front of the service may have passed the push on.
+        case 500...: return .maybeTaken
+        // These are about the sender and the path, which are the same for all pushes.
+        case 401, 403, 404, 405: return isFromService ? .stop : .notTheService
+        case 400..<500: return isFromService ? .rejectedLikeAll : .notTheService
+        // Unexpected: 1xx, other 2xx.
+        default: return .notTheService
+        }
+    }
 }
 
-/// What an answer means for the pushes of a request and for the run.
+/// What an answer means for the pushes of a request and for the run. No answer says more than it says: about this request, about the
+/// settings, or about a device that it names.
 public enum AnswerMeaning: Hashable, Sendable {
     /// The service accepted the push.
     case accepted
-    /// The target is dead. `blamesSettings`: if many are refused this way, environment or topic is wrong, not the targets.
+    /// The target is dead, and the service named it. `blamesSettings`: if many are refused this way, environment or topic is wrong, not the
+    /// targets.
     case invalidTarget(blamesSettings: Bool)
     /// Permanently refused, this push only.
     case rejected
     /// Permanently refused, for a reason that may lie in the campaign: as every other push would be, if the run has not had a single one
     /// accepted, and otherwise this push only.
     case rejectedLikeAll
-    /// Permanently refused, as every other push would be.
+    /// Refused because of the settings, as every other push would be: the run stops if it has not had a single push accepted, or once enough
+    /// targets in a row are refused so. If others are accepted in between, this push only is refused.
     case stop
+    /// The same for a setting that only some targets need: only a repetition stops the run.
+    case stopIfRepeated
     /// Refused for now; try again later.
     case retry(Retry)
     /// The service did nothing because of another target of the request. Send again at once, without the targets that the answer settled,
-    /// or in two halves if it settled none; this does not count as an attempt. If the request has a single target, the push is refused
-    /// permanently.
+    /// or divided if it settled none; this does not count as an attempt. If the request has a single target, the push is refused
+    /// permanently, and a text that several targets do not get on their own is at fault itself.
     case split
     /// Something in front of the service answered, or the answer was cut off before its reason: the service may have accepted the push.
     case maybeTaken
-    /// Something other than the service answers in its place: what it does with pushes is unknown.
+    /// Something other than the service answers in its place. It settles no push: the run stops as for `stop`, or the push is tried again.
     case notTheService
+    /// The service dealt with the request, but does not say what it did with this push, which is not sent again.
+    case untold
 
     /// What a push that was refused for now waits for.
     public enum Retry: Hashable, Sendable {
@@ -72,8 +105,8 @@ public enum AnswerMeaning: Hashable, Sendable {
     /// Whether the service accepted the push or refused it permanently.
     public var isFinal: Bool {
         switch self {
-        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .stop: true
-        case .retry, .split, .maybeTaken, .notTheService: false
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .stop, .stopIfRepeated: true
+        case .retry, .split, .maybeTaken, .notTheService, .untold: false
         }
     }
 

@@ -17,9 +17,9 @@ struct SeveralServicesReportTests {
         ///   - apnsDigits: the first digits of the tokens of devices of APNs, by their number; they decide the
         ///     simulator's answers.
         ///   - fcmDigits: the same of FCM.
-        init(apns apnsDigits: [Int: String] = [:], fcm fcmDigits: [Int: String] = [:]) throws {
+        init(apns apnsDigits: [Int: String] = [:], fcm fcmDigits: [Int: String] = [:], fcmFaults: [String] = []) throws {
             apns = try LedgeredServer(devices: 1)
-            fcm = try FCMCampaignTests.Bench(devices: 1)
+            fcm = try FCMCampaignTests.Bench(devices: 1, faults: fcmFaults)
             var export = "device_token,platform\n"
             for device in 0..<40 {
                 let digits = apnsDigits[device] ?? ""
@@ -84,7 +84,8 @@ struct SeveralServicesReportTests {
 
     @Test("a service that refuses everything stops alone: the exit code is 1, the report says why, and resuming sends to its devices alone")
     func oneStops() throws {
-        let bench = try Bench(fcm: [0: "00000401"])
+        // Without details, FCM says of an unknown device what it says of a wrong project.
+        let bench = try Bench(fcm: [0: "00000404"], fcmFaults: ["--error-details", "none"])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes")
         #expect(sent.status == 1 && sent.errors.contains("Nothing more was sent through FCM: "), "\(sent)")
         let (whole, services) = try bench.report()

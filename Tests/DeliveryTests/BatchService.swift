@@ -3,7 +3,7 @@ import PushServices
 
 /// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload; before them the request's name,
 /// if it has one, after `=`; a generation beyond the first is added to the target after `#`. Answers name bad targets as
-/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadMessage` refuses a message, `QuotaUsedUp` everything
+/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadValue` names no target, `BadMessage` refuses a message, `QuotaUsedUp` everything
 /// for a while, and `Elsewhere` everything at this server.
 struct BatchService: PushService {
     var batching: Batching
@@ -72,7 +72,7 @@ struct BatchService: PushService {
 
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         switch answer.reason {
-        case "BadTarget": .split
+        case "BadTarget", "BadValue": .split
         case "BadMessage": .rejectedLikeAll
         case "QuotaUsedUp": .retry(.quota)
         case "Elsewhere": .retry(.otherServer)

@@ -434,10 +434,13 @@ struct DeliveryMachineTests {
         var bench = Bench(pushes: 10) { $0.streamsPerConnection = 4 }
         bench.warmUp()
         bench.advance()
-        bench.answer(1, 403, "InvalidProviderToken")
+        bench.machine.stop(
+            .service("apns", .refused(reason: "InvalidProviderToken", status: 403, clockLagSeconds: nil)), at: bench.now)
         bench.advance()
         #expect(bench.machine.end == nil)
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 5)
+        bench.answer(1, 403, "InvalidProviderToken")
+        #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 6, "its refusal says nothing about the device")
         bench.answer(2, 200)
         bench.advance(seconds: 11)
         #expect(bench.machine.end != nil)

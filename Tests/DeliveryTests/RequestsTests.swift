@@ -138,7 +138,7 @@ struct RequestsTests {
         var loop = Loop(BatchService(1000)) { ($0.canaryPushes, $0.retry.maximumAttempts) = (0, 1) }
         loop.add(0..<1000)
         let requests = loop.run { $0.contains(700) ? (400, "BadTarget", []) : (200, "", []) }
-        #expect(requests.count == 21, "the whole, and two halves ten times")
+        #expect(requests.count == 23, "the whole, one device and the rest, and two halves ten times")
         #expect(loop.outcomes().count == 1000)
         #expect(loop.outcomes()[700] == .invalidToken && loop.outcomes().values.count { $0 == .accepted } == 999)
         #expect(loop.machine.settlements.allSatisfy { $0.attempts == 1 })
@@ -174,6 +174,51 @@ struct RequestsTests {
         let requests = loop.run { _ in (400, "BadTarget", []) }
         #expect(requests.count == 1)
         #expect(loop.outcomes() == [0: .rejected])
+    }
+
+    @Test("a text that no device gets is refused for all after a few devices alone, also for those that come later, and blames no device")
+    func badText() {
+        var loop = Loop(BatchService(100)) { $0.canaryPushes = 0 }
+        loop.add(0..<400) { $0 % 4 == 0 ? "bad" : "good" }
+        var requests = loop.run { $0[0] % 4 == 0 ? (400, "BadValue", []) : (200, "", []) }
+        loop.add(400..<800) { $0 % 4 == 0 ? "bad" : "good" }
+        requests += loop.run { $0[0] % 4 == 0 ? (400, "BadValue", []) : (200, "", []) }
+        let tries = requests.filter { $0[0] % 4 == 0 }
+        #expect(tries.count <= 7 && tries.filter { $0.count == 1 }.count == 3, "\(tries.map(\.count))")
+        let outcomes = loop.outcomes()
+        #expect(outcomes.count == 800 && outcomes.allSatisfy { $0.value == ($0.key % 4 == 0 ? .rejected : .accepted) })
+        #expect(loop.machine.settlements.filter { $0.outcome == .rejected }.allSatisfy { $0.reason == "BadValue" && $0.status == 400 })
+        #expect(loop.machine.ending == nil)
+    }
+
+    @Test("a run whose only text no device gets stops with the service's words, and a resumption reaches the others")
+    func onlyBadText() {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 100 }
+        loop.add(0..<1000)
+        let requests = loop.run { _ in (400, "BadValue", []) }
+        #expect(requests.count <= 7, "\(requests.map(\.count))")
+        guard case .stopped(.service(_, .refused("BadValue", 400, _)))? = loop.machine.ending?.end else {
+            return #expect(Bool(false), "\(String(describing: loop.machine.ending))")
+        }
+        #expect(loop.outcomes().values.count { $0 == .rejected } == 3 && loop.outcomes().values.count { $0 == .unsent } == 997)
+    }
+
+    @Test("devices that are not named are found by halves once another got the text, and are rejected", arguments: [0, 700, 999])
+    func unnamed(device: Int) {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }
+        loop.add(0..<1000)
+        let requests = loop.run { $0.contains(device) ? (400, "BadValue", []) : (200, "", []) }
+        #expect(requests.count <= 23)
+        #expect(loop.outcomes()[device] == .rejected && loop.outcomes().values.count { $0 == .accepted } == 999)
+    }
+
+    @Test("personal texts that are refused reject their devices alone")
+    func personalBadTexts() {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }
+        loop.add(0..<200) { "Hi \($0)" }
+        let requests = loop.run { $0[0] % 20 == 7 ? (400, "BadValue", []) : (200, "", []) }
+        #expect(requests.count == 200 && loop.machine.ending == nil)
+        #expect(loop.outcomes().allSatisfy { $0.value == ($0.key % 20 == 7 ? .rejected : .accepted) })
     }
 
     @Test("what an answer says of each target settles each on its own; those refused for now are tried again together, and no other")

@@ -69,7 +69,7 @@ struct APNsTests {
         // A reason counts only with its status.
         #expect(meaning(400, "Unregistered") == .rejected)
         #expect(meaning(404) == .stop)
-        #expect(meaning(404, "NotFound") == .rejected)
+        #expect(meaning(404, "NotFound") == .stop)
         #expect(meaning(410, "SomethingNew") == .invalidTarget(blamesSettings: false))
         #expect(meaning(410, "SomethingNew", .missing) == .notTheService)
         #expect(meaning(410, "Unregistered", .missing) == .invalidTarget(blamesSettings: false))
@@ -77,7 +77,10 @@ struct APNsTests {
         #expect(meaning(502, "") == .retry(.serviceBusy))
         #expect(meaning(502, "", .missing) == .maybeTaken)
         #expect(meaning(503, "ServiceUnavailable", .other) == .retry(.serviceBusy))
-        #expect(meaning(302) == .rejected)
+        // What has neither a reason nor the push's id is not from APNs, and a redirection never is.
+        for status in [400, 401, 403, 404, 405, 418] { #expect(meaning(status, "", .missing) == .notTheService) }
+        for status in [101, 204, 302, 407] { #expect(meaning(status) == .notTheService) }
+        #expect(meaning(413, "", .missing) == .rejected && meaning(403, "SomethingNew", .missing) == .stop)
     }
 
     @Test("an answer that was cut off before its reason is in doubt, except where the status says it all")

@@ -23,6 +23,7 @@ struct FCMAnswersTests {
     private static let meanings: [String: AnswerMeaning] = [
         "accepted": .accepted, "invalid": .invalidTarget(blamesSettings: false),
         "invalid or settings": .invalidTarget(blamesSettings: true), "rejected": .rejected, "stop": .stop,
+        "stop if repeated": .stopIfRepeated,
         "rejected like all": .rejectedLikeAll, "quota": .retry(.quota),
         "new token": .retry(.credentialExpired), "service busy": .retry(.serviceBusy),
     ]
@@ -87,7 +88,7 @@ struct FCMAnswersTests {
 
     @Test(
         "an answer that stops a run says what to check",
-        arguments: FCM.rows.filter { [.stop, .rejectedLikeAll].contains($0.meaning) }.map(\.reason))
+        arguments: FCM.rows.filter { [.stop, .stopIfRepeated, .rejectedLikeAll].contains($0.meaning) }.map(\.reason))
     func advice(reason: String) throws {
         let row = try #require(FCM.answers[reason])
         #expect(FCM().advice(status: row.status, reason: reason) == row.advice)
@@ -124,14 +125,13 @@ struct FCMAnswersTests {
         func meaning(_ status: Int, _ reason: String = "") -> AnswerMeaning {
             FCM().meaning(of: ServiceAnswer(status: status, reason: reason))
         }
-        #expect(meaning(403, "SOMETHING_NEW") == .stop && meaning(403) == .stop && meaning(401) == .stop)
-        #expect(meaning(400, "SOMETHING_NEW") == .rejected)
+        for status in [401, 403, 404, 405] { #expect(meaning(status, "SOMETHING_NEW") == .stop) }
+        #expect(meaning(400, "SOMETHING_NEW") == .rejectedLikeAll)
         // A reason counts only with its status.
-        #expect(meaning(400, "UNREGISTERED") == .rejected)
-        #expect(meaning(404) == .stop && meaning(405) == .stop)
-        #expect(meaning(404, "SOMETHING_NEW") == .rejected)
+        #expect(meaning(400, "UNREGISTERED") == .rejectedLikeAll)
         #expect(meaning(429) == .retry(.quota))
-        #expect(meaning(302) == .rejected)
+        // Without a reason it is not from FCM.
+        for status in [101, 204, 302, 400, 401, 403, 404, 405, 407] { #expect(meaning(status) == .notTheService) }
         // HTML, or nothing that FCM says: it may have been taken.
         for status in [500, 502, 503, 504] { #expect(meaning(status) == .maybeTaken) }
         #expect(meaning(502, "UNAVAILABLE") == .maybeTaken)

@@ -78,7 +78,7 @@ struct GetuiAnswersTests {
         }
     }
 
-    @Test("a good answer has a status for each target, in whichever task; other statuses and targets without one are refused")
+    @Test("a good answer has a status for each target, in whichever task; others are refused, and of a target without one nothing is known")
     func targets() throws {
         let body = try JSONValue(
             parsing: #"""
@@ -88,7 +88,7 @@ struct GetuiAnswersTests {
         let details = Getui().details(of: body), targets = ["a", "b", "c", "d", "e"].map { details.targets[$0] ?? "" }
         #expect(details.reason == "0" && targets == ["successed_online", "successed_offline", "successed_ignore", "failed_somehow", ""])
         #expect(
-            Self.meanings(status: 200, reason: details.reason, of: targets) == [.accepted, .accepted, .rejected, .rejected, .rejected])
+            Self.meanings(status: 200, reason: details.reason, of: targets) == [.accepted, .accepted, .rejected, .rejected, .untold])
     }
 
     @Test("an answer that is cut off, or not Getui's, leaves a request in doubt")
@@ -107,9 +107,10 @@ struct GetuiAnswersTests {
         func meaning(_ status: Int, _ reason: String = "") -> AnswerMeaning {
             Getui().meaning(of: ServiceAnswer(status: status, reason: reason))
         }
-        for status in [401, 403, 404, 405] { #expect(meaning(status) == .stop && meaning(status, "39999") == .stop) }
-        #expect(meaning(429) == .retry(.quota))
-        #expect(meaning(400, "29999") == .rejectedLikeAll && meaning(400) == .rejectedLikeAll && meaning(302) == .rejectedLikeAll)
+        for status in [401, 403, 404, 405] { #expect(meaning(status, "39999") == .stop) }
+        #expect(meaning(429) == .retry(.quota) && meaning(400, "29999") == .rejectedLikeAll)
+        // Without a code it is not from Getui.
+        for status in [101, 204, 302, 400, 401, 403, 404, 405, 407] { #expect(meaning(status) == .notTheService) }
         #expect(meaning(200, "29999 (something new)") == .rejectedLikeAll)
     }
 

@@ -99,6 +99,11 @@ struct RongCloudAnswersTests {
         #expect(meaning(200, "1002") == .rejectedLikeAll && meaning(200, "1001") == .stop && meaning(200, "1008") == .retry(.quota))
         #expect(meaning(200, "1050") == .maybeTaken && meaning(200, "1234") == .rejectedLikeAll)
         #expect(meaning(200, "no code") == .notTheService)
+        // With its own words, too.
+        for row in RongCloud.rows {
+            #expect(RongCloud().advice(status: 200, reason: row.reason) == RongCloud().advice(status: row.status, reason: row.reason))
+            #expect(RongCloud().probeMeaning(status: 200, reason: row.reason) == row.probe)
+        }
     }
 
     @Test("answers that are not described are judged by their status")
@@ -106,11 +111,14 @@ struct RongCloudAnswersTests {
         func meaning(_ status: Int, _ reason: String = "") -> AnswerMeaning {
             RongCloud().meaning(of: ServiceAnswer(status: status, reason: reason))
         }
-        #expect([401, 403, 404, 405, 430].allSatisfy { meaning($0, "1999") == .stop && meaning($0) == .stop })
-        #expect(meaning(429) == .retry(.quota) && meaning(400, "1999") == .rejectedLikeAll && meaning(418) == .rejectedLikeAll)
+        #expect([401, 403, 404, 405, 430].allSatisfy { meaning($0, "1999") == .stop })
+        #expect(meaning(429) == .retry(.quota) && meaning(400, "1999") == .rejectedLikeAll)
+        // Without a code it is not from RongCloud.
+        for status in [101, 204, 302, 400, 401, 403, 404, 405, 407, 418, 430] {
+            #expect(meaning(status) == .notTheService && meaning(status, "no code") == .notTheService, "\(status)")
+        }
         // A page of a proxy, which may have passed the push on.
         #expect([500, 502, 503, 504].allSatisfy { meaning($0) == .maybeTaken })
-        #expect([100, 204, 302].allSatisfy { meaning($0) == .rejected })
         // A code with another status than its own.
         #expect(meaning(400, "1001") == .rejectedLikeAll && meaning(502, "1000") == .maybeTaken)
         let cutOff = ServiceAnswer(status: 200, isCutOff: true)

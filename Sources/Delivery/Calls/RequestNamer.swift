@@ -254,7 +254,7 @@ final class TextUploader: Sendable {
         switch answer.meaning {
         // Requests that hold the text show what is wrong with it.
         case .split, .invalidTarget, .rejected, .rejectedLikeAll: return .refused
-        case .stop: return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true))
+        case .stop, .stopIfRepeated: return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true))
         case .retry(.credentialExpired):
             // nil: another token would be refused, too.
             guard let token = answer.token, settings.credentials.tokens?.renewed(after: token) != nil else {
@@ -265,7 +265,7 @@ final class TextUploader: Sendable {
             if retry == .otherServer { changeServer(from: number) }
             let usual = retry == .quota ? settings.retry.firstQuotaSeconds : settings.retry.shortestDelaySeconds
             return failed(text, status: answer.status, waitSeconds: max(usual, answer.retryAfterSeconds ?? 0))
-        case .accepted, .maybeTaken, .notTheService:
+        case .accepted, .maybeTaken, .notTheService, .untold:
             return failed(text, status: answer.status, waitSeconds: answer.retryAfterSeconds)
         }
     }

@@ -58,13 +58,15 @@ extension DeliveryMachine {
         if meaning != .retry(.quota) { resolveCanary(request) }
         switch meaning {
         case .accepted:
-            hasEverAccepted = true
+            noteAccepted(at: now)
+            refusedTexts.take(pushes[request].text)
             noteHealth(of: request, at: now)
             _ = rejectionHealth.isAlarming(afterBad: false, pushes: pushes[request].count)
             connections[connection].isWarm = true
             window.accepted()
             settle(request, .accepted, reason: "", at: now)
         case .invalidTarget(let pointsAtSettings):
+            refusedTexts.take(pushes[request].text)
             let isAlarming = noteHealth(of: request, badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
@@ -72,17 +74,7 @@ extension DeliveryMachine {
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected: refused(request, answer, at: now)
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
-        case .stop, .rejectedLikeAll:
-            noteHealth(of: request, at: now)
-            let cause = ServiceStop.refused(
-                reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds)
-            // The first push shows the cause. Where a request may be for many, they would all be lost to a resumption.
-            guard pushes[request].count > 1 || settings.service.isForMany else {
-                settle(request, .rejected, reason: reasonText(answer), at: now)
-                return stopForService(cause, at: now)
-            }
-            stopForService(cause, at: now)
-            settleUnsent(request, at: now)
+        case .rejectedLikeAll, .stop, .stopIfRepeated: blameSettings(for: request, meaning, answer, at: now)
         case .retry(let retry):
             if retry == .quota {
                 serviceHealth.answered()
@@ -104,31 +96,38 @@ extension DeliveryMachine {
                 drain(connection)
             }
             leaveInDoubt(request, reason: reasonText(answer), at: now)
-        case .notTheService:
+        case .notTheService: answeredByStranger(request, answer, at: now)
+        case .untold:
+            serviceHealth.answered()
             settle(request, .unknown, reason: reasonText(answer), at: now)
-            stopForService(.notTheService(status: answer.status), at: now)
         }
     }
 
     /// Settles a request that the service refused for good.
     mutating func refused(_ request: Int, _ answer: Answer, at now: Moment) {
-        let count = pushes[request].count
+        pushes[request].reason = reasonText(answer)
+        refused(request, at: now)
+    }
+
+    /// Settles a request that the service refused for good with its last answer.
+    mutating func refused(_ request: Int, at now: Moment) {
+        let (count, reason) = (pushes[request].count, pushes[request].reason)
         noteHealth(of: request, at: now)
-        lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
-        settle(request, .rejected, reason: reasonText(answer), at: now)
+        lastReasons.rejected = "\(reason) (\(pushes[request].status))"
+        settle(request, .rejected, reason: reason, at: now)
         if rejectionHealth.isAlarming(afterBad: true, pushes: count) { stopForRejections(at: now) }
     }
 
     /// Notes that the service accepted a request or refused it for good. Returns true if too many of its answers blame tokens.
     @discardableResult
-    private mutating func noteHealth(of request: Int, badToken: Bool = false, at now: Moment) -> Bool {
+    mutating func noteHealth(of request: Int, badToken: Bool = false, at now: Moment) -> Bool {
         serviceHealth.taken(at: now.nanoseconds)
         return tokenHealth.isAlarming(afterBad: badToken, pushes: pushes[request].count)
     }
 
     /// Handles a response that does not show what the service did with the request: the request is sent again
     /// only after a while, if at all.
-    private mutating func leaveInDoubt(_ request: Int, reason: String, at now: Moment) {
+    mutating func leaveInDoubt(_ request: Int, reason: String, at now: Moment) {
         serviceHealth.doubted(at: now.nanoseconds)
         if serviceHealth.probes > 0 {
             probeAt =

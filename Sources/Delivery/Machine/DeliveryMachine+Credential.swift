@@ -25,9 +25,9 @@ extension DeliveryMachine {
     /// trouble may not have looked at the token.
     mutating func confirmToken(of connection: Int, by meaning: AnswerMeaning) {
         switch meaning {
-        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .retry(.deviceBusy), .retry(.quota):
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .untold, .retry(.deviceBusy), .retry(.quota):
             confirmToken(of: connection)
-        case .stop, .maybeTaken, .notTheService, .retry: break
+        case .stop, .stopIfRepeated, .maybeTaken, .notTheService, .retry: break
         }
     }
 

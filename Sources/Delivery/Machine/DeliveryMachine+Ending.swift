@@ -35,6 +35,7 @@ extension DeliveryMachine {
         while let request = again.removeFirst() { settleUnsent(request, at: now) }
         for request in waiting.removeAll() { settleUnsent(request, at: now) }
         settleUnnamed(at: now)
+        settleKept(at: now)
     }
 
     /// Settles the pushes of a request that will not be submitted (again).
@@ -55,6 +56,7 @@ extension DeliveryMachine {
     /// Ends the run once everything is settled, or once answers have been awaited long enough.
     mutating func finishIfDone(at now: Moment) {
         guard end == nil else { return }
+        settleKeptAtEnd(at: now)
         if let ending, inFlightCount > 0 {
             guard now.nanoseconds >= ending.drainsUntil else { return }
             for connection in connections.indices where connections[connection].inFlight > 0 {

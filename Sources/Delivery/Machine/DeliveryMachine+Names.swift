@@ -33,7 +33,7 @@ extension DeliveryMachine {
     mutating func submitNamed(at now: Moment) {
         while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
-            if dropOldName(of: next, at: now) { continue }
+            if dropOldName(of: next, at: now) || dropRefusedText(of: next, at: now) { continue }
             // Until the next request may leave, more pushes may join it.
             if batching.keepsTexts, nextPaceTime ?? .min <= now.nanoseconds { gatherSmallRequests(in: next) }
             if lacksName(next) {

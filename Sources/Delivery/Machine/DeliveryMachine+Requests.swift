@@ -124,10 +124,7 @@ extension DeliveryMachine {
     ///   again as a whole; otherwise in halves.
     mutating func split(_ request: Int, _ answer: Answer, settlesOthers: Bool = false, at now: Moment) {
         serviceHealth.answered()
-        guard settlesOthers || pushes[request].count > 1 else {
-            resolveCanary(request)
-            return refused(request, answer, at: now)
-        }
+        guard settlesOthers || pushes[request].count > 1 else { return refusedAlone(request, answer, at: now) }
         pushes[request].attempts -= 1
         if nameRule == .generations, pushes[request].mayBeDelivered {
             // The refusal may have used up the names: under them the service would say "accepted" and drop the pushes. Under new ones it
@@ -140,9 +137,14 @@ extension DeliveryMachine {
         if nameRule == .calls { pushes[request].mayBeDelivered = false }
         forgetTextIfRefused(request, answer)
         raiseGeneration(of: request)
-        let half = settlesOthers ? nil : divide(request, after: Int(pushes[request].count + 1) / 2)
+        let half = settlesOthers ? nil : divide(request, after: staying(in: request))
         queueDivided(request, at: now)
         if let half { queueDivided(half, at: now) }
+    }
+
+    /// How many pushes stay in a request that is divided because of a refusal that names none of them.
+    private mutating func staying(in request: Int) -> Int {
+        refusedTexts.triesAlone(pushes[request].text) ? 1 : Int(pushes[request].count + 1) / 2
     }
 
     /// Queues a divided request behind those that were tried before. It has no attempt, but is older than what was never submitted.

@@ -67,6 +67,7 @@ extension DeliveryMachine {
     private mutating func submitReady(at now: Moment) {
         while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
+            if dropRefusedText(of: next, at: now) { continue }
             guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return }
             submit(request, on: connection, at: now)
         }

@@ -150,6 +150,8 @@ struct DeliveryMachine: ~Copyable {
     var tokenHealth: ShareAlarm
     var rejectionHealth: ShareAlarm
     var serviceHealth = ServiceHealth()
+    var settingsDoubt = SettingsDoubt()
+    var refusedTexts = RefusedTexts()
     /// While pushes are tried one at a time, when the next one may be: monotonic nanoseconds.
     var probeAt: Int64 = 0
     var canary: Canary

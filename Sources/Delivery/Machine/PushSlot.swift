@@ -50,6 +50,8 @@ struct PushSlot {
     var isNamed = false
     /// For a first push: the generation of the request's pushes.
     var generation: UInt16 = 0
+    /// For a first push: what its text is known by, where a request carries one text (`TextIndex`); 0 for none.
+    var text: UInt64 = 0
     /// When it was first and last submitted: monotonic nanoseconds.
     var firstSubmitted: Int64 = 0
     var submitted: Int64 = 0

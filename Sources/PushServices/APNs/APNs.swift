@@ -51,19 +51,22 @@ public struct APNs: PushService {
 
     /// What an answer means for the push, the device and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        let meaning = Self.meaning(status: answer.status, reason: answer.reason)
-        switch meaning {
-        // Status 200 is enough.
-        case .accepted: return meaning
+        let row = Self.answers[answer.status, answer.reason], isOwn = answer.id == .own
+        switch answer.status {
+        // The status is enough.
+        case 200: return .accepted
         // 410 is enough, too, if APNs itself says it. Its answers carry the push's apns-id, even those that are cut off: the id comes with
         // the status.
-        case .invalidTarget(blamesSettings: false):
-            return answer.id == .own || Self.answers[answer.status, answer.reason] != nil ? meaning : .notTheService
-        default: if answer.isCutOff { return .maybeTaken }
+        case 410: return isOwn || row != nil ? .invalidTarget(blamesSettings: false) : .notTheService
+        case _ where answer.isCutOff: return answer.undocumentedMeaning
+        case _ where row != nil: return row?.meaning ?? .rejected
+        case 429: return .retry(.deviceBusy)
+        // A proxy or a load balancer may have passed the push on before it answered.
+        case 500... where isOwn: return .retry(.serviceBusy)
+        // Reasons that Apple adds later: only those of 403, 404 and 405 are about the sender, not the device.
+        case 400..<500 where ![401, 403, 404, 405, 407].contains(answer.status) && (isOwn || !answer.reason.isEmpty): return .rejected
+        default: return answer.undocumentedMeaning
         }
-        // A proxy or a load balancer answers, and may have passed the push on.
-        if answer.status >= 500, answer.id != .own, Self.answers[answer.status, answer.reason] == nil { return .maybeTaken }
-        return meaning
     }
 
     /// What the report says about a reason that Apple documents; nil for others.
@@ -89,21 +92,6 @@ public struct APNs: PushService {
         case (403, _): .wrongCredentials
         case (429, _), (500..., _): .busy
         default: .notTheService
-        }
-    }
-
-    private static func meaning(status: Int, reason: String) -> AnswerMeaning {
-        if status == 200 { return .accepted }
-        if let row = answers[status, reason] { return row.meaning }
-        switch status {
-        // Also reasons that Apple adds later: a 403 is about the sender, not the device.
-        case 403: return .stop
-        case 404, 405: return reason.isEmpty ? .stop : .rejected
-        case 410: return .invalidTarget(blamesSettings: false)
-        case 429: return .retry(.deviceBusy)
-        case 500...: return .retry(.serviceBusy)
-        // Unexpected: 1xx and 3xx, other 2xx, unknown 4xx. None of these classes means a temporary refusal.
-        default: return .rejected
         }
     }
 }

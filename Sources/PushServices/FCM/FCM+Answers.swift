@@ -43,19 +43,8 @@ extension FCM {
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         // FCM names each message that it takes. What has no name is not from it, or not whole. A name counts whatever came after it.
         if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
-        if answer.isCutOff { return .maybeTaken }
-        if let row = Self.row(answer.status, answer.reason) { return row.meaning }
-        switch answer.status {
-        // Also reasons that Google adds later: these are about the sender, not the device.
-        case 401, 403, 405: return .stop
-        // The path names only the project.
-        case 404: return answer.reason.isEmpty ? .stop : .rejected
-        case 429: return .retry(.quota)
-        // FCM recognizes no repeats, and something in front of it may have passed the push on: 502 comes in HTML.
-        case 500...: return .maybeTaken
-        // Unexpected: 1xx and 3xx, other 2xx, unknown 4xx. None of these classes means a temporary refusal.
-        default: return .rejected
-        }
+        if !answer.isCutOff, let row = Self.row(answer.status, answer.reason) { return row.meaning }
+        return answer.undocumentedMeaning
     }
 
     /// What the report says about a reason that Google documents; nil for others.

@@ -68,14 +68,15 @@ extension FCM {
             advice: "Check that the key of service_account was not deleted, and that this machine's clock is right.",
             probe: .wrongCredentials, mayBeClock: true),
         DocumentedAnswer(
-            401, "THIRD_PARTY_AUTH_ERROR", .stop,
+            401, "THIRD_PARTY_AUTH_ERROR", .stopIfRepeated,
             explanation:
-                "Apple, or a web push service, did not accept the key that the Firebase project has for it. Renew that key in the Firebase console.",
+                "Apple, or a web push service, did not accept the key that the Firebase project has for it. Renew that key in the Firebase console. Android phones do not need it.",
             advice: "Check the APNs key and the web push key in the Firebase console: Project settings, Cloud Messaging.",
             probe: .wrongCredentials),
         DocumentedAnswer(
-            401, "APNS_AUTH_ERROR", .stop,
-            explanation: "Apple did not accept the key that the Firebase project has for it. Renew that key in the Firebase console.",
+            401, "APNS_AUTH_ERROR", .stopIfRepeated,
+            explanation:
+                "Apple did not accept the key that the Firebase project has for it. Renew that key in the Firebase console. Android phones do not need it.",
             advice: "Check the APNs key in the Firebase console: Project settings, Cloud Messaging.", probe: .wrongCredentials),
         DocumentedAnswer(
             403, "PERMISSION_DENIED", .stop,

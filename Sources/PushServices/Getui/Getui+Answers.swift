@@ -56,7 +56,9 @@ extension Getui {
     /// What an answer means for each push.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
         if answer.isCutOff { return nil }
-        if answer.reason == Self.success { return targets.map { Self.goodStatuses.contains($0) ? .accepted : .rejected } }
+        if answer.reason == Self.success {
+            return targets.map { Self.goodStatuses.contains($0) ? .accepted : $0.isEmpty ? .untold : .rejected }
+        }
         // Of several pushes with texts of their own it is not known which one is meant.
         guard targets.count == 1, Self.code(of: answer.reason) == Self.badParameter || Self.reasonsOfBadTargets.contains(answer.reason)
         else { return nil }
@@ -65,7 +67,8 @@ extension Getui {
 
     /// What an answer means for a request, and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        if answer.isCutOff { return .maybeTaken }
+        // Getui writes a code into every answer, also below good statuses: what has none is not from it, or not whole.
+        if answer.isCutOff || answer.status == 200 && answer.reason.isEmpty { return .maybeTaken }
         if answer.reason == Self.success { return .accepted }
         if let row = Self.row(of: answer.reason) {
             switch row.meaning {
@@ -74,16 +77,8 @@ extension Getui {
             default: return row.meaning
             }
         }
-        switch answer.status {
-        // Without a code it is not Getui's, or not whole.
-        case 200 where answer.reason.isEmpty: return .maybeTaken
-        case 401, 403, 404, 405: return .stop
-        case 429: return .retry(.quota)
-        // Something in front of Getui may have passed the request on.
-        case 500...: return .maybeTaken
-        // Also codes that Getui adds later.
-        default: return .rejectedLikeAll
-        }
+        // A code that Getui adds later means the same with a good status.
+        return answer.status == 200 ? .rejectedLikeAll : answer.undocumentedMeaning
     }
 
     /// Getui has no code for a list with a text that it no longer keeps: it refuses a parameter, as it refuses others.

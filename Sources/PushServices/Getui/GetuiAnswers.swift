@@ -37,8 +37,10 @@ extension Getui {
                 "The app has not been used on these devices for 90 days, so Getui sent them nothing. Take them out of the next export.",
             probe: .fine),
         DocumentedAnswer(
-            200, success, .rejected,
-            explanation: "Getui took the request, but did not say what became of these devices. Ask Getui's support.", probe: .fine),
+            200, success, .untold,
+            explanation:
+                "Getui took the request, but did not say whether it took the pushes to these devices. They may have arrived. Ask Getui's support.",
+            probe: .fine),
         DocumentedAnswer(
             400, badTarget, .invalidTarget(blamesSettings: true),
             explanation:

@@ -13,10 +13,16 @@ extension JPush {
             return details
         }
         details.reason = String(code)
-        guard details.reason == Self.badValue else { return details }
+        guard details.reason == Self.badDevice else { return details }
+        let text = error["message"]?.stringValue ?? ""
+        details.reason = text.isEmpty ? Self.badValue : "\(Self.badDevice) (\(SecretText.withoutTokens(text)))"
         for list in [error["illegal_rids"], body["illegal_rids"]] {
             guard case .array(let ids)? = list else { continue }
-            for id in ids.compactMap(\.stringValue) { details.targets[id] = Self.badValue }
+            for id in ids.compactMap(\.stringValue) { details.targets[id] = Self.badDevice }
+        }
+        // Whatever in the text is the id of a device of the request.
+        for word in text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber) }) where word.utf8.count >= 10 {
+            details.targets[String(word)] = Self.badDevice
         }
         return details
     }
@@ -27,38 +33,29 @@ extension JPush {
         return (1...20).contains(text.utf8.count) && text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) ? text : nil
     }
 
-    /// A bad value is that of some of the devices; JPush sent nothing to the others.
+    /// A bad value is that of the devices that JPush names; it sent nothing to the others. If it names none, the value may be one of the text,
+    /// and a device that is refused alone is no worse for it.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
-        guard answer.status == 400, answer.reason == Self.badValue, !answer.isCutOff else { return nil }
-        if targets.contains(where: { !$0.isEmpty }) {
-            return targets.map { $0.isEmpty ? .split : .invalidTarget(blamesSettings: true) }
-        }
-        // It need not be the device's, but that of one device alone is as bad as the device's.
-        return targets.count == 1 ? [.invalidTarget(blamesSettings: true)] : nil
+        guard Self.isBadValue(answer), targets.contains(where: { !$0.isEmpty }) else { return nil }
+        return targets.map { $0.isEmpty ? .split : .invalidTarget(blamesSettings: true) }
     }
 
     /// What an answer means for all devices of a request, and for the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        if answer.isCutOff { return .maybeTaken }
         // JPush numbers each push that it takes, and refuses with other statuses. What has no number is not from it, or not whole.
-        if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
-        if let row = Self.answers[answer.status, answer.reason] { return row.reason == Self.badValue ? .split : row.meaning }
-        switch answer.status {
-        // Also codes that JPush adds later: these are about the app, and the path never changes.
-        case 401, 403, 404, 405: return .stop
-        case 429: return .retry(.quota)
-        // Something in front of JPush may have passed the push on.
-        case 500...: return .maybeTaken
-        // Also codes that JPush adds later.
-        case 400..<500: return .rejectedLikeAll
-        // Unexpected: 1xx and 3xx, other 2xx.
-        default: return .rejected
-        }
+        if answer.status == 200 { return answer.hasReceipt && !answer.isCutOff ? .accepted : .maybeTaken }
+        if Self.isBadValue(answer) { return .split }
+        if !answer.isCutOff, let row = Self.row(answer.status, answer.reason) { return row.meaning }
+        return answer.undocumentedMeaning
+    }
+
+    private static func isBadValue(_ answer: ServiceAnswer) -> Bool {
+        !answer.isCutOff && [badDevice, badValue].contains(row(answer.status, answer.reason)?.reason)
     }
 
     /// What the report says about a code that JPush documents; nil for others.
     public func words(about reason: String) -> ReasonWords? {
-        Self.answers[reason]?.words
+        Self.row(of: reason)?.words
     }
 
     /// Reasons that blame a target, although a wrong column or app causes them for all targets.
@@ -66,15 +63,15 @@ extension JPush {
 
     /// Also what JPush misses in a push, or does not know there.
     public func blamesMessage(status: Int, reason: String) -> Bool {
-        Self.answers[status, reason].map { Self.codesAboutMessages.contains($0.reason) }
+        Self.row(status, reason).map { Self.codesAboutMessages.contains($0.reason) }
             ?? (meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll)
     }
 
-    private static let codesAboutMessages = ["1002", "1009"]
+    private static let codesAboutMessages = ["1002", "1009", badValue]
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
-        if let advice = Self.answers[status, reason]?.advice { return advice }
+        if let advice = Self.row(status, reason)?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
         case 404, 405: return "The server does not understand JPush's requests: check environment (host and port) in volley.yaml."
@@ -85,6 +82,6 @@ extension JPush {
 
     /// What `doctor` learns from the answer to a push that reaches no device.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
-        Self.answers[status, reason]?.probe ?? ProbeMeaning(status: status)
+        Self.row(status, reason)?.probe ?? ProbeMeaning(status: status)
     }
 }

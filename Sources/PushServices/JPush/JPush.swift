@@ -279,7 +279,7 @@ extension JPush {
             answers: AudienceAnswers(words: [
                 "1011":
                     "JPush has no device under these names: no app gave them to a device, or its devices have not been online for a year. Check the names, and app_key and region in volley.yaml.",
-                badValue:
+                badDevice:
                     "JPush did not accept a name of the audience, or a value of the push. Check the names, and the campaign's content.",
             ]), request: { service.audienceRequest("/v3/push", $0) }, check: { service.audienceRequest("/v3/push/validate", $0) })
     }()

@@ -1,8 +1,16 @@
 extension JPush {
-    /// A bad value of a parameter, which may be a registration id.
-    static let badValue = "1003"
+    /// A bad value of a parameter: of a registration id that JPush names, or of whatever its text says.
+    static let badDevice = "1003", badValue = "1003 (bad value)"
 
     static let answers = AnswerTable(rows)
+
+    /// The documented row for a status and a reason; nil if JPush documents none.
+    static func row(_ status: Int, _ reason: String) -> DocumentedAnswer? { row(of: reason).flatMap { answers[status, $0.reason] } }
+
+    /// The row of a reason, whatever text it has.
+    static func row(of reason: String) -> DocumentedAnswer? {
+        answers[reason] ?? (reason.hasPrefix(badDevice + " (") ? answers[badValue] : nil)
+    }
 
     /// Source: docs.jiguang.cn, "Push API v3", return codes; 2008 is in JPush's SDK for Java.
     static let rows = aboutDevices + aboutCampaigns + aboutTheApp + aboutRequests + aboutTheServer
@@ -20,13 +28,20 @@ extension JPush {
                 "JPush knows none of these devices: the app was removed from them, they have not been online for a year, or they belong to another app. When there are many, check app_key and region, and which column of the export holds the registration ids.",
             probe: .fine),
         DocumentedAnswer(
-            400, 1003, .invalidTarget(blamesSettings: true),
+            400, badDevice, .invalidTarget(blamesSettings: true),
             explanation:
-                "These are not registration ids of JPush, or a value of their push is wrong. When there are many, check which column of the export holds them, and the campaign's content.",
+                "These are not registration ids of JPush, which named them. When there are many, check which column of the export holds them.",
             probe: .fine),
     ]
 
     private static let aboutCampaigns: [DocumentedAnswer] = [
+        DocumentedAnswer(
+            400, badValue, .split,
+            explanation:
+                "JPush did not accept a value of these pushes, and named no device. Correct what its words name: in the campaign's content, or below services: {jpush: …}.",
+            advice:
+                "JPush does not accept a value of the push, whichever device gets it: correct what its words name, in the campaign's content or "
+                + "below services: {jpush: …}, and \(DocumentedAnswer.planAgain)", probe: .fine),
         DocumentedAnswer(
             400, 1005, .rejected,
             explanation: "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",

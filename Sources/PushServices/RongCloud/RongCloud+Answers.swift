@@ -19,26 +19,25 @@ extension RongCloud {
 
     /// What an answer means for all users of the request, and for the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        if answer.isCutOff { return .maybeTaken }
-        if let row = Self.answers[answer.status, answer.reason] { return row.meaning }
-        switch answer.status {
-        case 200: return answer.reason.isEmpty ? .accepted : Self.meaning(ofAccepted: answer.reason)
-        // Also codes that RongCloud adds later: these are about the app, and the path never changes.
-        case 401, 403, 404, 405, 430: return .stop
-        case 429: return .retry(.quota)
-        // RongCloud recognizes no repeats, and something in front of it may have passed the push on.
-        case 500...: return .maybeTaken
-        // Unexpected: 1xx and 3xx, other 2xx.
-        case 400..<500: return .rejectedLikeAll
-        default: return .rejected
+        if answer.isCutOff { return answer.undocumentedMeaning }
+        if let row = Self.row(answer.status, answer.reason) { return row.meaning }
+        switch (answer.status, answer.reason) {
+        case (200, ""): return .accepted
+        // Without any code, something answered that is not RongCloud.
+        case (200, Self.noCode): return .notTheService
+        case (200, _): return .rejectedLikeAll
+        case (430, let reason) where reason != Self.noCode: return .stop
+        default:
+            var answer = answer
+            if answer.reason == Self.noCode { answer.reason = "" }
+            return answer.undocumentedMeaning
         }
     }
 
-    /// What a code means that came with the status 200: what it means with its own. Without any code, something answered that is not
-    /// RongCloud.
-    private static func meaning(ofAccepted reason: String) -> AnswerMeaning {
-        if reason == noCode { return .notTheService }
-        return answers[reason]?.meaning ?? .rejectedLikeAll
+    /// The documented row for a status and a code; nil if RongCloud documents none. A code that comes with the status 200 means what it means
+    /// with its own.
+    private static func row(_ status: Int, _ reason: String) -> DocumentedAnswer? {
+        status == 200 ? answers[reason] : answers[status, reason]
     }
 
     /// What the report says about a code that RongCloud documents; nil for others.
@@ -51,8 +50,9 @@ extension RongCloud {
 
     /// What to check when this answer stopped a run.
     public func advice(status: Int, reason: String) -> String {
-        if let advice = Self.answers[status, reason]?.advice { return advice }
-        switch status {
+        let row = Self.row(status, reason)
+        if let advice = row?.advice { return advice }
+        switch row?.status ?? status {
         case 429, 500...: return "Try again in a few minutes."
         case 200, 404, 405: return "The server does not understand RongCloud's requests: check environment (host and port) in volley.yaml."
         case 400: return "RongCloud did not accept the message: check the campaign's content."
@@ -62,9 +62,9 @@ extension RongCloud {
 
     /// What `doctor` learns from the answer to a push to a user that does not exist.
     public func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
-        if let row = Self.answers[status, reason] { return row.probe }
+        if let row = Self.row(status, reason) { return row.probe }
         return switch status {
-        case 200: reason.isEmpty ? .fine : Self.answers[reason]?.probe ?? .notTheService
+        case 200: reason.isEmpty ? .fine : .notTheService
         case 401, 403, 430: .wrongCredentials
         case 429, 500...: .busy
         default: .notTheService

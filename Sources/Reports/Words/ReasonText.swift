@@ -69,9 +69,9 @@ extension AnswerMeaning {
         case .accepted: .accepted
         case .invalidTarget: .invalidToken
         // Where Volley cannot get another credential.
-        case .rejected, .rejectedLikeAll, .stop, .split, .retry(.credentialExpired): .rejected
+        case .rejected, .rejectedLikeAll, .stop, .stopIfRepeated, .split, .retry(.credentialExpired): .rejected
         case .retry: .failed
-        case .maybeTaken, .notTheService: .unknown
+        case .maybeTaken, .notTheService, .untold: .unknown
         }
     }
 }

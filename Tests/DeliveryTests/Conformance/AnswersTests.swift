@@ -51,9 +51,11 @@ struct AnswersTests {
         arguments: [
             (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken),
             (410, "Unregistered", .invalidToken), (410, "ExpiredToken", .invalidToken), (413, "PayloadTooLarge", .rejected),
-            // An unknown answer is settled by its class; a 403 is about the sender, and stops the run.
-            (302, "Moved", .rejected), (400, "AnotherNewReason", .rejected),
-            (404, "NewlyMissing", .rejected), (418, "SomethingNew", .rejected),
+            // An unknown answer is settled by its class.
+            (400, "AnotherNewReason", .rejected), (418, "SomethingNew", .rejected),
+            // What is about the settings concerns one push after all if others are accepted.
+            (404, "NewlyMissing", .rejected), (404, "BadPath", .rejected), (405, "MethodNotAllowed", .rejected),
+            (403, "NewlyForbidden", .rejected), (400, "TopicDisallowed", .rejected),
         ])
     func finalAnswers(answer: (status: Int, reason: String, outcome: Outcome)) throws {
         let result = try run(answer.status, answer.reason)
@@ -82,6 +84,8 @@ struct AnswersTests {
         arguments: [
             (429, "TooManyRequests", 1), (429, "TooManyProviderTokenUpdates", 1), (500, "InternalServerError", 1),
             (503, "ServiceUnavailable", 1), (599, "New", 1),
+            // Not from APNs, and nobody has the push.
+            (302, "Moved", 1),
             // Sent again over another connection.
             (503, "Shutdown", 3), (500, "Shutdown", 3), (400, "IdleTimeout", 3),
         ])

@@ -28,6 +28,7 @@ enum Invariant: String, CaseIterable {
     case settingsJudged = "a run whose answers mostly blame its settings stops, and no other at its end"
     case tokensJudged = "doubtful refusals suppress when the run finished and enough others were accepted"
     case goodDevicesStay = "a good device is never suppressed"
+    case suppressedByName = "no device is suppressed unless the service named it"
     case goneDevicesGo = "a device that is gone is suppressed"
     case health = "a silent connection is asked, and given up"
     case pushedOnce = "no command sends what another has sent"

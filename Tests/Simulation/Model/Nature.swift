@@ -43,6 +43,10 @@ struct Nature {
     var likeAll = 0
     /// Refused because the sender's quota is used up.
     var quota = 0
+    /// The text of which the service takes nothing, without naming a device; nil for none.
+    var badText: UInt8?
+    /// From when on it takes nothing because of the settings; true time.
+    var settingsFailFrom = Int64.max
 
     // Connections.
     var connectRefused: Int
@@ -175,6 +179,8 @@ struct Nature {
         drawQuota(from: &own)
         if own.oneIn(4) { recognizeRepeats(&own) }
         if own.oneIn(service.batching.isPacedByCalls ? 3 : 12) { paceDevices(&own) }
+        if !service.batching.hasOwnTexts, !service.batching.keepsTexts, own.oneIn(4) { badText = UInt8(own.below(texts)) }
+        if own.oneIn(12) { settingsFailFrom = 1000 * Span.second + own.span(0, 4 * Span.second) }
         if own.oneIn(10) {
             let start = own.span(0, own.oneIn(4) ? Span.minute : 2 * Span.second)
             gateClosed = start..<start + own.span(Span.millisecond, (own.oneIn(3) ? 1200 : 10) * Span.second)

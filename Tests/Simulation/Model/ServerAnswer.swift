@@ -14,7 +14,7 @@ struct ServerAnswer {
         case likeAll
         /// Nothing more may leave for a while.
         case quota
-        /// The whole run must stop.
+        /// About the settings: the run must stop, unless pushes are accepted and only a few are refused so.
         case fatal
         /// Try again later, perhaps with other pushes waiting, too.
         case temporary
@@ -24,7 +24,7 @@ struct ServerAnswer {
         case expired
         /// The sender of the answer may have passed the push on to APNs.
         case doubtful
-        /// Something else answers in APNs' place: the run must stop, and the push is unknown.
+        /// The same of something else that answers in APNs' place. The push is not settled by it.
         case stranger
         /// Says something different about each target of a request.
         case ofTargets
@@ -46,14 +46,14 @@ struct ServerAnswer {
     static let busy = 4
 
     static let temporary = 4..<14
-    static let final = 14..<25
+    static let final = 14..<22
     static let gone = 14..<16
     static let badTokens = 16..<18
     /// Their reasons.
     static let badTokenReasons: Set<String> = ["BadDeviceToken", "DeviceTokenNotForTopic"]
     static let rejections = 18..<20
-    static let fatal = 25..<38
-    static let doubtful = 38..<44
+    static let fatal = 22..<36
+    static let doubtful = 36..<42
 
     static let all: [ServerAnswer] = [
         .init(status: 200, meaning: .accepted, id: .own, encounter: .accepted),
@@ -79,9 +79,6 @@ struct ServerAnswer {
         .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
         .init(status: 400, reason: "SomethingNew", meaning: .rejected, encounter: .rejected),
         .init(status: 418, reason: "Teapot", meaning: .rejected, encounter: .unknownStatus),
-        .init(status: 302, meaning: .rejected, encounter: .unknownStatus),
-        .init(status: 204, meaning: .rejected, encounter: .unknownStatus),
-        .init(status: 101, meaning: .rejected, encounter: .unknownStatus),
         .init(status: 451, reason: "Odd", meaning: .rejected, encounter: .unknownStatus),
 
         .init(status: 400, reason: "BadTopic", meaning: .fatal, encounter: .fatalAnswer),
@@ -97,6 +94,7 @@ struct ServerAnswer {
         .init(status: 405, reason: "MethodNotAllowed", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 410, meaning: .stranger, encounter: .stranger),
         .init(status: 410, meaning: .stranger, isCutOff: true, encounter: .stranger),
+        .init(status: redirection, meaning: .stranger, encounter: .stranger),
 
         .init(status: 502, meaning: .doubtful, encounter: .gatewayAnswer),
         .init(status: 503, meaning: .doubtful, encounter: .gatewayAnswer),
@@ -113,6 +111,12 @@ struct ServerAnswer {
         .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 3, encounter: .quotaUsedUp),
         .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 130, encounter: .quotaUsedUp),
     ]
+
+    /// A stranger with this status did not pass the push on.
+    static let redirection = 302
+
+    /// Whether it is about the settings, so that its push may wait for what the others are answered.
+    var mayBeKept: Bool { if case .fatal = meaning { true } else { false } }
 
     /// Whether all other pushes would get it.
     var concernsAll: Bool {

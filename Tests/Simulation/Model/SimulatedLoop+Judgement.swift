@@ -94,6 +94,9 @@ extension SimulatedLoop {
                 campaign.violate(.requests, "\(wire.count) pushes are risked to see whether the service is well")
             }
         }
+        if isAtFault(textOf: wire.recipient), !isRepeat(wire) {
+            campaign.violate(.requests, "a text leaves again that \(refusedAlone) devices alone did not get")
+        }
         var text: UInt8?
         for push in machine.pushes(of: request) {
             let recipient = machine.pushes[push].recipient
@@ -189,16 +192,33 @@ extension SimulatedLoop {
     func judgeAnswer(_ index: Int, _ wire: Wire, at now: Moment) {
         let status = ServerAnswer.all[index].status
         switch ServerAnswer.all[index].meaning {
-        case .accepted: (hasReadAccepted, campaign.hasReadAccepted) = (true, true)
+        case .accepted: noteReadAccepted()
+        case .fatal: noteBlame(of: wire.count)
+        case .stranger:
+            let first = campaign.fates[wire.recipient]
+            noteBlame(of: first.submissions - first.uncounted == 1 ? wire.count : 0)
         case .likeAll:
             campaign.tally.note(campaign.hasReadAccepted ? .likeOthers : .refusedLikeAll)
             // A loop may not have heard yet what another one has read.
             if !campaign.hasReadAccepted { causes.fatalAnswer = true } else if !hasReadAccepted { causes.mayBeLikeAll = true }
         case .quota: beginHold(wire, ServerAnswer.all[index].retryAfterSeconds, at: now)
-        case .invalidToken, .rejected, .fatal, .temporary, .leave, .expired, .doubtful, .stranger, .ofTargets: break
+        case .invalidToken, .rejected, .temporary, .leave, .expired, .doubtful, .ofTargets: break
         }
         if ServerAnswer.all[index].outcome != nil { noteDealtWith(wire) }
         wire.forEachRecipient { judgeAnswer(index, $0, of: wire, status: status, at: now) }
+    }
+
+    private func noteReadAccepted() { (hasReadAccepted, campaign.hasReadAccepted, blamedTargets) = (true, true, 0) }
+
+    /// Something is wrong with the settings, or another server answers: the run stops if nothing was accepted, or after enough targets.
+    private func noteBlame(of targets: Int) {
+        blamedTargets += targets
+        guard machine.ending == nil else { return }
+        if blamedTargets >= 20 || !campaign.hasReadAccepted {
+            causes.fatalAnswer = true
+        } else if !hasReadAccepted {
+            causes.mayBeLikeAll = true
+        }
     }
 
     /// A push that left before the hold says only how long it lasts, if the service says that.
@@ -214,6 +234,7 @@ extension SimulatedLoop {
 
     /// Each push has its own answer, or none: then nothing was done about it.
     func judgeTargets(of wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
+        if targets.isEmpty, wire.count == 1 { return judgeRefusedAlone(wire, answer) }
         var position = 0
         // Some fail before the others are judged.
         let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
@@ -224,7 +245,7 @@ extension SimulatedLoop {
             // The service says what it did with the call, the first time included.
             wire.forEachRecipient { campaign.fates[$0].isInDoubt = false }
         }
-        if targets.contains(ServerAnswer.accepted) { (hasReadAccepted, campaign.hasReadAccepted) = (true, true) }
+        if targets.contains(ServerAnswer.accepted) { noteReadAccepted() }
         wire.forEachRecipient { recipient in
             let index = targets.isEmpty ? -1 : targets[position]
             position += 1
@@ -237,6 +258,27 @@ extension SimulatedLoop {
                 campaign.fates[recipient].uncounted += 1
             }
         }
+    }
+
+    /// The service does not take the text, whichever device gets it.
+    private func judgeRefusedAlone(_ wire: Wire, _ answer: ServerAnswer) {
+        let recipient = wire.recipient
+        campaign.fates[recipient].isHeard = true
+        campaign.fates[recipient].lastStatus = answer.status
+        campaign.fates[recipient].retryAfterSeconds = 0
+        campaign.fates[recipient].lastPart = wire.serial * ServerAnswer.all.count + ServerAnswer.badTarget
+        campaign.fates[recipient].state = .answered(ServerAnswer.badTarget)
+        answeredForGood += 1
+        causes.rejections += 1
+        refusedAlone += 1
+        guard isAtFault(textOf: recipient) else { return }
+        campaign.tally.note(.textAtFault)
+        if !hasReadAccepted { causes.mayBeLikeAll = true }
+    }
+
+    /// Whether enough devices alone did not get a recipient's text.
+    private func isAtFault(textOf recipient: Int) -> Bool {
+        refusedAlone >= 3 && campaign.nature.badText == campaign.nature.payload(of: recipient)
     }
 
     private func judgeAnswer(
@@ -253,8 +295,8 @@ extension SimulatedLoop {
             causes.busy += 1
             return
         }
-        if case .stranger = answer.meaning {
-            causes.fatalAnswer = true
+        if case .stranger = answer.meaning, answer.status != ServerAnswer.redirection {
+            causes.busy += 1
             return
         }
         if isAlone(campaign.fates[recipient], failing: failingBefore) || machine.serviceHealth.troubleSince != nil {
@@ -271,7 +313,11 @@ extension SimulatedLoop {
             campaign.fates[recipient].notBefore = heldUntil
             campaign.fates[recipient].uncounted += 1
             causes.busy += 1
-        case .fatal: causes.fatalAnswer = true
+        case .fatal: causes.rejections += 1
+        case .stranger:
+            campaign.fates[recipient].state = .refused
+            campaign.fates[recipient].notBefore = 0
+            causes.busy += 1
         case .temporary, .leave:
             campaign.fates[recipient].state = .refused
             campaign.fates[recipient].notBefore = now.nanoseconds + Int64((answer.retryAfterSeconds ?? 0) * 1e9)
@@ -286,9 +332,9 @@ extension SimulatedLoop {
             campaign.fates[recipient].wasKept = true
             campaign.fates[recipient].notBefore = 0
             peers[connection].mustRest = true
-        case .doubtful, .stranger, .ofTargets: break
+        case .doubtful, .ofTargets: break
         }
-        if case .answered = campaign.fates[recipient].state { answeredForGood += 1 }
+        if case .answered = campaign.fates[recipient].state, !answer.mayBeKept { answeredForGood += 1 }
     }
 
     /// All answers that were read have had their consequences.
@@ -314,12 +360,18 @@ extension SimulatedLoop {
         campaign.lastProgress = campaign.clock.now
         let fate = campaign.fates[recipient]
         judgeOutcome(settlement, fate, at: now)
+        var isAnswered = false
+        if case .answered = fate.state { isAnswered = true }
+        // Not sent, like all that had its text.
+        let isDropped = settlement.outcome == .rejected && !isAnswered && isAtFault(textOf: recipient)
         if settlement.attempts != fate.submissions - fate.uncounted {
             campaign.violate(
                 .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
         }
-        judgeAttempts(settlement, fate, at: now)
-        if settlement.status != fate.lastStatus { campaign.violate(.outcome, "the last status of \(recipient) was \(fate.lastStatus)") }
+        if !isDropped { judgeAttempts(settlement, fate, at: now) }
+        if settlement.status != fate.lastStatus, !isDropped {
+            campaign.violate(.outcome, "the last status of \(recipient) was \(fate.lastStatus)")
+        }
         campaign.fates[recipient].state = .settled
     }
 
@@ -348,17 +400,20 @@ extension SimulatedLoop {
     private func judgeOutcome(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
         let recipient = settlement.recipient
         let outcome = settlement.outcome
+        if outcome == .invalidToken {
+            var isNamed = false
+            if case .answered(let index) = fate.state, case .invalidToken = ServerAnswer.all[index].meaning { isNamed = true }
+            if !isNamed { campaign.violate(.suppressedByName, "recipient \(recipient) is said to be gone") }
+        }
         func wrong(_ why: String) { campaign.violate(.outcome, "recipient \(recipient) is \(outcome), and \(why)") }
         switch fate.state {
         case .settled: campaign.violate(.settlesOnce, "recipient \(recipient) settles again, now as \(outcome)")
         case .answered(let index):
-            answeredForGood -= 1
             let answer = ServerAnswer.all[index]
+            if !answer.mayBeKept { answeredForGood -= 1 }
             let expected = answer.outcome ?? .rejected
-            // What ends the run is not held against all pushes that share a request.
-            let isGivenBack =
-                answer.concernsAll && settings.service.batching.largestTargets > 1 && machine.ending != nil
-                && outcome == (fate.isInDoubt ? .unknown : .unsent)
+            // What ends the run is not held against pushes.
+            let isGivenBack = answer.concernsAll && machine.ending != nil && outcome == (fate.isInDoubt ? .unknown : .unsent)
             if outcome != expected, !isGivenBack { wrong("was answered with \(answer.status) \(answer.reason)") }
         case .inFlight:
             let isDrained = endsSince.map { now.nanoseconds - $0 >= Int64(settings.drainSeconds * 1e9) } ?? false
@@ -383,6 +438,7 @@ extension SimulatedLoop {
             if machine.nameRule != .generations { judgeGivingUp(settlement, fate, at: now) }
         case .unsent where !fate.isInDoubt:
             if !isWindingUp { campaign.violate(.outcome, "recipient \(recipient) is unsent while the run goes on") }
+        case .rejected where !fate.isInDoubt && isAtFault(textOf: recipient): break
         case .failed where !fate.isInDoubt && attempts > 0: judgeGivingUp(settlement, fate, at: now)
         default: campaign.violate(.outcome, "recipient \(recipient) is \(settlement.outcome) after \(fate.state)")
         }
@@ -393,7 +449,7 @@ extension SimulatedLoop {
     /// A push is given up although APNs might still have accepted it.
     private func judgeGivingUp(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
         guard !isWindingUp, settlement.attempts < settings.retry.maximumAttempts, settings.deadline == nil else { return }
-        if isForgotten(fate.lastName, at: now) { return }
+        if isForgotten(fate.lastName, at: now) || isAtFault(textOf: settlement.recipient) { return }
         let longestDelay = max(fate.retryAfterSeconds, settings.retry.longestDelaySeconds)
         let elapsed = Double(now.nanoseconds - fate.firstSubmitted) / 1e9
         guard elapsed + longestDelay <= settings.retry.maximumTotalSeconds else { return }

@@ -150,6 +150,7 @@ extension SimulatedLoop {
     }
 
     private func accept(_ push: Int) {
+        if isOfBadText(push) { return }
         if remembered(push) != nil { return campaign.tally.note(.repeatRecognized) }
         if wires[push].count > 1, nature.service.answering != .each {
             var isRefused = false
@@ -218,10 +219,11 @@ extension SimulatedLoop {
         if let call = remembered(push) { return answer(push, serial, connection, with: call.answer, targets: call.targets) }
         var targets: [Int] = []
         wires[push].forEachRecipient { targets.append(targetAnswer($0)) }
-        if random.happens(nature.fatal) {
+        if isRefusedForSettings() {
             return answer(push, serial, connection, with: ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count))
         }
         if random.happens(nature.likeAll) { return answer(push, serial, connection, with: ServerAnswer.likeAll) }
+        if isOfBadText(push) { return answer(push, serial, connection, with: ServerAnswer.badTarget) }
         if nature.service.answering == .each {
             for position in targets.indices where targets[position] < 0 && random.happens(nature.temporary) {
                 targets[position] = ServerAnswer.ofTargetsForNow[random.below(2)]
@@ -247,6 +249,11 @@ extension SimulatedLoop {
         campaign.tally.note(.targetsNamed)
         answer(push, serial, connection, with: ServerAnswer.badTarget, targets: targets)
     }
+
+    /// Whether a request carries the text of which nothing is taken.
+    private func isOfBadText(_ push: Int) -> Bool { nature.badText.map { $0 == nature.payload(of: wires[push].recipient) } ?? false }
+
+    private func isRefusedForSettings() -> Bool { campaign.clock.now >= nature.settingsFailFrom || random.happens(nature.fatal) }
 
     /// What is wrong with one target among several; -1 for nothing.
     private func targetAnswer(_ recipient: Int) -> Int {
@@ -276,13 +283,14 @@ extension SimulatedLoop {
         let recipient = wires[push].recipient
         if let answer = refusesAll(connection) { return answer }
         if let call = remembered(push) { return call.answer }
+        if isOfBadText(push) { return ServerAnswer.badTarget }
         if let answer = campaign.truths[recipient].answer { return answer }
         if random.happens(nature.final) {
             let answer = nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count)
             campaign.learn(recipient, answer)
             return answer
         }
-        if random.happens(nature.fatal) { return ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count) }
+        if isRefusedForSettings() { return ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count) }
         return random.happens(nature.likeAll) ? ServerAnswer.likeAll : ServerAnswer.accepted
     }
 

@@ -271,6 +271,7 @@ extension SimulatedLoop {
         let wire = wires[push]
         let connection = wire.connection
         switch answer.meaning {
+        case .stranger where answer.status == ServerAnswer.redirection: takeOff(push)
         case .doubtful, .stranger: lose(push)
         default: takeOff(push)
         }

@@ -32,6 +32,7 @@ final class SimulatedLoop {
     var actions: [DeliveryMachine.Action] = []
     private(set) var isSourceEmpty = false
     private var flushedAt: Int64 = 0
+    private var acceptedTold = 0, acceptedByOthers = 0
     private var tokenWatch = CredentialRenewal()
 
     // The wire.
@@ -67,6 +68,10 @@ final class SimulatedLoop {
     var isHoldUnproven = false
     /// Whether this loop has read that a push was accepted.
     var hasReadAccepted = false
+    /// For how many targets in a row the settings were refused, or something else answered, while none was accepted.
+    var blamedTargets = 0
+    /// For how many devices alone the text that nobody gets was refused.
+    var refusedAlone = 0
     /// Recipients in the order in which this loop first submitted them, until it is clear that the canary was awaited.
     var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
@@ -198,14 +203,20 @@ final class SimulatedLoop {
         } else if campaign.loopGroup.hasAnswered {
             machine.hasEverAnswered = true
         }
-        if machine.hasEverAccepted {
-            campaign.loopGroup.noteAccepted()
-        } else if campaign.loopGroup.hasAccepted {
-            machine.hasEverAccepted = true
-        }
+        hearOfAccepted(at: now)
         machine.quota.join(until: campaign.loopGroup.hold(until: machine.quota.until), at: now.nanoseconds)
         machine.noteGate(isOpen: campaign.loopGroup.control.isGateOpen, at: now)
         if machine.wait(at: now) == .store { campaign.tally.note(.heldAtGate) }
+    }
+
+    private func hearOfAccepted(at now: Moment) {
+        let accepted = machine.tally.accepted
+        let byOthers = campaign.loopGroup.count(accepted: accepted - acceptedTold) - accepted
+        acceptedTold = accepted
+        guard byOthers > acceptedByOthers else { return }
+        acceptedByOthers = byOthers
+        blamedTargets = 0
+        machine.noteAccepted(at: now)
     }
 
     /// From here on, nothing may be submitted.

@@ -80,13 +80,13 @@ struct SimulatedService: PushService {
 
 extension ServerAnswer {
     /// Refuses a request because of at least one of its targets.
-    static let badTarget = 44
+    static let badTarget = 42
     /// Gives the result for each target.
-    static let each = 45
+    static let each = 43
     /// Refuses a message.
-    static let likeAll = 46
+    static let likeAll = 44
     /// Refuse everything for a while.
-    static let quota = 47..<50
+    static let quota = 45..<48
 
     /// Answers about a single target of several: permanent, and temporary ones.
     static let ofTargets = 16..<20

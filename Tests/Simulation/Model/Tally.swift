@@ -11,7 +11,7 @@ enum Encounter: Int, CaseIterable {
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
     case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal
     case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
-    case together, targetsRefused, halved, targetsNamed, eachAnswered, probedWithOne
+    case together, targetsRefused, textAtFault, halved, targetsNamed, eachAnswered, probedWithOne
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case gateClosed, heldAtGate
