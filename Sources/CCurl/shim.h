@@ -80,6 +80,15 @@ static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
     return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
 }
 
+// Lets libcurl look at every transfer, whatever its socket and its timers say. libcurl deprecates the function because it looks at all of
+// them, which is its purpose here.
+static inline CURLMcode volley_multi_check_all(CURLM *multi, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, running);
+#pragma GCC diagnostic pop
+}
+
 // Options of a multi handle that libcurl reads as long.
 static inline CURLMcode volley_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);

@@ -26,8 +26,10 @@ final class KnownNames {
         return ["unshare", "-m", "sh", "-ec", "\(mounts.joined(separator: "; ")); exec \"$0\" \"$@\""]
     }
 
-    /// Makes this machine known by a name.
-    func add(_ name: String) throws { try write("127.0.0.1 \(name)\n") }
+    /// Makes this machine known by a name, which has these addresses in this order.
+    func add(_ name: String, at addresses: [String] = ["127.0.0.1"]) throws {
+        try write(addresses.map { "\($0) \(name)\n" }.joined())
+    }
 
     /// Makes all names unknown.
     func forget() throws { try write("# nobody\n") }

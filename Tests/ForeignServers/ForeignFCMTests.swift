@@ -120,4 +120,62 @@ struct ForeignFCMTests {
         #expect(try stand.ledger("accepted").count == 110)
         #expect(try stand.folder.volley("report", "last", "--format", "json").json().int("attempts") == 110)
     }
+
+    @Test(
+        "an answer about one device's settings rejects that device and no other, and suppresses none",
+        arguments: ["iphone", "denied", "absent"])
+    func single(start: String) throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        let devices = Array(stride(from: 7, to: 200, by: 10))
+        let stand = try Stand(devices: 200, starts: Dictionary(uniqueKeysWithValues: devices.map { ($0, start) }))
+        let sent = try stand.send()
+        #expect(sent.status == 1, "\(sent)")
+        #expect(try stand.ledger("accepted").count == 180)
+        #expect(try stand.reported("rejected") == Set(devices.map { Stand.token($0, after: start) }))
+        let again = try stand.folder.volley("plan", "campaign.yaml", "--json").json()
+        #expect(again["skipped"]?.int("suppressed") ?? 0 == 0 && again.int("audience") == 200, "\(again)")
+    }
+
+    @Test("an expired key for iPhones stops a run of iPhones, rejects one of them, and a resumption reaches the others")
+    func iPhones() throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        let stand = try Stand(devices: 300, starts: Dictionary(uniqueKeysWithValues: (0..<300).map { ($0, "iphone") }))
+        let sent = try stand.send()
+        #expect(sent.status == 3 && sent.errors.contains("THIRD_PARTY_AUTH_ERROR"), "\(sent)")
+        #expect(try stand.reported("rejected").count == 1 && stand.reported("unsent").count == 299)
+    }
+
+    @Test(
+        "a proxy that answers in FCM's place settles no device, from the first message or later", arguments: [302, 407], [0, 150])
+    func portal(status: Int, after: Int) throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        let stand = try Stand(devices: 600, options: ["--portal=\(status)", "--portal-after=\(after)"])
+        let sent = try stand.send()
+        #expect(sent.status == 3 && sent.errors.contains(String(status)), "\(sent)")
+        let accepted = try stand.ledger("accepted").count
+        #expect(accepted == after)
+        #expect(try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted, "\(sent)")
+    }
+
+    @Test("a retry-after that is a date is obeyed")
+    func retryDate() throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        let stand = try Stand(devices: 30, options: ["--unavailable-every=20", "--retry-after=12", "--retry-date"])
+        let start = Date()
+        let sent = try stand.send()
+        #expect(sent.status == 0 && Date().timeIntervalSince(start) >= 12, "\(sent)")
+        #expect(try stand.ledger("accepted").count == 30)
+    }
+
+    @Test(
+        "answers that are compressed although nobody asks for it are read, and so are tokens without a lifetime, or with one in quotes",
+        arguments: [["--gzip"], ["--lifetime=none"], ["--lifetime=quoted"]])
+    func unusual(options: [String]) throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        let stand = try Stand(devices: 60, starts: [7: "gone", 40: "broken"], options: options)
+        let sent = try stand.send()
+        #expect(sent.status == 0, "\(sent)")
+        #expect(try stand.ledger("accepted").count == 58 && stand.reported("accepted").count == 58)
+        #expect(try stand.reported("invalid_token").count == 2, "\(options)")
+    }
 }

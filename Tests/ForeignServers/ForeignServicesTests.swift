@@ -96,12 +96,13 @@ struct ForeignServicesTests {
 
         /// - Parameters:
         ///   - starts: the beginnings of targets, by their number.
+        ///   - content: more lines of the campaign's content.
         ///   - title: of the campaign; the export has names in `first_name`.
         ///   - options: of the stand-in.
         ///   - app: further lines of the app.
         init(
             _ service: JudgedService, devices: Int, starts: [Int: String] = [:], title: String = "Hi", delivery: String = "",
-            options: [String] = [], app: [String] = []
+            content: String = "", options: [String] = [], app: [String] = []
         ) throws {
             try ForeignServicesTests.require()
             self.service = service
@@ -125,7 +126,7 @@ struct ForeignServicesTests {
             try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
             let delivery = [service.delivery ?? "", delivery].filter { !$0.isEmpty }.joined(separator: "\n")
             try folder.writeCampaign(
-                content: "title: \(title)\nbody: Sale\n\(service.content)", delivery: delivery.isEmpty ? nil : delivery)
+                content: "title: \(title)\nbody: Sale\n\(service.content)\(content)", delivery: delivery.isEmpty ? nil : delivery)
         }
 
         func writeSecret(_ text: String) throws {
@@ -163,6 +164,9 @@ struct ForeignServicesTests {
 
         /// All its notes, with the number of targets.
         var words: [String: Int] { lines.reduce(into: [:]) { $0[$1.what, default: 0] += 1 } }
+
+        /// How many calls have a note.
+        func calls(_ what: String) -> Int { Set(lines.filter { $0.what == what }.map(\.call)).count }
 
         /// The ids of the calls that were accepted.
         var acceptedCalls: Set<String> { Set(lines.filter { $0.what == "accepted" }.map(\.call)) }
@@ -287,6 +291,33 @@ struct ForeignServicesTests {
         let malformed = Set([7, 170, 299].map { JudgedService.jpush.target($0, after: "bad0") })
         #expect(try stand.reported(isNamed ? "invalid_token" : "rejected") == malformed)
         try stand.expectAgreement("\(sent)")
+    }
+
+    @Test(
+        "JPush: a value that it does not take stops the text in its words after a few calls, and suppresses no device",
+        .enabled(if: plays(.jpush)))
+    func badValue() throws {
+        let stand = try Stand(
+            .jpush, devices: 1000, content: "\nservices: {jpush: {options: {override_msg_id: 123}}}", options: ["--illegal=0"])
+        let sent = try stand.send()
+        #expect(sent.status == 3 && sent.errors.contains("1003"), "\(sent)")
+        #expect(sent.errors.contains("whichever device gets it"), "\(sent)")
+        #expect(try stand.reported("invalid_token").isEmpty && stand.reported("rejected").count == 3)
+        #expect(try stand.reported("unsent").count == 997 && stand.ledger("accepted").isEmpty)
+        let calls = stand.calls("refused-1003")
+        #expect(calls <= 8, "\(calls) calls")
+        let again = try stand.folder.volley("plan", "campaign.yaml", "--json").json()
+        #expect(again["skipped"]?.int("suppressed") ?? 0 == 0 && again.int("audience") == 1000, "\(again)")
+    }
+
+    @Test("a proxy that answers in the service's place settles no device", arguments: chosen, [302, 407])
+    func portal(service: JudgedService, status: Int) throws {
+        let stand = try Stand(service, devices: 600, options: ["--portal=\(status)", "--portal-after=1"])
+        let sent = try stand.send()
+        #expect(sent.status == 3 && sent.errors.contains(String(status)), "\(sent)")
+        let accepted = stand.ledger("accepted").count
+        #expect(accepted > 0 && stand.words["trouble-portal"] ?? 0 > 0, "\(stand.words)")
+        #expect(try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted, "\(sent)")
     }
 
     @Test("JPush: ids that nobody knows are invalid where the call has no other", .enabled(if: plays(.jpush)))

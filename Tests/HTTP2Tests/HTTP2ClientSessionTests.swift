@@ -1,3 +1,4 @@
+import Base
 import HTTP2
 import Testing
 
@@ -33,7 +34,20 @@ struct HTTP2ClientSessionTests {
         #expect(pair.client.ended.count == 1)
     }
 
-    @Test("a retry-after that is a date, negative or blank is none", arguments: ["Sat, 21 Nov 2026 09:00:00 GMT", "-1", "", "1234567890"])
+    @Test("a retry-after that is a date is counted from now, and one that has passed asks for no wait")
+    func retryDate() throws {
+        for (seconds, expected) in [(100.0, 98...101), (-5, 0...0)] {
+            let pair = try SessionPair()
+            pair.submit(0)
+            pair.exchange()
+            pair.server.answer(1, status: "503", retryAfter: Timestamp.now().adding(seconds: seconds).httpDate)
+            pair.exchange()
+            let end = try #require(pair.client.ended.first)
+            #expect(end.retryAfterSeconds.map(expected.contains) == true, "\(end.retryAfterSeconds ?? -1)")
+        }
+    }
+
+    @Test("a retry-after that is no date, negative or blank is none", arguments: ["Sat, 21 Nov 2026", "soon", "-1", "", "1234567890"])
     func retryAfter(_ value: String) throws {
         let pair = try SessionPair()
         pair.submit(0)

@@ -190,7 +190,11 @@ struct FCMPayloadTests {
     func kinds() throws {
         #expect(try Self.byHand(#"{"message":{"apns":{"payload":{"aps":{"content-available":1}}}}}"#).pushType == .background)
         let data = try Self.byHand(#"{"message":{"data":{"a":"b"}}}"#)
-        #expect(data.pushType == .alert && data.findings.isEmpty)
+        #expect(data.pushType == .background && data.findings.isEmpty)
+        for visible in [
+            #"{"data":{"a":"b"},"notification":{"title":"T"}}"#, #"{"data":{"a":"b"},"android":{"notification":{"body":"B"}}}"#,
+            #"{"data":{"a":"b"},"apns":{"payload":{"aps":{"badge":1}}}}"#, #"{"data":{"a":"b"},"webpush":{"notification":{"title":"T"}}}"#,
+        ] { #expect(try Self.byHand(#"{"message":\#(visible)}"#).pushType == .alert, "\(visible)") }
         let nothing = try Self.byHand(#"{"message":{}}"#)
         #expect(nothing.findings.map(\.severity) == [.warning])
         #expect(Self.json(nothing.root).text == #"{"message":{"apns":{"headers":{}},"android":{}}}"#)

@@ -158,6 +158,9 @@ final class CurlCall {
 
     // MARK: Afterwards
 
+    /// Whether it has a connection, so that libcurl has begun to send it.
+    var isConnected: Bool { volley_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
     private var status: Int { volley_easy_get_long(easy, CURLINFO_RESPONSE_CODE) }
 
     var speaksHTTP2: Bool { volley_easy_get_long(easy, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
@@ -166,8 +169,7 @@ final class CurlCall {
     func verdict(_ code: CURLcode) -> Verdict {
         // Headers that announce another answer (1xx) do not count, and a proxy's answer does not either. Over HTTP/2, libcurl 7.88 forgets a
         // status that comes together with a reset of its stream, which leaves the request in doubt.
-        let hasBegun = volley_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
-        if status >= 200, hasBegun { return .answered(answer(isCutOff: code != CURLE_OK)) }
+        if status >= 200, isConnected { return .answered(answer(isCutOff: code != CURLE_OK)) }
         return hasReadBody ? .doubtful : .unsent(failure(code))
     }
 

@@ -8,14 +8,22 @@ import PushServices
 /// libcurl says which sockets to watch and when to wake it. It multiplexes requests where the server speaks HTTP/2, and otherwise opens a
 /// socket for each request at a time. It calls back only within calls of `advance`, `submit`, `abandon` and `close`.
 ///
+/// Of a name with three or more addresses, libcurl 7.88 may not notice that the third is connected after two were refused: neither its
+/// socket nor a timer says so before the attempt times out. So while a request waits for a connection, libcurl looks at it from time to time.
+///
 /// Over HTTP/2, libcurl 7.88 resets every stream, also those that were answered. Servers limit that since CVE-2023-44487 (nghttp2: 1,000 at
 /// once, then 33 a second) and close the connection, with everything in flight in doubt. So a connection is left before, in good order.
 final class CurlConnection {
     /// The most requests over HTTP/2.
     static let mostRequestsOverHTTP2 = 900
 
+    /// How often libcurl looks at requests that wait for a connection.
+    static let lookNanoseconds: Int64 = 100_000_000
+
     /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for never.
     private var timerAt: Int64?
+    /// When it looks at requests that wait for a connection: monotonic nanoseconds, nil while none does.
+    private var lookAt: Int64?
 
     private let index: Int
     private let setup: CurlSetup
@@ -64,7 +72,7 @@ final class CurlConnection {
         curl_multi_cleanup(multi)
         for socket in watched.keys { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
         watched = [:]
-        timerAt = nil
+        (timerAt, lookAt) = (nil, nil)
     }
 
     // MARK: Requests
@@ -79,6 +87,7 @@ final class CurlConnection {
         call.begin(request: request, id: id, target: target, body: body)
         guard curl_multi_add_handle(multi, call.easy) == CURLM_OK else { return false }
         calls[request] = call
+        lookAt = lookAt ?? monotonicNanoseconds() + Self.lookNanoseconds
         submitted += 1
         if speaksHTTP2, submitted >= Self.mostRequestsOverHTTP2 { leave("it has carried enough requests", isInOrder: true, &events) }
         return true
@@ -97,7 +106,7 @@ final class CurlConnection {
 
     /// When to call `advance(at:)` even if nothing happens: monotonic nanoseconds, nil for never.
     var wakeAt: Int64? {
-        var first = timerAt
+        var first = [timerAt, lookAt].compactMap(\.self).min()
         for interest in watched.values { if let until = interest.restsUntil { first = min(first ?? until, until) } }
         return first
     }
@@ -123,6 +132,11 @@ final class CurlConnection {
             var running: Int32 = 0
             // CURL_SOCKET_TIMEOUT
             curl_multi_socket_action(multi, -1, 0, &running)
+        }
+        if let look = lookAt, look <= now {
+            lookAt = calls.values.contains { !$0.isConnected } ? now + Self.lookNanoseconds : nil
+            var running: Int32 = 0
+            if lookAt != nil { volley_multi_check_all(multi, &running) }
         }
         var left: Int32 = 0
         while !isClosed, let message = curl_multi_info_read(multi, &left) {

@@ -88,6 +88,9 @@ func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) 
     authority?.apply(to: easy)
 }
 
+/// Sets a handle to ask for bodies that are not compressed, and to read those that are nevertheless.
+func readCompressed(_ easy: UnsafeMutableRawPointer) { volley_easy_set_string(easy, CURLOPT_ACCEPT_ENCODING, "identity") }
+
 /// What went wrong with a transfer, as a clause; libcurl's own words follow in parentheses.
 /// - Parameters:
 ///   - detail: what libcurl wrote into CURLOPT_ERRORBUFFER; blank for its general text.

@@ -209,6 +209,7 @@ struct CurlRoute {
         volley_easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        readCompressed(easy)
         // A signal could interrupt any thread.
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))

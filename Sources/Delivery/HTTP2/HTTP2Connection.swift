@@ -248,7 +248,8 @@ final class HTTP2Connection {
 extension AnswerReader {
     fileprivate func answer(_ request: EndedRequest) -> DeliveryMachine.Answer {
         var answer = answer(
-            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
+            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date,
+            body: GzipBody.plain(request.body, limit: HTTP2ClientSession.bodyLimit))
         answer.id =
             switch request.ownHeader {
             case .missing: .missing

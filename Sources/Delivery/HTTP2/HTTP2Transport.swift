@@ -153,6 +153,8 @@ final class HTTP2Transport: Transport {
 
     private func headers(_ token: ServiceToken?) -> [HTTP2Header] {
         var list = template.headers.map { HTTP2Header($0.name, value: $0.value) }
+        // What is compressed nevertheless is read, too (`GzipBody`).
+        list.append(HTTP2Header("accept-encoding", value: "identity"))
         // A secret, which no intermediary may keep in a compression table.
         if let token { list.append(HTTP2Header(token.header, value: token.value, isNeverIndexed: true)) }
         return list

@@ -19,6 +19,8 @@ enum TokenFetchResult: Hashable, Sendable {
 struct TokenAnswer {
     static let longestBody = 65_536
     static let longestToken = 8192
+    /// For how long a token is taken to be valid if the server does not say it, as it need not (RFC 6749, section 5.1): as long as Google's.
+    static let usualSeconds = 3600.0
     /// No service gives out tokens for longer.
     static let longestSeconds = 30 * 86_400.0
 
@@ -48,6 +50,11 @@ struct TokenAnswer {
         switch json["expires_in"] {
         case .integer(let seconds): return given(token, seconds: Double(seconds))
         case .double(let seconds): return given(token, seconds: seconds)
+        // Some servers put the number in quotes.
+        case .string(let text):
+            guard let seconds = Int64(text) else { return flawed(.noLifetime) }
+            return given(token, seconds: Double(seconds))
+        case nil: return given(token, seconds: Self.usualSeconds)
         default: return flawed(.noLifetime)
         }
     }

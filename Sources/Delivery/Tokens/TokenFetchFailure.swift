@@ -25,7 +25,7 @@ enum TokenFetchFailure: Hashable, Sendable {
         /// The token has characters that no header may hold.
         case unfitToken
         case longToken
-        /// `expires_in` is missing or no number.
+        /// `expires_in` is no number.
         case noLifetime
         /// `expires_in` is nothing that a token may be valid for.
         case oddLifetime(seconds: Double)

@@ -66,6 +66,7 @@ struct TokenFetcher: Sendable {
         volley_easy_set_string(easy, CURLOPT_URL, address)
         volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        readCompressed(easy)
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         // Otherwise a fetch that is cancelled would wait for the lookup of a name.
         volley_easy_set_long(easy, CURLOPT_QUICK_EXIT, 1)

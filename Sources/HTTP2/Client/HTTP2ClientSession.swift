@@ -11,7 +11,7 @@ public struct EndedRequest: Sendable {
     public var isCutOff: Bool
     /// Whether the answer repeats the request's own header.
     public var ownHeader: OwnHeader
-    /// Header retry-after in seconds; nil if it is missing or not a number.
+    /// Header retry-after in seconds from now, whichever of its two forms it has (RFC 9110, section 10.2.3); nil if it is missing, or neither.
     public var retryAfterSeconds: Int?
     /// Header date of an answer that refuses the sender (403); nil for all others, for which the time does not matter.
     public var date: String?
@@ -77,6 +77,8 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) private var current = -1
     /// Header date of the last answer; empty for none. Not stored with each answer, because hardly any of them needs it.
     @exclusivity(unchecked) private var date: [UInt8] = []
+    /// Header retry-after of the last answer, if it is a date.
+    @exclusivity(unchecked) private var retryDate: Timestamp?
     private let ownHeader: [UInt8]
     private let headers: RequestHeaders
     private let memory = SessionMemory()
@@ -221,6 +223,7 @@ public final class HTTP2ClientSession {
     func beginHeaders(slot: Int) {
         current = slot
         date.removeAll(keepingCapacity: true)
+        retryDate = nil
     }
 
     func receiveStatus(_ value: UnsafeBufferPointer<UInt8>) {
@@ -228,7 +231,9 @@ public final class HTTP2ClientSession {
     }
 
     func receiveRetryAfter(_ value: UnsafeBufferPointer<UInt8>) {
-        if current >= 0 { slots[current].retryAfterSeconds = number(value).map { Int32(clamping: $0) } ?? -1 }
+        guard current >= 0 else { return }
+        slots[current].retryAfterSeconds = number(value).map { Int32(clamping: $0) } ?? -1
+        retryDate = Timestamp(httpDate: String(decoding: value, as: UTF8.self))
     }
 
     func receiveDate(_ value: UnsafeBufferPointer<UInt8>) {
@@ -248,7 +253,14 @@ public final class HTTP2ClientSession {
     }
 
     /// Headers that announce another answer (1xx) do not count.
-    func endHeaders(slot: Int) { slots[slot].hasHeaders = slots[slot].status >= 200 }
+    func endHeaders(slot: Int) {
+        slots[slot].hasHeaders = slots[slot].status >= 200
+        guard let retryDate else { return }
+        // By the server's clock, if it tells the time.
+        let now = Timestamp(httpDate: String(decoding: date, as: UTF8.self)) ?? .now()
+        let milliseconds = max(0, retryDate.epochMilliseconds - now.epochMilliseconds)
+        slots[slot].retryAfterSeconds = Int32(clamping: (milliseconds + 999) / 1000)
+    }
 
     /// The answer is complete, whatever happens to the rest of the request.
     func endAnswer(slot: Int) {

@@ -163,7 +163,8 @@ extension FCMPayload {
         error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
-    /// Whether people see the push. A message with data alone is common on Android, where the app decides what to show.
+    /// Whether people see the push. A message with data alone is common on Android, where the app decides what to show; iPhones show nothing of
+    /// it, and APNs takes it as what it is.
     private mutating func pushType(_ message: [ContentMember], at place: SourcePosition) -> PushType {
         let aps = message.members(of: "apns").members(of: "payload").members(of: "aps")
         let isVisible =
@@ -171,11 +172,11 @@ extension FCMPayload {
             || ["alert", "badge", "sound"].contains { aps.value(of: $0) != nil }
         if isVisible { return .alert }
         if aps.value(of: "content-available") != nil { return .background }
-        if message.members(of: "data").isEmpty, message.value(of: "webpush") == nil {
-            warning(
-                .nothingVisible, message: "'message' has neither notification nor data: no one would see this push", at: place,
-                remedy: "Add a notification, or data for the app.")
-        }
+        if message.value(of: "webpush") != nil { return .alert }
+        if !message.members(of: "data").isEmpty { return .background }
+        warning(
+            .nothingVisible, message: "'message' has neither notification nor data: no one would see this push", at: place,
+            remedy: "Add a notification, or data for the app.")
         return .alert
     }
 }

@@ -68,7 +68,9 @@ extension Getui {
     /// What an answer means for a request, and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         // Getui writes a code into every answer, also below good statuses: what has none is not from it, or not whole.
-        if answer.isCutOff || answer.status == 200 && answer.reason.isEmpty { return .maybeTaken }
+        if answer.isCutOff || answer.status == 200 && answer.reason.isEmpty {
+            return answer.wasNotPassedOn ? .notTheService : .maybeTaken
+        }
         if answer.reason == Self.success { return .accepted }
         if let row = Self.row(of: answer.reason) {
             switch row.meaning {

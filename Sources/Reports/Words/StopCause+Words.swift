@@ -180,7 +180,11 @@ private struct ServiceStopWords {
         if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {
             clock = " \(complaint) That alone makes \(service.service?.signedToken?.noun ?? "signature")s invalid. Set the clock."
         }
-        return "\(service.name) refused the push with \(code) (\(status)) and would refuse all others. \(advice)\(clock)"
+        let extent =
+            service.service?.words(about: reason)?.meaning == .stopIfRepeated
+            ? "refused push after push with \(code) (\(status)), and accepted none in between"
+            : "refused the push with \(code) (\(status)) and would refuse all others"
+        return "\(service.name) \(extent). \(advice)\(clock)"
     }
 
     private func namesRefused(_ reason: String, status: Int) -> String {

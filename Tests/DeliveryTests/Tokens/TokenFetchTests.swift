@@ -95,6 +95,22 @@ struct TokenFetchTests {
         #expect(!right.message.contains("clock is"))
     }
 
+    @Test("a token is valid as long as the server says, with or without quotes, and for an hour if it says nothing")
+    func lifetimes() {
+        for (lifetime, seconds) in [(#""expires_in":3599,"#, 3599.0), (#""expires_in":"3599","#, 3599), ("", 3600)] {
+            let body = #"{"access_token":"abc",\#(lifetime)"token_type":"Bearer"}"#
+            let read = TokenAnswer(status: 200, body: Array(body.utf8)).read(hiding: "", at: .now())
+            #expect(read == .given(IssuedToken(text: "abc", seconds: seconds)), "\(body)")
+        }
+        for lifetime in ["null", "\"soon\"", "\"\"", "[60]", "\"-5\"", "0"] {
+            let body = #"{"access_token":"abc","expires_in":\#(lifetime),"token_type":"Bearer"}"#
+            guard case .failed = TokenAnswer(status: 200, body: Array(body.utf8)).read(hiding: "", at: .now()) else {
+                Issue.record("\(body)")
+                continue
+            }
+        }
+    }
+
     @Test("a server that repeats what it was sent gives nothing away")
     func echo() throws {
         let found = try #require(

@@ -6,6 +6,8 @@ Written from what Google documents, without a look at Volley's own simulator: tw
 import argparse
 import asyncio
 import base64
+import email.utils
+import gzip
 import json
 import os
 import re
@@ -20,10 +22,17 @@ from hypercorn.config import Config
 
 parser = argparse.ArgumentParser()
 for name, usual in [("port", 0), ("streams", 100), ("latency", 0), ("token-seconds", 3600), ("revoke-each", 0), ("quota", 0),
-                    ("retry-after", 0), ("unavailable-every", 0), ("gateway-every", 0), ("details", 1)]:
+                    ("retry-after", 0), ("unavailable-every", 0), ("gateway-every", 0), ("details", 1), ("portal", 0),
+                    ("portal-after", 0)]:
     parser.add_argument(f"--{name}", type=int, default=usual)
 for name in ["certificate", "ledger", "account"]:
     parser.add_argument(f"--{name}", required=True)
+# retry-date: Retry-After is a date, and not a number.  gzip: all answers are compressed, though nobody asks for it.  portal: a status with
+# which a proxy answers in FCM's place, after `portal-after` messages.  lifetime: that of access tokens is left out, as RFC 6749 allows, or
+# is in quotes.
+for name in ["retry-date", "gzip"]:
+    parser.add_argument(f"--{name}", action="store_true")
+parser.add_argument("--lifetime", choices=["none", "quoted"])
 options = parser.parse_args()
 account = json.load(open(options.account))
 public_key = serialization.load_pem_private_key(account["private_key"].encode(), None).public_key()
@@ -80,7 +89,12 @@ def exchange(body, now):
         return 400, {"error": "invalid_grant", "error_description": "Token must be a short-lived token."}
     token = f"ya29.{len(tokens)}-{os.urandom(12).hex()}"
     tokens[token] = [now + options.token_seconds, 0]
-    return 200, {"access_token": token, "expires_in": options.token_seconds, "token_type": "Bearer"}
+    given = {"access_token": token, "expires_in": options.token_seconds, "token_type": "Bearer"}
+    if options.lifetime == "none":
+        del given["expires_in"]
+    elif options.lifetime:
+        given["expires_in"] = str(options.token_seconds)
+    return 200, given
 
 
 def authorize(headers, now):
@@ -158,6 +172,11 @@ def fate(target, kind):
         ("gone", Refused(404, "NOT_FOUND", "UNREGISTERED")),
         ("other", Refused(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH")),
         ("broken", Refused(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", f"message.{kind}")),
+        # An iPhone, for which the project's key is no longer good.
+        ("iphone", Refused(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR")),
+        # As Google answers when it leaves out the details.
+        ("denied", Refused(403, "PERMISSION_DENIED")),
+        ("absent", Refused(404, "NOT_FOUND")),
     ]:
         if target.startswith(start):
             raise refused
@@ -192,6 +211,8 @@ async def fcm(scope, receive, send):
 
     async def answer(status, document, more=(), kind=b"application/json; charset=UTF-8"):
         content = document if isinstance(document, bytes) else json.dumps(document).encode()
+        if options.gzip:
+            content, more = gzip.compress(content), [*more, (b"content-encoding", b"gzip")]
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind), *more]})
         await send({"type": "http.response.body", "body": content})
 
@@ -216,6 +237,11 @@ async def fcm(scope, receive, send):
         target, kind = check(document.get("message"))
         note("seen")
         await asyncio.sleep(options.latency / 1000)
+        if options.portal and counts["messages"] >= options.portal_after:
+            counts["messages"] += 1
+            note(f"portal-{options.portal}")
+            more = [(b"location", b"https://login.example.com/")] if options.portal < 400 else []
+            return await answer(options.portal, b"<html>Please sign in</html>", more, b"text/html")
         count(now)
         fate(target, kind)
         if options.gateway_every and counts["messages"] % options.gateway_every == 0:
@@ -229,7 +255,10 @@ async def fcm(scope, receive, send):
         await answer(200, {"name": f"projects/{account['project_id']}/messages/0:{counts['accepted']}"})
     except Refused as refused:
         note(f"refused-{refused.code}")
-        more = [(b"retry-after", str(refused.retry_after).encode())] if refused.retry_after else []
+        wait = refused.retry_after
+        if wait and options.retry_date:
+            wait = email.utils.formatdate(now + wait + 1, usegmt=True)
+        more = [(b"retry-after", str(wait).encode())] if wait else []
         await answer(refused.code, error(refused), more)
     except (ValueError, KeyError, TypeError, AttributeError):
         note("refused-400")

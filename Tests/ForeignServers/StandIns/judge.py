@@ -21,9 +21,10 @@ from hypercorn.config import Config
 #   latency: milliseconds before a call is judged.  late-seconds: how long an answer of `late-every` takes.
 #   hang-every, gateway-every (502 in HTML): every second time the call was carried out. error-every (with `error`, a code of the service,
 #   at most `error-times`): only with codes that leave it open.
+#   portal: a status with which a proxy answers in the service's place, after `portal-after` calls.
 #   cut-before-every: the connection ends and nothing was done.  cut-after-every: it was done.  streams: at a time, with HTTP/2.
 NUMBERS = {"port": 0, "latency": 0, "late-every": 0, "late-seconds": 40, "hang-every": 0, "gateway-every": 0, "error": 0, "error-every": 0,
-           "error-times": 1_000_000, "cut-before-every": 0, "cut-after-every": 0, "streams": 100}
+           "error-times": 1_000_000, "cut-before-every": 0, "cut-after-every": 0, "streams": 100, "portal": 0, "portal-after": 0}
 
 
 class Flaw(Exception):
@@ -251,6 +252,9 @@ class Judge:
         """Status, headers, and a body, which is JSON or HTML."""
         await asyncio.sleep(self.options.latency / 1000)
         request.now = time.time()
+        if self.options.portal and self.pushes(request) and self.calls >= self.options.portal_after:
+            self.note("trouble-portal", request, ["-"])
+            return self.options.portal, {"location": "https://login.example.com/"}, "<html>Please sign in</html>"
         kind, happens = self.trouble() if self.pushes(request) else (None, True)
         if kind:
             self.note(f"trouble-{kind}", request, ["-"])
