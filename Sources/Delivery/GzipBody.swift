@@ -167,7 +167,7 @@ private struct Inflation {
     /// - Parameter sharing: how many places have one number of bits.
     private mutating func value(_ place: Int, _ bases: [Int], sharing: Int) -> Int? {
         guard bases.indices.contains(place) else { return nil }
-        // The longest length stands alone.
+        // The longest length has no further bits.
         let extra = place == 28 && sharing == 4 ? 0 : max(0, place / sharing - 1)
         return take(extra).map { bases[place] + $0 }
     }

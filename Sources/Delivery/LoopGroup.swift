@@ -69,7 +69,7 @@ final class LoopGroup: Sendable {
     /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// Notes that the service has accepted so many further pushes of the calling loop, and returns how many it has accepted of all loops.
+    /// Notes that the service has accepted this number of further pushes of the calling loop, and returns the number of all loops.
     func count(accepted: Int) -> Int {
         guard accepted > 0 else { return acceptedCount.load(ordering: .acquiring) }
         return acceptedCount.add(accepted, ordering: .acquiringAndReleasing).newValue

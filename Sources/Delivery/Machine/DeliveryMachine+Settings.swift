@@ -93,7 +93,7 @@ extension DeliveryMachine {
 /// halves until the devices are found that the service does not take.
 struct RefusedTexts {
     private enum Verdict: Hashable {
-        /// Refused for so many devices alone.
+        /// Refused for this number of devices alone.
         case doubted(Int)
         /// Some device got it, or was refused itself.
         case taken

@@ -84,7 +84,7 @@ struct AnswersTests {
         arguments: [
             (429, "TooManyRequests", 1), (429, "TooManyProviderTokenUpdates", 1), (500, "InternalServerError", 1),
             (503, "ServiceUnavailable", 1), (599, "New", 1),
-            // Not from APNs, and nobody has the push.
+            // Not from APNs, and no device has the push.
             (302, "Moved", 1),
             // Sent again over another connection.
             (503, "Shutdown", 3), (500, "Shutdown", 3), (400, "IdleTimeout", 3),

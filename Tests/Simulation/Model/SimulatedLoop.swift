@@ -70,7 +70,7 @@ final class SimulatedLoop {
     var hasReadAccepted = false
     /// For how many targets in a row the settings were refused, or something else answered, while none was accepted.
     var blamedTargets = 0
-    /// For how many devices alone the text that nobody gets was refused.
+    /// For how many devices alone the text that no device gets was refused.
     var refusedAlone = 0
     /// Recipients in the order in which this loop first submitted them, until it is clear that the canary was awaited.
     var firsts: [Int] = []
