@@ -69,10 +69,12 @@ final class LoopGroup: Sendable {
     /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// Notes that the service has accepted this number of further pushes of the calling loop, and returns the number of all loops.
+    /// Notes that the service has accepted this number of further pushes of the calling loop, and returns the number of all loops and of all
+    /// other workers of the run.
     func count(accepted: Int) -> Int {
-        guard accepted > 0 else { return acceptedCount.load(ordering: .acquiring) }
-        return acceptedCount.add(accepted, ordering: .acquiringAndReleasing).newValue
+        let elsewhere = control.tallyElsewhere.accepted
+        guard accepted > 0 else { return acceptedCount.load(ordering: .acquiring) + elsewhere }
+        return acceptedCount.add(accepted, ordering: .acquiringAndReleasing).newValue + elsewhere
     }
 
     /// Notes that the service gave the calling loop a time before which no push may leave, and returns the latest one that any loop was

@@ -72,7 +72,9 @@ extension DeliveryMachine {
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
             settle(request, .invalidToken, reason: reasonText(answer), invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
-        case .rejected: refused(request, answer, at: now)
+        case .rejected:
+            refusedTexts.take(pushes[request].text)
+            refused(request, answer, at: now)
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
         case .rejectedLikeAll, .stop, .stopIfRepeated: blameSettings(for: request, meaning, answer, at: now)
         case .retry(let retry):

@@ -82,9 +82,10 @@ extension DeliveryMachine {
         }
     }
 
-    /// Settles what was kept once nothing else is open that could show what is wrong.
+    /// Settles what was kept once nothing else is open, or may be, that could show what is wrong.
     mutating func settleKeptAtEnd(at now: Moment) {
-        if settingsDoubt.keptPushes > 0, settingsDoubt.keptPushes == openPushes, isSourceEnded { settleKept(at: now) }
+        guard settingsDoubt.keptPushes > 0, settingsDoubt.keptPushes == openPushes else { return }
+        if isSourceEnded || openPushes >= settings.openPushLimit { settleKept(at: now) }
     }
 }
 

@@ -47,9 +47,12 @@ extension JPush {
             explanation: "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",
             probe: .fine),
         DocumentedAnswer(
-            400, 1012, .rejected,
-            explanation: "JPush takes only so many slow pushes at a time. Remove big_push_duration from the campaign, or send later.",
-            probe: .fine),
+            400, 1012, .stop,
+            explanation:
+                "JPush takes a limited number of slow pushes at a time, and none over a phone maker's channel alone once that maker's quota of the day is used up. \(again)",
+            advice:
+                "Too many slow pushes (big_push_duration) are under way, or the campaign goes over makers' channels alone (ospush) and a quota of the day "
+                + "is used up. Resume the run later, or the next day.", probe: .fine),
     ]
 
     private static let aboutTheApp: [DocumentedAnswer] = [

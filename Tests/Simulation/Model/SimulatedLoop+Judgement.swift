@@ -94,7 +94,7 @@ extension SimulatedLoop {
                 campaign.violate(.requests, "\(wire.count) pushes are risked to see whether the service is well")
             }
         }
-        if isAtFault(textOf: wire.recipient), !isRepeat(wire) {
+        if machine.pushes[request].text != 0, isAtFault(textOf: wire.recipient), !isRepeat(wire) {
             campaign.violate(.requests, "a text leaves again that \(refusedAlone) devices alone did not get")
         }
         var text: UInt8?
@@ -233,8 +233,9 @@ extension SimulatedLoop {
     private func noteDealtWith(_ wire: Wire) { if wire.sentAt >= heldUntil { isHoldUnproven = false } }
 
     /// Each push has its own answer, or none: then nothing was done about it.
-    func judgeTargets(of wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
-        if targets.isEmpty, wire.count == 1 { return judgeRefusedAlone(wire, answer) }
+    /// - Parameter push: the first of the request.
+    func judgeTargets(of push: Int, _ wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
+        if targets.isEmpty, wire.count == 1 { return judgeRefusedAlone(wire, answer, isOfKnownText: machine.pushes[push].text != 0) }
         var position = 0
         // Some fail before the others are judged.
         let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
@@ -261,7 +262,7 @@ extension SimulatedLoop {
     }
 
     /// The service does not take the text, whichever device gets it.
-    private func judgeRefusedAlone(_ wire: Wire, _ answer: ServerAnswer) {
+    private func judgeRefusedAlone(_ wire: Wire, _ answer: ServerAnswer, isOfKnownText: Bool) {
         let recipient = wire.recipient
         campaign.fates[recipient].isHeard = true
         campaign.fates[recipient].lastStatus = answer.status
@@ -270,7 +271,8 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .answered(ServerAnswer.badTarget)
         answeredForGood += 1
         causes.rejections += 1
-        refusedAlone += 1
+        // What an earlier process named has no text that the machine knows.
+        if isOfKnownText { refusedAlone += 1 }
         guard isAtFault(textOf: recipient) else { return }
         campaign.tally.note(.textAtFault)
         if !hasReadAccepted { causes.mayBeLikeAll = true }

@@ -281,7 +281,7 @@ extension SimulatedLoop {
         peers[connection].lastSign = now.nanoseconds
         notePassage(on: connection, answer)
         if case .ofTargets = answer.meaning {
-            judgeTargets(of: wire, answer, targets, at: now)
+            judgeTargets(of: push, wire, answer, targets, at: now)
         } else {
             judgeAnswer(index, wire, at: now)
         }
