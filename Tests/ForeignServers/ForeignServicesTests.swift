@@ -454,6 +454,16 @@ struct ForeignServicesTests {
         #expect(try stand.reported("unsent").count >= 20, "\(service) \(code): \(sent)")
     }
 
+    @Test(
+        "RongCloud: a value that it does not accept is explained in the same words behind a good status",
+        .enabled(if: plays(.rongcloud)), arguments: [[], ["--good-status"]])
+    func goodStatus(options: [String]) throws {
+        let stand = try Stand(.rongcloud, devices: 30, options: ["--error=1002", "--error-every=1"] + options)
+        let sent = try stand.send()
+        #expect(sent.status == 3 && sent.errors.contains("RongCloud does not accept a value of the message"), "\(sent)")
+        #expect(try stand.reported("unsent").count == 30)
+    }
+
     @Test("with a wrong secret nobody gets it; a resumption and a retry with the right one reach everyone", arguments: chosen)
     func wrongSecret(service: JudgedService) throws {
         let stand = try Stand(service, devices: 40)
