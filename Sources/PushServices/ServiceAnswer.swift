@@ -70,6 +70,9 @@ public enum AnswerMeaning: Hashable, Sendable {
     case stop
     /// The same for a setting that only some targets need: only a repetition stops the run.
     case stopIfRepeated
+    /// Refused because a quota of the day is used up, as every other push is until there is another one: the run stops, whatever was
+    /// accepted before, and rejects no push.
+    case usedUp
     /// Refused for now; try again later.
     case retry(Retry)
     /// The service did nothing because of another target of the request. Send again at once, without the targets that the answer settled,
@@ -105,7 +108,7 @@ public enum AnswerMeaning: Hashable, Sendable {
     /// Whether the service accepted the push or refused it permanently.
     public var isFinal: Bool {
         switch self {
-        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .stop, .stopIfRepeated: true
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .stop, .stopIfRepeated, .usedUp: true
         case .retry, .split, .maybeTaken, .notTheService, .untold: false
         }
     }

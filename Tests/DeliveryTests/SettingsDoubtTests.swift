@@ -103,6 +103,15 @@ struct SettingsDoubtTests {
         #expect(outcomes(late)[1] == .rejected)
     }
 
+    @Test("a quota of the day that is used up stops the run at once, whatever was accepted before, and rejects no device")
+    func usedUp() {
+        var bench = bench(Getui())
+        bench.answer(1, 403, "30004")
+        #expect(cause(bench) == .refused(reason: "30004", status: 403, clockLagSeconds: nil))
+        bench.answer(2, 403, "30004")
+        #expect([1, 2, 40].allSatisfy { outcomes(bench)[$0] == .unsent } && !outcomes(bench).values.contains(.rejected))
+    }
+
     // MARK: Strangers
 
     @Test(

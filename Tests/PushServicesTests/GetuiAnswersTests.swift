@@ -19,7 +19,7 @@ struct GetuiAnswersTests {
     private static let words: [String: AnswerMeaning] = [
         "invalid or settings": .invalidTarget(blamesSettings: true), "rejected": .rejected, "rejected like all": .rejectedLikeAll,
         "stop": .stop, "quota": .retry(.quota), "new token": .retry(.credentialExpired), "service busy": .retry(.serviceBusy),
-        "other server": .retry(.otherServer), "split": .split,
+        "other server": .retry(.otherServer), "split": .split, "used up": .usedUp,
     ]
 
     private static func body(code: Int64, message: String) -> JSONValue {
@@ -154,7 +154,7 @@ struct GetuiAnswersTests {
     func words() {
         for row in Getui.rows {
             #expect(Getui().words(about: row.reason)?.explanation.hasSuffix(".") == true)
-            if [.stop, .rejectedLikeAll, .retry(.credentialExpired)].contains(row.meaning) {
+            if [.stop, .usedUp, .rejectedLikeAll, .retry(.credentialExpired)].contains(row.meaning) {
                 #expect(row.advice?.hasSuffix(".") == true, "\(row.reason)")
             }
         }

@@ -84,7 +84,8 @@ struct GetuiAudienceTests {
             }
         }
         #expect(["30012", "30014"].allSatisfy { meaning($0) == .retry(.quota) })
-        #expect(["30003", "30005", "30007", "30010", "30016"].allSatisfy { meaning($0) == .stop })
+        #expect(["30003", "30005", "30016"].allSatisfy { meaning($0) == .stop })
+        #expect(["30007", "30010"].allSatisfy { meaning($0) == .usedUp })
         #expect(service.meaning(of: ServiceAnswer(status: 400, reason: Getui.badTarget, isCutOff: true)) == .maybeTaken)
         #expect(service.words(about: Getui.badTarget)?.explanation.contains("no device under these aliases") == true)
         #expect(service.words(about: "20001 (x)")?.explanation.contains("a name of the audience") == true)

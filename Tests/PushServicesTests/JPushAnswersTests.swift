@@ -10,8 +10,8 @@ struct JPushAnswersTests {
     private static let described: [(status: Int, code: Int, meaning: AnswerMeaning)] = [
         (500, 1000, .retry(.serviceBusy)), (405, 1001, .stop), (400, 1002, .stop), (400, 1003, .split), (401, 1004, .stop),
         (400, 1005, .rejected), (400, 1008, .stop), (400, 1009, .stop), (400, 1011, .invalidTarget(blamesSettings: true)),
-        (400, 1012, .stop), (404, 1020, .stop), (503, 1030, .retry(.serviceBusy)), (429, 2002, .retry(.quota)), (403, 2003, .stop),
-        (403, 2004, .stop), (403, 2005, .stop), (403, 2006, .stop), (403, 2007, .stop), (403, 2008, .stop),
+        (400, 1012, .usedUp), (404, 1020, .stop), (503, 1030, .retry(.serviceBusy)), (429, 2002, .retry(.quota)), (403, 2003, .stop),
+        (403, 2004, .stop), (403, 2005, .usedUp), (403, 2006, .stop), (403, 2007, .stop), (403, 2008, .usedUp),
     ]
 
     private let jpush = JPush()
@@ -39,7 +39,7 @@ struct JPushAnswersTests {
     @Test("an answer that stops a run says what to check, and each reason has words")
     func words() {
         for row in JPush.rows {
-            #expect(row.meaning != .stop || row.advice?.hasSuffix(".") == true, "\(row.reason)")
+            #expect(![.stop, .usedUp].contains(row.meaning) || row.advice?.hasSuffix(".") == true, "\(row.reason)")
             #expect(jpush.advice(status: row.status, reason: row.reason).hasSuffix("."))
             #expect(jpush.words(about: row.reason)?.explanation.hasSuffix(".") == true)
         }

@@ -188,7 +188,7 @@ struct NameFetcher: Sendable {
             let usable = texts.filter(ServiceClient.isName)
             return usable.isEmpty ? failed("it gave out none that can be used") : .given(usable)
         }
-        guard case .stop = answer.meaning else {
+        guard answer.isFinal else {
             return .failed(
                 NameFailure(
                     text: "no \(names.noun)s for calls: it answered \(answer.status) \(answer.reasonText)", status: answer.status,
@@ -251,10 +251,10 @@ final class TextUploader: Sendable {
             return .kept(RequestName(text: name, usableUntil: now.adding(seconds: max(1, texts.usableSeconds(now.epochSeconds)))))
         }
         let text = "it answered \(answer.status) \(answer.reasonText)"
+        if answer.isFinal { return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true)) }
         switch answer.meaning {
         // Requests that hold the text show what is wrong with it.
         case .split, .invalidTarget, .rejected, .rejectedLikeAll: return .refused
-        case .stop, .stopIfRepeated: return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true))
         case .retry(.credentialExpired):
             // nil: another token would be refused, too.
             guard let token = answer.token, settings.credentials.tokens?.renewed(after: token) != nil else {
@@ -265,7 +265,7 @@ final class TextUploader: Sendable {
             if retry == .otherServer { changeServer(from: number) }
             let usual = retry == .quota ? settings.retry.firstQuotaSeconds : settings.retry.shortestDelaySeconds
             return failed(text, status: answer.status, waitSeconds: max(usual, answer.retryAfterSeconds ?? 0))
-        case .accepted, .maybeTaken, .notTheService, .untold:
+        case .accepted, .maybeTaken, .notTheService, .untold, .stop, .stopIfRepeated, .usedUp:
             return failed(text, status: answer.status, waitSeconds: answer.retryAfterSeconds)
         }
     }

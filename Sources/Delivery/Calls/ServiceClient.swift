@@ -26,6 +26,15 @@ struct ServiceClient: Sendable {
         /// The token that was used.
         var token: ServiceToken?
 
+        /// Whether the service refuses what every further question would ask for, or no such service answers at the address.
+        var isFinal: Bool {
+            switch meaning {
+            case .stop, .stopIfRepeated, .usedUp: true
+            case .notTheService: (400..<500).contains(status) && status != 407
+            default: false
+            }
+        }
+
         /// The reason, or what the status means.
         var reasonText: String { reason.isEmpty ? StatusReason.text(status) : reason }
     }

@@ -77,6 +77,11 @@ extension DeliveryMachine {
             refused(request, answer, at: now)
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
         case .rejectedLikeAll, .stop, .stopIfRepeated: blameSettings(for: request, meaning, answer, at: now)
+        case .usedUp:
+            serviceHealth.answered()
+            pushes[request].reason = reasonText(answer)
+            stopForService(.refused(reason: answer.reason, status: answer.status, clockLagSeconds: nil), at: now)
+            settleUnsent(request, at: now)
         case .retry(let retry):
             if retry == .quota {
                 serviceHealth.answered()

@@ -27,7 +27,7 @@ extension DeliveryMachine {
         switch meaning {
         case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .untold, .retry(.deviceBusy), .retry(.quota):
             confirmToken(of: connection)
-        case .stop, .stopIfRepeated, .maybeTaken, .notTheService, .retry: break
+        case .stop, .stopIfRepeated, .usedUp, .maybeTaken, .notTheService, .retry: break
         }
     }
 

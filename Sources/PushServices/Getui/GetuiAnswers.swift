@@ -93,7 +93,7 @@ extension Getui {
         }
         + ["30004", "30006", "30008", "30009", "30011"].map { code in
             DocumentedAnswer(
-                403, code, .stop, explanation: "The app had sent as much as it may in a day. \(again)",
+                403, code, .usedUp, explanation: "The app had sent as much as it may in a day. \(again)",
                 advice: "Continue tomorrow, or ask Getui for a larger quota.", probe: .busy)
         }
         + ["30012", "30013", "30015", "30018"].map { code in
@@ -127,7 +127,7 @@ extension Getui {
         ]
         + ["30007", "30010"].map { code in
             DocumentedAnswer(
-                403, code, .stop,
+                403, code, .usedUp,
                 explanation: "The app had sent to everyone and to tags as often in a day as it may, which is 100 times in all. \(again)",
                 advice:
                     "An app may send to everyone and to tags 100 times a day in all. Resume the run tomorrow, or ask Getui for a larger quota.",

@@ -47,7 +47,7 @@ extension JPush {
             explanation: "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",
             probe: .fine),
         DocumentedAnswer(
-            400, 1012, .stop,
+            400, 1012, .usedUp,
             explanation:
                 "JPush takes a limited number of slow pushes at a time, and none over a phone maker's channel alone once that maker's quota of the day is used up. \(again)",
             advice:
@@ -70,7 +70,7 @@ extension JPush {
             403, 2004, .stop, explanation: "JPush does not take calls of this app from this machine's address. \(console)",
             advice: "Add this machine's address, or that of its proxy, to the list of addresses in JPush's console.", probe: .wrongTopic),
         DocumentedAnswer(
-            403, 2005, .stop, explanation: "The app has sent as much as it may. \(console)",
+            403, 2005, .usedUp, explanation: "The app has sent as much as it may. \(console)",
             advice: "The app has sent as much as it may. \(console) After that, volley resume sends the rest.", probe: .wrongTopic),
         DocumentedAnswer(
             403, 2006, .stop, explanation: "JPush offers this only to apps that pay. \(console)",
@@ -79,7 +79,7 @@ extension JPush {
             403, 2007, .stop, explanation: "The app has no right to send. \(console)",
             advice: "The app has no right to send. \(console)", probe: .wrongTopic),
         DocumentedAnswer(
-            403, 2008, .stop, explanation: "The app has sent as many pushes to everyone as it may in a day.",
+            403, 2008, .usedUp, explanation: "The app has sent as many pushes to everyone as it may in a day.",
             advice: "The app has sent as many pushes to everyone as it may in a day. Resume the run tomorrow.", probe: .wrongTopic),
     ]
 

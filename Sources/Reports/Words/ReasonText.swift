@@ -69,7 +69,7 @@ extension AnswerMeaning {
         case .accepted: .accepted
         case .invalidTarget: .invalidToken
         // Where Volley cannot get another credential.
-        case .rejected, .rejectedLikeAll, .stop, .stopIfRepeated, .split, .retry(.credentialExpired): .rejected
+        case .rejected, .rejectedLikeAll, .stop, .stopIfRepeated, .usedUp, .split, .retry(.credentialExpired): .rejected
         case .retry: .failed
         case .maybeTaken, .notTheService, .untold: .unknown
         }
