@@ -87,40 +87,46 @@ extension Order.Kind {
     public struct Values: Hashable, Sendable {
         /// What it is about: a run, a campaign's file, or a time of a campaign.
         public var run: String?, file: String?, campaign: String?, occurrence: String?
-        /// What the page showed when it was given.
+        /// What the page showed when it was given; `reason` is what the person wrote.
         public var digest: String?, reason: String?, mostDevices: Int?
 
         /// The texts, which come from outside.
         var texts: [String] { [run, file, campaign, occurrence, digest, reason].compactMap(\.self) }
     }
 
+    /// The names of the kinds, in `orders.sqlite` and in JSON.
+    enum Name: String, CaseIterable {
+        case approve, reject, send, test, plan, resume, retry, pause, cancel, skip, approveTime = "approve_time"
+        case withdrawApproval = "withdraw_approval"
+    }
+
     private struct Row {
-        let name: String, values: Values
+        let name: Name, values: Values
         var overtakes = false, isTakenOnce = false, sendsItsRun = false, leadsToPushes = false
     }
 
     private var row: Row {
         switch self {
-        case .approve(let run, let digest): Row(name: "approve", values: Values(run: run, digest: digest), leadsToPushes: true)
+        case .approve(let run, let digest): Row(name: .approve, values: Values(run: run, digest: digest), leadsToPushes: true)
         case .reject(let run, let digest, let reason):
-            Row(name: "reject", values: Values(run: run, digest: digest, reason: reason))
+            Row(name: .reject, values: Values(run: run, digest: digest, reason: reason))
         case .send(let run, let digest):
             Row(
-                name: "send", values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
-        case .test(let file, let digest): Row(name: "test", values: Values(file: file, digest: digest), isTakenOnce: true)
-        case .plan(let file, let digest): Row(name: "plan", values: Values(file: file, digest: digest), isTakenOnce: true)
+                name: .send, values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
+        case .test(let file, let digest): Row(name: .test, values: Values(file: file, digest: digest), isTakenOnce: true)
+        case .plan(let file, let digest): Row(name: .plan, values: Values(file: file, digest: digest), isTakenOnce: true)
         case .resume(let run):
-            Row(name: "resume", values: Values(run: run), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
-        case .retry(let run): Row(name: "retry", values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
-        case .pause(let run): Row(name: "pause", values: Values(run: run), overtakes: true)
-        case .cancel(let run): Row(name: "cancel", values: Values(run: run), overtakes: true)
-        case .skip(let campaign, let occurrence): Row(name: "skip", values: Values(campaign: campaign, occurrence: occurrence))
+            Row(name: .resume, values: Values(run: run), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
+        case .retry(let run): Row(name: .retry, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
+        case .pause(let run): Row(name: .pause, values: Values(run: run), overtakes: true)
+        case .cancel(let run): Row(name: .cancel, values: Values(run: run), overtakes: true)
+        case .skip(let campaign, let occurrence): Row(name: .skip, values: Values(campaign: campaign, occurrence: occurrence))
         case .approveTime(let campaign, let occurrence, let digest, let most):
             Row(
-                name: "approve_time",
+                name: .approveTime,
                 values: Values(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most), leadsToPushes: true)
         case .withdrawApproval(let campaign, let occurrence):
-            Row(name: "withdraw_approval", values: Values(campaign: campaign, occurrence: occurrence))
+            Row(name: .withdrawApproval, values: Values(campaign: campaign, occurrence: occurrence))
         }
     }
 
@@ -131,32 +137,32 @@ extension Order.Kind {
         }
         let (run, file, digest) = (values.run, values.file, values.digest)
         let kind: Self? =
-            switch name {
-            case "approve": both(run, digest) { .approve(run: $0, digest: $1) }
-            case "reject": both(run, digest) { .reject(run: $0, digest: $1, reason: values.reason ?? "") }
-            case "send": both(run, digest) { .send(run: $0, digest: $1) }
-            case "test": both(file, digest) { .test(file: $0, digest: $1) }
-            case "plan": both(file, digest) { .plan(file: $0, digest: $1) }
-            case "resume": run.map { .resume(run: $0) }
-            case "retry": run.map { .retry(run: $0) }
-            case "pause": run.map { .pause(run: $0) }
-            case "cancel": run.map { .cancel(run: $0) }
-            case "skip": both(values.campaign, values.occurrence) { .skip(campaign: $0, occurrence: $1) }
-            case "approve_time":
+            switch Name(rawValue: name) {
+            case .approve: both(run, digest) { .approve(run: $0, digest: $1) }
+            case .reject: both(run, digest) { .reject(run: $0, digest: $1, reason: values.reason ?? "") }
+            case .send: both(run, digest) { .send(run: $0, digest: $1) }
+            case .test: both(file, digest) { .test(file: $0, digest: $1) }
+            case .plan: both(file, digest) { .plan(file: $0, digest: $1) }
+            case .resume: run.map { .resume(run: $0) }
+            case .retry: run.map { .retry(run: $0) }
+            case .pause: run.map { .pause(run: $0) }
+            case .cancel: run.map { .cancel(run: $0) }
+            case .skip: both(values.campaign, values.occurrence) { .skip(campaign: $0, occurrence: $1) }
+            case .approveTime:
                 both(values.campaign, values.occurrence) { campaign, occurrence in
                     both(digest, values.mostDevices) {
                         .approveTime(campaign: campaign, occurrence: occurrence, digest: $0, mostDevices: $1)
                     }
                 }
-            case "withdraw_approval": both(values.campaign, values.occurrence) { .withdrawApproval(campaign: $0, occurrence: $1) }
-            default: nil
+            case .withdrawApproval: both(values.campaign, values.occurrence) { .withdrawApproval(campaign: $0, occurrence: $1) }
+            case nil: nil
             }
         guard let kind else { return nil }
         self = kind
     }
 
     /// Its name in `orders.sqlite` and in JSON.
-    public var name: String { row.name }
+    public var name: String { row.name.rawValue }
 
     /// What it holds.
     public var values: Values { row.values }
@@ -168,8 +174,8 @@ extension Order.Kind {
     /// Whether it is done before all others of its run: an order that stops a run cannot wait.
     public var overtakes: Bool { row.overtakes }
 
-    /// Whether the sender that takes it is the only one that ever does it. Doing any of the others a second time
-    /// changes nothing.
+    /// Whether the sender that takes it is the only one that ever does it: it sends its run, or notes a run that it made, by which
+    /// the next sender sees how far it came. Doing any of the others a second time changes nothing.
     public var isTakenOnce: Bool { row.isTakenOnce }
 
     /// Whether it has the run itself sent, which a later pause or cancellation of that run contradicts.

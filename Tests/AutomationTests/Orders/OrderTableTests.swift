@@ -1,10 +1,10 @@
 import Base
 import Foundation
-import Runs
 import TestSupport
 import Testing
 
 @testable import Automation
+@testable import Runs
 
 @Suite("the record of orders, and its model")
 struct OrderTableTests {
@@ -23,7 +23,10 @@ struct OrderTableTests {
             .approve(run: Self.run, digest: "d"), .reject(run: Self.run, digest: "d", reason: "Why?"), .send(run: Self.run, digest: "d"),
             .test(file: "/a.yaml", digest: "d"), .plan(file: "/a.yaml", digest: "d"), .resume(run: Self.run), .retry(run: Self.run),
             .pause(run: Self.run), .cancel(run: Self.run), .skip(campaign: "c", occurrence: "2026-12-01T09:00"),
+            .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 7),
+            .withdrawApproval(campaign: "c", occurrence: "2026-12-01T09:00"),
         ]
+        #expect(Set(kinds.map(\.name)) == Set(Order.Kind.Name.allCases.map(\.rawValue)))
         let states: [OrderState] = [
             .lapsed, .done(.init(run: Self.run, end: .stopped(.interrupted))), .refused(.overtaken), .left(.unfinished(run: Self.run)),
         ]
