@@ -52,6 +52,9 @@ struct FetchScheduleTests {
         #expect(schedule.state(at: now + 3600 * Self.second) == .pending(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90))))
         schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: now)
         #expect(schedule.nextFetch == now + 3300 * Self.second)
+        now += 3300 * Self.second
+        schedule.failed(.noAnswer("reset"), at: now)
+        #expect(schedule.nextFetch == now + Self.second, "a token ends the row of failures")
     }
 
     @Test("a refusal for good counts once there is no token to use")
