@@ -97,3 +97,139 @@ public struct LedgerGap {
             remedy: "Restore that file and the newest file of the run. Without them, devices could get the push twice.")
     }
 }
+
+/// What is not known of a run that was put back from a backup: its file says how it was then.
+public struct RestoredRun: Hashable, Sendable {
+    /// When the backup was made.
+    public let backupAt: Timestamp
+    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command begins, resumes or
+    /// retries it. Any other had finished, and is not retried, as that may have been done.
+    public let isHeld: Bool
+
+    /// nil for a run that was not put back, whose newest file came back after that, or that was pruned.
+    public init?(_ run: RunFile) { self.init(run, among: HistorySnapshot(of: run)) }
+
+    /// The same for one run of many.
+    public init?(_ run: RunFile, among runs: HistorySnapshot) {
+        guard run.prunedAt == nil, let backupAt = runs.backup(of: run.plan.id), let state = try? run.status().state else { return nil }
+        // What can be retried may have been, and the record that came back with it would not know.
+        guard state == .finished || state == .cancelled || runs.gap(of: run) == .possible else { return nil }
+        (self.backupAt, isHeld) = (backupAt, state != .finished)
+    }
+
+    /// Why no command continues it: a clause without a capital and a full stop.
+    public var sentence: String {
+        isHeld
+            ? "this run was put back from a backup of \(backupAt) before it had ended, and what was sent of it since then is not known"
+            : "this run was put back from a backup of \(backupAt), and it is not known whether it has been retried since then"
+    }
+}
+
+extension RunFile {
+    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was
+    /// put back or moved there. The planned path may still lead to the project that a backup was made of, and a command
+    /// that names it would work there.
+    /// - Parameter isRestored: whether it was put back from a backup; nil finds out.
+    public func presentCampaignFile(isRestored: Bool? = nil) -> String {
+        let (planned, former) = (plan.campaignFile, FilePaths.folder(of: plan.projectFile) + "/")
+        guard planned.hasPrefix(former), plan.projectFile.hasPrefix(former),
+            (isRestored ?? (RestoredRun(self) != nil)) || !FilePaths.exists(planned)
+        else { return planned }
+        let place = String(planned.dropFirst(former.count)), project = String(plan.projectFile.dropFirst(former.count))
+        for start in [catalog.place, "."] {
+            var folder = FilePaths.absolute(start)
+            while true {
+                let campaign = FilePaths.join(folder, name: place)
+                if FilePaths.exists(FilePaths.join(folder, name: project)), FilePaths.exists(campaign) { return campaign }
+                let above = FilePaths.folder(of: folder)
+                guard above != folder, !above.isEmpty else { break }
+                folder = above
+            }
+        }
+        return planned
+    }
+}
+
+/// What the record next to the runs says about several of them, at one moment. It is read once: if another program
+/// holds the record, Volley waits only once.
+public struct HistorySnapshot: Sendable {
+    private let known: Result<SendingHistory.Entries, Diagnostic>
+
+    /// Of all runs of a folder.
+    public init(of catalog: RunsFolder) { known = Self.reading { try catalog.history.entries() } }
+
+    /// Of one run.
+    init(of run: RunFile) {
+        let (id, record) = (run.plan.id, run.catalog.history)
+        known = Self.reading { try record.entries(of: id) }
+    }
+
+    /// Why the record could not be read; nil when it could.
+    public var failure: Diagnostic? { if case .failure(let why) = known { why } else { nil } }
+
+    /// Runs of a campaign that were begun, also those whose files are gone.
+    /// - Throws: `Diagnostic`: the record could not be read. That does not mean "none".
+    public func begun(of campaign: String) throws -> [String: SendingHistory.Entry] {
+        try known.get().begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
+    }
+
+    /// Runs whose last epoch began at a moment or later, the newest first, also those whose files are gone.
+    /// - Throws: as `begun(of:)`.
+    public func begun(since moment: Timestamp) throws -> [(run: String, entry: SendingHistory.Entry)] {
+        try known.get().begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
+            .sorted { ($1.entry.begunAt, $1.run) < ($0.entry.begunAt, $0.run) }
+    }
+
+    /// When the backup was made from which a run was put back; nil for a run that was not, or when nothing is known.
+    func backup(of run: String) -> Timestamp? { if case .success(let known) = known { known.backups[run] } else { nil } }
+
+    /// Runs of a campaign that were put back from a backup, by their ids.
+    /// - Throws: as `begun(of:)`.
+    public func restored(of campaign: String) throws -> [String] {
+        try known.get().backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }.sorted()
+    }
+
+    /// What a record says about a run.
+    public struct Mark: Hashable, Sendable {
+        let begun: SendingHistory.Entry?
+        let isCancelled: Bool
+        let backupAt: Timestamp?
+        let isKnown: Bool
+    }
+
+    /// What the record says about a run: as long as this and the run's stamp stay the same, so does `gap(of:)`.
+    public func mark(of run: String) -> Mark {
+        guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, backupAt: nil, isKnown: false) }
+        return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), backupAt: known.backups[run], isKnown: true)
+    }
+
+    private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
+        do { return .success(try body()) } catch { return .failure(Diagnostic(explaining: error)) }
+    }
+
+    /// What a run's file is missing; nil when it misses nothing that was known, or was pruned.
+    public func gap(of run: RunFile) -> SendingHistory.Gap? {
+        guard run.prunedAt == nil else { return nil }
+        // In this order: a process that sends the run claims first and notes the claim afterwards.
+        switch known {
+        case .failure(let why): return .unreadable(why)
+        case .success(let known):
+            if known.cancelled.contains(run.plan.id) {
+                switch Self.reading({ try run.status().state }) {
+                case .failure(let why): return .unreadable(why)
+                case .success(let state): return state == .planned ? .cancelled : nil
+                }
+            }
+            guard let entry = known.begun[run.plan.id] else { return nil }
+            let gap = Self.reading {
+                let epoch = try run.status().epoch
+                let isNewer = try entry.isNewer(than: run, epoch: epoch, reached: .max, claimed: run.claims().made)
+                return isNewer ? entry.claimed != nil || !entry.names(epoch) ? SendingHistory.Gap.certain : .possible : nil
+            }
+            switch gap {
+            case .failure(let why): return .unreadable(why)
+            case .success(let gap): return gap
+            }
+        }
+    }
+}

@@ -1,3 +1,6 @@
+import Base
+import Postgres
+
 /// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with
 /// `volley_`, so that the tables can share a schema with others.
 ///
@@ -184,4 +187,36 @@ public enum StoreSchema {
             "INSERT INTO volley_store VALUES (1, uuid_send(gen_random_uuid()))",
         ]
     ]
+}
+
+extension StoreSchema {
+    private static let seconds = 30.0
+
+    /// The version of a store's tables; 0 where they do not exist.
+    static func version(of connection: PostgresConnection) throws -> Int {
+        var isThere = false
+        try connection.run("SELECT to_regclass('volley_store') IS NOT NULL", within: seconds) { isThere = $0.int(0) == 1 }
+        guard isThere else { return 0 }
+        var version = 0
+        try connection.run("SELECT version FROM volley_store", within: seconds) { version = $0.int(0) }
+        return version
+    }
+
+    /// - Throws: a `Diagnostic` unless the tables are there, of this version; `PostgresError`.
+    static func check(_ connection: PostgresConnection) throws {
+        let found = try version(of: connection)
+        guard found != version else { return }
+        if found > version { throw isNewer(found) }
+        throw Diagnostic(
+            found == 0
+                ? "the store has no tables yet" : "the store's tables are of version \(found), and this Volley needs version \(version)",
+            remedy: "Run `volley store migrate` once, on one machine.")
+    }
+
+    /// Tables that a newer Volley made or upgraded.
+    static func isNewer(_ found: Int) -> Diagnostic {
+        Diagnostic(
+            "this Volley is too old for the store: its tables are of version \(found), and this Volley knows version \(version)",
+            remedy: "Use the version of Volley that migrated them on every machine.")
+    }
 }

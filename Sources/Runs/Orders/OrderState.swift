@@ -91,3 +91,125 @@ public enum OrderRemains: Hashable, Sendable {
     /// blank.
     case unknown(run: String?, String)
 }
+
+/// The form in which `orders.sqlite` keeps states, next to their names: an object with their values.
+extension OrderState {
+    /// The values of an ended order, `{"end": "stopped", "cause": {…}}`; null for a state without values.
+    public var values: JSONValue {
+        switch self {
+        case .waiting, .taken, .lapsed: .null
+        case .done(let result): result.json
+        case .refused(let refusal): refusal.json
+        case .left(let remains): remains.json
+        }
+    }
+
+    /// The state of this name with these values; nil for anything else.
+    public init?(name: String, values: JSONValue, epoch: String) {
+        let state: OrderState? =
+            switch name {
+            case "waiting": .waiting
+            case "taken": .taken(epoch: epoch)
+            case "done": OrderResult(json: values).map { .done($0) }
+            case "refused": OrderRefusal(json: values).map { .refused($0) }
+            case "lapsed": .lapsed
+            case "left": OrderRemains(json: values).map { .left($0) }
+            default: nil
+            }
+        guard let state else { return nil }
+        self = state
+    }
+}
+
+extension OrderResult {
+    /// `{"run": "…", "end": "finished"}`
+    public var json: JSONValue {
+        var pairs: [(String, JSONValue)] = run.map { [("run", .string($0))] } ?? []
+        switch end {
+        case nil: break
+        case .finished: pairs.append(("end", .string("finished")))
+        case .stopped(let cause): pairs += [("end", .string("stopped")), ("cause", cause.json)]
+        case .cancelled: pairs.append(("end", .string("cancelled")))
+        case .interrupted: pairs.append(("end", .string("interrupted")))
+        }
+        return .object(pairs: pairs)
+    }
+
+    init?(json: JSONValue) {
+        guard case .object = json else { return nil }
+        self.init(run: json["run"]?.stringValue)
+        switch json["end"]?.stringValue {
+        case nil: end = nil
+        case "finished": end = .finished
+        case "stopped":
+            guard let cause = json["cause"].flatMap({ StopCause(json: $0) }) else { return nil }
+            end = .stopped(cause)
+        case "cancelled": end = .cancelled
+        case "interrupted": end = .interrupted
+        default: return nil
+        }
+    }
+}
+
+extension OrderRefusal {
+    /// `{"refusal": "time_has_come", "run": "…"}`
+    public var json: JSONValue {
+        switch self {
+        case .timeHasCome(let run):
+            .object(pairs: [("refusal", .string("time_has_come"))] + (run.map { [("run", .string($0))] } ?? []))
+        case .described(let words): .object(pairs: [("refusal", .string("described")), ("words", .string(words))])
+        default: .object(pairs: [("refusal", .string(Self.plain.first { $0.refusal == self }?.name ?? ""))])
+        }
+    }
+
+    init?(json: JSONValue) {
+        let read: OrderRefusal? =
+            switch json["refusal"]?.stringValue {
+            case "time_has_come": .timeHasCome(run: json["run"]?.stringValue)
+            case "described": json["words"]?.stringValue.map { .described($0) }
+            case let name: Self.plain.first { $0.name == name }?.refusal
+            }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private static let plain: [(name: String, refusal: OrderRefusal)] = [
+        ("not_permitted", .notPermitted), ("wrote_it", .wroteIt), ("asked_for_it", .askedForIt), ("plan_differs", .planDiffers),
+        ("file_differs", .fileDiffers), ("overtaken", .overtaken), ("nothing_to_retry", .nothingToRetry), ("no_such_time", .noSuchTime),
+        ("devices_unknown", .devicesUnknown),
+    ]
+}
+
+extension OrderRemains {
+    /// `{"remains": "ended", "run": "…", "state": "finished"}`
+    public var json: JSONValue {
+        switch self {
+        case .nothing: object("nothing", nil)
+        case .notBegun(let run): object("not_begun", run)
+        case .unfinished(let run): object("unfinished", run)
+        case .elsewhere(let run): object("elsewhere", run)
+        case .ended(let run, let state): object("ended", run, ("state", .string(state.rawValue)))
+        case .unknown(let run, let words): object("unknown", run, ("words", .string(words)))
+        }
+    }
+
+    private func object(_ name: String, _ run: String?, _ more: (String, JSONValue)...) -> JSONValue {
+        .object(pairs: [("remains", .string(name))] + (run.map { [("run", .string($0))] } ?? []) + more)
+    }
+
+    init?(json: JSONValue) {
+        let run = json["run"]?.stringValue
+        let read: OrderRemains? =
+            switch json["remains"]?.stringValue {
+            case "nothing": .nothing
+            case "not_begun": run.map { .notBegun(run: $0) }
+            case "unfinished": run.map { .unfinished(run: $0) }
+            case "elsewhere": run.map { .elsewhere(run: $0) }
+            case "ended": run.flatMap { run in json["state"]?.stringValue.flatMap(RunState.init).map { .ended(run: run, $0) } }
+            case "unknown": json["words"]?.stringValue.map { .unknown(run: run, $0) }
+            default: nil
+            }
+        guard let read else { return nil }
+        self = read
+    }
+}
