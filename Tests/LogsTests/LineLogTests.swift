@@ -57,6 +57,18 @@ struct LineLogTests {
                 " info [accepted=11 audience=12 campaign=spring-sale] finished\n"))
     }
 
+    @Test("what a message is about wins over what all messages of the process are about")
+    func common() {
+        let text = written(.text) { logger in
+            var logger = logger
+            logger[metadataKey: "run"] = "common"
+            logger[metadataKey: "host"] = "a"
+            logger.info("finished", metadata: ["run": "own"])
+            logger.info("alone")
+        }
+        #expect(text.contains(" info [host=a run=own] finished\n") && text.contains(" info [host=a run=common] alone\n"))
+    }
+
     @Test(
         "for the journal an event is one line with its priority and what it is about",
         arguments: [(Logger.Level.error, 3), (.warning, 4), (.info, 6), (.debug, 7)])
