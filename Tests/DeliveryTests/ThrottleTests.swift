@@ -199,6 +199,23 @@ struct ThrottleTests {
         #expect(throttle.rate == rate)
     }
 
+    @Test("a slowed-down run does not make up for a pause")
+    func pause() throws {
+        var throttle = Throttle()
+        for index in 0..<1_010 {
+            var none: Int32 = 0
+            let now = Int64(index) * 1_000_000
+            throttle.noteTaken(submittedAt: now, at: now)
+            throttle.noteRefused(lastWindow: &none, submittedAt: now, at: now)
+        }
+        let rate = try #require(throttle.rate)
+        throttle.take(at: 2_000_000_000)
+        let resumed: Int64 = 60_000_000_000
+        for _ in 0..<100 { throttle.take(at: resumed) }
+        let next = Double(try #require(throttle.nextTime) - resumed)
+        #expect(next > 100 * 1e9 / rate - 6_000_000)
+    }
+
     @Test("a window in which nothing at all was taken changes no rate")
     func nothingTaken() throws {
         var throttle = Throttle()

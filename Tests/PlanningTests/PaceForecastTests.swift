@@ -1,3 +1,5 @@
+import Base
+import TestCommands
 import Testing
 
 @testable import Planning
@@ -25,4 +27,41 @@ struct PaceForecastTests {
 
     @Test("a service without devices takes no time")
     func empty() { #expect(seconds([0, 100], [5, nil], shared: 10) == [0, 10]) }
+}
+
+@Suite("an audience next to that of the last run")
+struct RunComparisonTests {
+    @Test(
+        "a change by more than a third is worth a warning, in both directions",
+        arguments: [(90, 50, true), (90, 60, false), (90, 120, false), (90, 121, true), (0, 5, true), (0, 0, false), (5, 0, true)])
+    func warnings(then: Int, now: Int, isWarned: Bool) {
+        let comparison = RunComparison(
+            run: "20261201-090000-c-7f3a", plannedAt: .now(), audienceThen: then, audienceNow: now, shifts: [])
+        #expect(comparison.warnings.isEmpty != isWarned)
+    }
+}
+
+@Suite("a pace over several time zones")
+struct ZonePaceTests {
+    @Test("a zone waits for the one before: what is then too late, or quiet, is counted", arguments: [(10, 0), (9, 60)])
+    func zones(hours: Int, lost: Int) throws {
+        // At one a minute the 540 devices of Tokyo take nine hours, and those of Berlin should begin eight hours after Tokyo's.
+        let rows = (0..<1080).map {
+            "\(String(repeating: "0", count: 60))\(String(1000 + $0)),\($0 < 540 ? "Asia/Tokyo" : "Europe/Berlin")"
+        }
+        let folder = try ProjectFolder(export: "token,timezone\n\(rows.joined(separator: "\n"))\n")
+        try folder.write(
+            "campaign.yaml",
+            """
+            name: sale
+            app: shop
+            audience: {everyone: true}
+            content: {body: Sale}
+            schedule: {at: 2030-12-02 09:00, timezone: recipient}
+            delivery: {pace: 1/min, expires: \(hours)h}
+            """)
+        let said = try folder.preview("campaign.yaml").errors
+        #expect(
+            said.contains("the push expires") == (lost > 0) && (lost == 0 || said.contains(" \(lost) devices would get none")), "\(said)")
+    }
 }

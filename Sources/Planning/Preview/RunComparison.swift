@@ -23,19 +23,6 @@ struct RunComparison: Sendable {
     /// A change of the audience that is worth a warning.
     private static let warningChange = 1.0 / 3
 
-    package init(_ plan: RunPlan, _ result: AudienceResult) {
-        run = plan.id
-        plannedAt = plan.plannedAt
-        audienceThen = plan.audience
-        audienceNow = result.audience
-        shifts = SkipReason.allCases.compactMap { reason in
-            let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
-            func share(_ rows: Int, total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
-            let change = share(shift.rowsNow, total: result.rows) - share(shift.rowsThen, total: plan.rows)
-            return abs(change) >= Self.tellingShare ? shift : nil
-        }
-    }
-
     /// -0.12 when the audience shrank by 12 %; nil when the earlier one was empty.
     var change: Double? {
         guard audienceThen > 0 else { return nil }
@@ -95,5 +82,20 @@ struct RunComparison: Sendable {
                     })
             ),
         ])
+    }
+}
+
+extension RunComparison {
+    package init(_ plan: RunPlan, _ result: AudienceResult) {
+        run = plan.id
+        plannedAt = plan.plannedAt
+        audienceThen = plan.audience
+        audienceNow = result.audience
+        shifts = SkipReason.allCases.compactMap { reason in
+            let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
+            func share(_ rows: Int, total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
+            let change = share(shift.rowsNow, total: result.rows) - share(shift.rowsThen, total: plan.rows)
+            return abs(change) >= Self.tellingShare ? shift : nil
+        }
     }
 }
