@@ -134,3 +134,13 @@ import Testing
         #expect(address.parameters["client_encoding"] == "UTF8")
     }
 }
+
+@Suite("what PostgreSQL refuses") struct PostgresErrorTests {
+    @Test(
+        "a connection that the server ended, or that broke, is of no more use; a refused statement leaves it as it is",
+        arguments: [("57P01", true), ("57P03", true), ("08006", true), ("57014", false), ("23505", false), ("53100", false)])
+    func lostConnections(state: String, isLost: Bool) {
+        #expect(PostgresError(.refused(sqlState: state), "why").isConnectionLost == isLost)
+        #expect(PostgresError(.lost, "why").isConnectionLost)
+    }
+}
