@@ -22,6 +22,16 @@ public struct MessageContent: Hashable, Sendable {
     public var link: SourceText?
     /// The app's own keys: always a `.object`.
     public var data: ContentNode?
+    /// How much the push may disturb: one of `interruptions`.
+    public var interruption: SourceText?
+    /// From 0 to 1: how high the push is in the summary of several. A whole number or a double.
+    public var relevance: ContentNode?
+    /// The app's own name of the window that a tap brings forward.
+    public var targetContent: SourceText?
+    /// The app's own word by which the filter of a Focus decides whether the push is shown.
+    public var filter: SourceText?
+    /// Texts of the app itself, in the phone's language, instead of `title`, `subtitle` and `body`; no other keys.
+    public var localized: [ContentKey: LocalizedText] = [:]
     /// Wakes the app in addition to showing the push.
     public var wakesApp: Bool
     /// Wakes the app and shows nothing.
@@ -46,8 +56,8 @@ public struct MessageContent: Hashable, Sendable {
 }
 
 extension MessageContent {
-    /// This content without what `other` removes, and with everything that it sets replaced by it; `data` and `payload` are replaced as a
-    /// whole. Languages and services are unchanged.
+    /// This content without what `other` removes, and with everything that it sets replaced by it; `data`, `localized` and `payload` are
+    /// replaced as a whole. Languages and services are unchanged.
     public func overlaid(by other: MessageContent) -> MessageContent {
         var result = without(other.removed)
         result.position = other.position
@@ -61,6 +71,11 @@ extension MessageContent {
         result.image = other.image ?? result.image
         result.link = other.link ?? result.link
         result.data = other.data ?? result.data
+        result.interruption = other.interruption ?? result.interruption
+        result.relevance = other.relevance ?? result.relevance
+        result.targetContent = other.targetContent ?? result.targetContent
+        result.filter = other.filter ?? result.filter
+        result.localized = other.localized.isEmpty ? result.localized : other.localized
         result.payload = other.payload ?? result.payload
         result.own = other.own.isEmpty ? result.own : other.own
         return result
@@ -81,12 +96,36 @@ extension MessageContent {
             case .image: result.image = nil
             case .link: result.link = nil
             case .data: result.data = nil
+            case .interruption: result.interruption = nil
+            case .relevance: result.relevance = nil
+            case .targetContent: result.targetContent = nil
+            case .filter: result.filter = nil
+            case .localized: result.localized = [:]
             case .wakeApp: result.wakesApp = false
             case .silent: result.isSilent = false
             case .payload: result.payload = nil
             }
         }
         return result
+    }
+}
+
+extension MessageContent {
+    /// The levels of `interruption`. Source: Apple, "UNNotificationInterruptionLevel".
+    public static let interruptions = ["passive", "active", "time-sensitive", "critical"]
+}
+
+/// A text that the app holds in all its languages.
+public struct LocalizedText: Hashable, Sendable {
+    /// Its key in the app.
+    public var key: SourceText
+    /// What takes the places of its variables.
+    public var arguments: [SourceText]
+
+    /// A text of the app.
+    public init(key: SourceText, arguments: [SourceText] = []) {
+        self.key = key
+        self.arguments = arguments
     }
 }
 
@@ -200,13 +239,15 @@ extension [ContentMember] {
 
 /// A key of `content` that is about the push itself. A service need not have all of them.
 public enum ContentKey: String, CaseIterable, Sendable {
-    case title, subtitle, body, sound, badge, category, thread, image, link, data, wakeApp = "wake_app", silent, payload
+    case title, subtitle, body, sound, badge, category, thread, image, link, data
+    case interruption, relevance, targetContent = "target_content", filter, localized
+    case wakeApp = "wake_app", silent, payload
 
     /// Those that make a push visible or audible, in the order in which people are told of them.
     public static let visible: [ContentKey] = [.title, .body, .badge, .sound]
 
     /// Those that can be taken away from what devices of a service get: `image: null`.
-    public static let removable: Set<ContentKey> = [.title, .subtitle, .body, .sound, .badge, .category, .thread, .image, .link, .data]
+    public static let removable = Set(allCases).subtracting([.wakeApp, .silent, .payload])
 }
 
 /// Text from a file that a person wrote, with its place in the file.

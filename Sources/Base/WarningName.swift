@@ -122,6 +122,8 @@ extension WarningName {
     public static let mediaNotHTTPS = WarningName("media-not-https", from: [.files])
     /// `image-not-shown`
     public static let imageNotShown = WarningName("image-not-shown", from: [.files])
+    /// `unknown-payload-key`
+    public static let unknownPayloadKey = WarningName("unknown-payload-key", from: [.files])
     /// `time-sensitive`
     public static let timeSensitive = WarningName("time-sensitive", from: [.files])
     /// `critical-alert`
@@ -227,7 +229,7 @@ extension WarningName {
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady, .soundNotPlayable,
         .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
-        .imageNotShown, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
+        .imageNotShown, .unknownPayloadKey, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
         .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,

@@ -13,6 +13,11 @@ struct ContentLint {
         var lint = ContentLint(content, service)
         lint.checkTexts()
         lint.checkSound()
+        if let level = content.interruption {
+            var found = PayloadLint()
+            found.check(interruption: level, key: ContentKey.interruption.rawValue)
+            lint.findings += found.findings
+        }
         lint.findings += AddressLint.warnings(link: content.link, image: content.isSilent ? nil : content.image)
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
         if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
@@ -62,7 +67,9 @@ struct ContentLint {
 
     /// Custom keys with the address of a picture, film or sound: the app's extension can load it only in a mutable push.
     private mutating func checkMedia(_ members: [ContentMember]) {
-        guard !content.isSilent, content.image == nil, content.title != nil || content.subtitle != nil || content.body != nil else {
+        guard !content.isSilent, content.image == nil,
+            content.title != nil || content.subtitle != nil || content.body != nil || !content.localized.isEmpty
+        else {
             return
         }
         for member in members {

@@ -148,6 +148,7 @@ struct MessageSources {
 /// The meaning of a content, without its places in the file: equal for contents that give the same push.
 struct ContentSignature: Hashable {
     private let texts: [String?]
+    private let localized: [ContentKey: [String]]
     private let badge: Int?
     private let flags: [Bool]
     private let objects: [Node?]
@@ -155,10 +156,12 @@ struct ContentSignature: Hashable {
     init(_ content: MessageContent) {
         texts = [
             content.title, content.subtitle, content.body, content.sound, content.category, content.thread, content.image, content.link,
+            content.interruption, content.targetContent, content.filter,
         ].map { $0?.value }
+        localized = content.localized.mapValues { [$0.key.value] + $0.arguments.map(\.value) }
         badge = content.badge
         flags = [content.wakesApp, content.isSilent]
-        objects = [content.data, content.payload].map { $0.map(Node.init) }
+        objects = [content.data, content.payload, content.relevance].map { $0.map(Node.init) }
     }
 
     private indirect enum Node: Hashable {

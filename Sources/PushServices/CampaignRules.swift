@@ -22,12 +22,86 @@ public struct DeliveryLoss: Sendable {
 /// What a key that only one service has may hold, for editors: the service itself checks it.
 public indirect enum OwnForm: Sendable {
     case text, truth
+    /// A text of this form.
+    case pattern(String)
+    /// A whole number, within these.
+    case number(ClosedRange<Int64>)
+    case either([OwnForm])
     /// One of a few words.
     case words([String])
     /// Keys of any name, or a text.
     case data
     /// Keys with their forms, at least one.
     case group([(key: String, form: OwnForm)], required: [String] = [])
+}
+
+/// A key of a group that only one service has: what payloads call it, and what it may hold.
+struct OwnKey: Sendable {
+    enum Form: Sendable {
+        case text
+        /// A text that people see, of at most so many characters.
+        case limitedText(Int)
+        /// `#FF8800`
+        case color
+        /// One of these words, with what the payload has instead.
+        case words([(word: String, value: JSONValue)])
+        case number(ClosedRange<Int64>)
+        /// `"+1"`: a number that is added to one of the phone's.
+        case added(ClosedRange<Int64>)
+        /// A number from 0 to 99; or one to add, which payloads call otherwise.
+        case badge(added: String)
+
+        /// What it must be, and an example.
+        var expectation: (what: String, example: String) {
+            switch self {
+            case .text, .limitedText: ("a text", "\"…\"")
+            case .color: ("a colour like #FF8800", "\"#FF8800\"")
+            case .words(let words): ("one of \(words.map(\.word).joined(separator: ", "))", words[0].word)
+            case .number(let range): ("a whole number from \(range.lowerBound) to \(range.upperBound)", "1")
+            case .badge: ("a whole number from 0 to 99, or a text from \"+1\" to \"+99\"", "\"+1\"")
+            case .added(let range): ("a text from \"+\(range.lowerBound)\" to \"+\(range.upperBound)\"", "\"+1\"")
+            }
+        }
+
+        /// The word that was probably meant.
+        func nearest(_ value: ContentNode) -> String? {
+            guard case .words(let words) = self, case .text(let text) = value, text.value.utf8.count <= 64 else { return nil }
+            return nearestName(to: text.value.lowercased(), among: words.map(\.word))
+        }
+
+        private static let additions = "^\\+[0-9]+$"
+
+        fileprivate var ownForm: OwnForm {
+            switch self {
+            case .text, .limitedText: .text
+            case .color: .pattern("^#[0-9A-Fa-f]{6}$")
+            case .words(let words): .words(words.map(\.word))
+            case .number(let range): .number(range)
+            case .added: .pattern(Self.additions)
+            case .badge: .either([.number(0...99), .pattern(Self.additions)])
+            }
+        }
+    }
+
+    let name: String
+    let payload: String
+    let form: Form
+
+    /// A value of a payload as a campaign has it.
+    func shown(_ value: JSONValue) -> String {
+        switch form {
+        case .words(let words): words.first { $0.value == value }?.word ?? ShownPush.plain(value)
+        case .added: "+" + ShownPush.plain(value)
+        default: ShownPush.plain(value)
+        }
+    }
+
+    init(_ name: String, _ payload: String, _ form: Form = .text) { (self.name, self.payload, self.form) = (name, payload, form) }
+}
+
+extension OwnForm {
+    /// A group of such keys.
+    static func group(_ keys: [OwnKey]) -> OwnForm { .group(keys.map { (key: $0.name, form: $0.form.ownForm) }) }
 }
 
 /// What a service accepts of a campaign, as far as this is known before a payload is made.

@@ -254,6 +254,47 @@ struct MistakesInContentTests {
             "content: {paylod: {aps: {alert: Hi}}}\n",
             "campaign.yaml:1:11: unknown key 'paylod' in 'content'. Did you mean 'payload'?"),
         MistakeCase(
+            "a level of disturbance that does not exist, and one that is misspelt",
+            "content: {title: Hi, interruption: loud}\nvariants: {a: {share: 100, content: {interruption: time_sensitive}}}\n",
+            """
+            campaign.yaml:1:36: 'interruption' must be passive, active, time-sensitive or critical, not 'loud'. For example: interruption: passive.
+            campaign.yaml:2:52: 'interruption' must be passive, active, time-sensitive or critical, not 'time_sensitive'. Did you mean 'time-sensitive'?
+            """),
+        MistakeCase(
+            "a relevance beyond 1, and one that is a text",
+            "content: {title: Hi, relevance: 80}\nvariants: {a: {share: 50, content: {relevance: \"0.5\"}}, b: {share: 50, content: {relevance: high}}}\n",
+            """
+            campaign.yaml:1:33: 'relevance' must be a number from 0 to 1, not '80'. For example: relevance: 0.8.
+            campaign.yaml:2:48: 'relevance' must be a number, not a text in quotes. Remove the quotes.
+            campaign.yaml:2:93: 'relevance' must be a number from 0 to 1, not 'high'. For example: relevance: 0.8.
+            """),
+        MistakeCase(
+            "texts of the app without a key, with a key that does not exist, and with arguments that are no list",
+            "content: {localized: {title: {args: [a]}, zzz: A, body: {key: SALE, args: Anna}}}\n",
+            """
+            campaign.yaml:1:30: the key 'key' is missing in the text of the app. Add it, for example: key: SALE.
+            campaign.yaml:1:43: unknown key 'zzz' in 'localized'. Valid here: title, subtitle, body.
+            campaign.yaml:1:75: 'args' must be a list of texts, not 'Anna'. For example: args: ["{{ first_name }}"].
+            """),
+        MistakeCase(
+            "no texts of the app",
+            "content: {title: Hi, localized: {}}\n",
+            """
+            campaign.yaml:1:33: 'localized' is empty. For example: localized: {title: SALE_TITLE, body: {key: SALE_TEXT, args: ["{{ first_name }}"]}}.
+            """),
+        MistakeCase(
+            "a silent push that would disturb",
+            "content: {silent: true, interruption: active}\n",
+            "campaign.yaml:1:39: a silent push has no 'interruption'. Remove it, or remove 'silent' if people should see the push."),
+        MistakeCase(
+            "what others call these keys",
+            "content: {title: Hi, interruption-level: active, relevance_score: 1, filter_criteria: work}\n",
+            """
+            campaign.yaml:1:22: unknown key 'interruption-level' in 'content'. Volley calls it 'interruption'.
+            campaign.yaml:1:50: unknown key 'relevance_score' in 'content'. Volley calls it 'relevance'.
+            campaign.yaml:1:70: unknown key 'filter_criteria' in 'content'. Volley calls it 'filter'.
+            """),
+        MistakeCase(
             "a colon without space within a group",
             "content: {title:Hi}\n",
             "campaign.yaml:1:11: a space is missing after the ':' of 'title:Hi'. Write it as 'name: value'."),

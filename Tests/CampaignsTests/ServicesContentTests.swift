@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import PushServices
 import Testing
 
@@ -26,6 +27,57 @@ struct ServicesContentTests {
         #expect(findings(yaml).isEmpty)
     }
 
+    @Test("the table in docs/services.md has every key of content, and says of each service whether it has it")
+    func table() throws {
+        let page = try String(
+            contentsOfFile: #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs/services.md", encoding: .utf8)
+        let rows = page.split(separator: "\n").drop { !$0.hasPrefix("| key of `content`") }.prefix { $0.hasPrefix("|") }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(rows.first?.dropFirst() == PushServices.all.map(\.displayName)[...])
+        #expect(Set(rows.dropFirst(2).map { $0[0] }) == Set(ContentKey.allCases.map { "`\($0.rawValue)`" }))
+        for row in rows.dropFirst(2) {
+            let key = try #require(ContentKey.allCases.first { "`\($0.rawValue)`" == row[0] })
+            for (service, cell) in zip(PushServices.all, row.dropFirst()) {
+                #expect((cell == "no") == !service.rules.contentKeys.contains(key), "\(key) of \(service.name)")
+            }
+        }
+    }
+
+    @Test("how phones show a push is read, whatever a variant or a service changes of it")
+    func presentation() throws {
+        let read = try Campaign.read(
+            source: completed(
+                """
+                content:
+                  interruption: passive
+                  relevance: 1
+                  target_content: "{{ page }}"
+                  filter: work
+                  localized: {title: HI, body: {key: SALE, args: ["{{ name }}", 20]}}
+                  services: {apns: {interruption: active, localized: null, title: Hi}}
+
+                """), file: "campaign.yaml", services: [APNs(), FCM()], now: now)
+        let content = read.0.content
+        #expect(content.interruption?.value == "passive" && content.targetContent?.value == "{{ page }}" && content.filter?.value == "work")
+        guard case .integer(1, _)? = content.relevance else { return #expect(Bool(false)) }
+        #expect(content.localized[.title]?.key.value == "HI" && content.localized[.body]?.arguments.map(\.value) == ["{{ name }}", "20"])
+        let own = try #require(content.services.first?.content)
+        let apns = content.overlaid(by: own)
+        #expect(apns.interruption?.value == "active" && apns.localized.isEmpty && apns.title?.value == "Hi" && apns.filter?.value == "work")
+    }
+
+    @Test("a service that has no such key is named")
+    func withoutPresentation() {
+        #expect(
+            findings("content: {title: A, body: B, relevance: 0.5}\n").contains(
+                "campaign.yaml:1:30: warning: RongCloud has no 'relevance', so devices there get the push without it. If that is fine, write "
+                    + "below 'content' services: {rongcloud: {relevance: null}}. [not-carried]"))
+        #expect(
+            findings("content: {title: A, body: B, interruption: passive}\n", [Getui()]).contains(
+                "campaign.yaml:1:30: Getui has no 'interruption'. Remove it."))
+        #expect(findings("content: {title: A, body: B, interruption: passive}\n", [JPush(), RongCloud()]).isEmpty)
+    }
+
     @Test("every key that a service may change can be taken away")
     func everyKey() throws {
         let keys = ContentKey.removable.map(\.rawValue).sorted()
@@ -51,7 +103,7 @@ struct ServicesContentTests {
         MistakeCase(
             "an unknown key is answered by those that the service has", "content: {title: A, body: B, services: {rongcloud: {zzzzz: 1}}}\n",
             """
-            campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, languages, makers, harmony.
+            campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, interruption, languages, makers, harmony.
             """),
         MistakeCase(
             "a key of single services, where it is for all", "content: {title: A, body: B, makers: {oppo: {category: A}}}\n",

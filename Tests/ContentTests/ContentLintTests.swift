@@ -170,6 +170,28 @@ struct ContentLintTests {
         #expect(try byHand(#"{"aps": {"alert": {"title": "a  b", "body": "c  d"}}}"#) == ["13 double-blank", "14 double-blank"])
     }
 
+    @Test(
+        "a level that few pushes should have is warned of, by whatever key",
+        arguments: [("time-sensitive", "time-sensitive"), ("critical", "critical-alert")])
+    func interruption(level: String, warning: String) throws {
+        let found = try warnings(content { ($0.title, $0.interruption) = (plain("Hi"), plain(level)) })
+        #expect(found.map { $0.name?.rawValue } == [warning])
+        #expect(found.allSatisfy { $0.remedy?.contains("interruption-level") == false })
+        #expect(try names { ($0.title, $0.interruption) = (plain("Hi"), plain("passive")) } == [])
+    }
+
+    @Test("variants that differ in how phones show them are not the same")
+    func presentation() throws {
+        func variant(_ name: String, _ change: (inout MessageContent) -> Void) -> MessageVariant {
+            MessageVariant(name: plain(name), share: 2500, content: content(change))
+        }
+        let variants = [
+            variant("a") { $0.interruption = plain("passive") }, variant("b") { $0.relevance = .double(0.5, at(1)) },
+            variant("c") { $0.filter = plain("work") }, variant("d") { $0.localized = [.body: LocalizedText(key: plain("SALE"))] },
+        ]
+        #expect(try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }.isEmpty)
+    }
+
     @Test("variants that say the same in every language are one")
     func sameVariants() throws {
         func variant(_ name: String, _ body: String?, _ german: String? = nil, line: Int) -> MessageVariant {

@@ -104,6 +104,24 @@ struct FCMPayloadTests {
             "silent", { ($0.isSilent, $0.link) = (true, text("shop://sale")) },
             #"{"message":{"apns":{"headers":{},"payload":{"aps":{"content-available":1}}},"data":{"link":"shop://sale"},"android":{}}}"#
         ),
+        (
+            "how iPhones show it",
+            {
+                ($0.title, $0.interruption, $0.relevance) = (text("Hi"), text("passive"), .double(0.8, place))
+                ($0.targetContent, $0.filter) = (text("orders"), text("work"))
+            },
+            #"{"message":{"apns":{"headers":{},"payload":{"aps":{"interruption-level":"passive","relevance-score":0.8,"target-content-id":"orders","filter-criteria":"work"}}},"notification":{"title":"Hi"},"android":{}}}"#
+        ),
+        (
+            "texts of the app",
+            {
+                $0.localized = [
+                    .title: LocalizedText(key: text("HI")),
+                    .body: LocalizedText(key: text("SALE"), arguments: [text("{{ name }}"), text("20")]),
+                ]
+            },
+            #"{"message":{"apns":{"headers":{},"payload":{"aps":{"alert":{"title-loc-key":"HI","loc-key":"SALE","loc-args":["{{ name }}","20"]}}}},"android":{"notification":{"title_loc_key":"HI","body_loc_key":"SALE","body_loc_args":["{{ name }}","20"]}}}}"#
+        ),
     ]
 
     @Test("each key of content is where FCM looks for it", arguments: cells.indices)
@@ -113,6 +131,64 @@ struct FCMPayloadTests {
         #expect(Self.payload(content) == expected, "\(name)")
         #expect(draft.findings.isEmpty && draft.byteLimit == 3796, "\(name)")
         #expect(draft.pushType == (name == "silent" ? .background : .alert))
+    }
+
+    private static func own(_ json: String) throws -> [ContentMember] {
+        guard case .object(let members, _) = try node(json) else { return [] }
+        return members
+    }
+
+    @Test("what only Android has, and a label, are where FCM looks for them")
+    func own() throws {
+        let own = try Self.own(
+            ##"{"android":{"channel":"offers","color":"#FF8800","priority":"high","visibility":"secret","count":3,"click_action":"OPEN","ticker":"Sale"},"analytics_label":"spring-sale"}"##
+        )
+        let draft = Self.draft { ($0.title, $0.own) = (Self.text("Hi"), own) }
+        #expect(draft.findings.isEmpty)
+        #expect(
+            Self.json(draft.root).text
+                == #"{"message":{"apns":{"headers":{}},"notification":{"title":"Hi"},"fcm_options":{"analytics_label":"spring-sale"},"#
+                + ##""android":{"notification":{"channel_id":"offers","color":"#FF8800","notification_priority":"PRIORITY_HIGH","##
+                + #""visibility":"SECRET","notification_count":3,"click_action":"OPEN","ticker":"Sale"}}}}"#)
+    }
+
+    @Test(
+        "what is wrong with them",
+        arguments: [
+            (
+                #"{"android":{"priority":"hihg"}}"#, "'priority' must be one of min, low, default, high, max, not the text 'hihg'",
+                "Did you mean 'high'?"
+            ),
+            (
+                #"{"android":{"visibility":1}}"#, "'visibility' must be one of private, public, secret, not 1",
+                "For example: visibility: private."
+            ),
+            (
+                #"{"android":{"count":-1}}"#, "'count' must be a whole number from 0 to 2147483647, not -1", "For example: count: 1."
+            ),
+            (
+                #"{"android":{"color":"red"}}"#, "'color' must be a colour like #FF8800, not the text 'red'",
+                ##"For example: color: "#FF8800"."##
+            ),
+            (#"{"android":{"chanel":"x"}}"#, "unknown key 'chanel' in 'android'", "Did you mean 'channel'?"),
+            (
+                #"{"analytics_label":"{{ name }}"}"#,
+                "'analytics_label' must be 1 to 50 letters, digits and characters of -_.~%, not a template, which always gives a text",
+                "For example: analytics_label: spring-sale."
+            ),
+        ])
+    func ownMistakes(json: String, message: String, remedy: String) throws {
+        let own = try Self.own(json)
+        let findings = Self.draft { ($0.title, $0.own) = (Self.text("Hi"), own) }.findings
+        #expect(findings.map(\.message) == [message] && findings.map(\.remedy) == [remedy])
+    }
+
+    @Test("a text of the campaign that no phone shows is a mistake")
+    func twice() {
+        let findings = Self.findings {
+            ($0.title, $0.localized) = (Self.text("Hi"), [.title: LocalizedText(key: Self.text("HI"))])
+        }
+        #expect(findings == ["error: 'localized' has a title, too, and FCM shows one of them"])
     }
 
     @Test("texts that people see follow the rules for such texts")
@@ -209,9 +285,7 @@ struct FCMPayloadTests {
             (#"{"message":{"token":"x"}}"#, "'token' says who gets the message"),
             (#"{"message":{"fid":"x"}}"#, "'fid' says who gets the message"),
             (#"{"message":{"topic":"x"}}"#, "'topic' says who gets the message"),
-            (#"{"message":{"notificaton":{}}}"#, "'message' has no key 'notificaton'"),
             (#"{"message":{"notification":"x"}}"#, "'notification' in 'message' must be a group of keys, not the text 'x'"),
-            (#"{"message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
             (#"{"message":{"notification":{"title":"a"},"android":7}}"#, "'android' in 'message' must be a group of keys, not 7"),
             (#"{"message":{"notification":{"title":"a"},"android":{"ttl":"90s"}}}"#, "'ttl' is set by 'delivery'"),
             (#"{"message":{"notification":{"title":"a"},"android":{"priority":"HIGH"}}}"#, "'priority' is set by 'delivery'"),
@@ -231,7 +305,6 @@ struct FCMPayloadTests {
             (#"{"message":{"notification":{"title":"a"},"android":{"data":{"a":1}}}}"#, "'a' in 'data' is a number"),
             (#"{"message":{"webpush":{"data":{"a":1}}}}"#, "'a' in 'data' is a number"),
             (#"{"message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text, not 7"),
-            (#"{"message":{"android":{"notification":{"chanel_id":"x"}}}}"#, "'notification' has no key 'chanel_id'"),
             (
                 #"{"message":{"android":{"notification":{"color":"red"}}}}"#,
                 "'color' in 'notification' must be a colour like #FF8800, not the text 'red'"
@@ -256,7 +329,6 @@ struct FCMPayloadTests {
                 "'red' in 'color' must be a number from 0 to 1, not 2"
             ),
             (#"{"message":{"android":{"direct_boot_ok":"x"}}}"#, "'direct_boot_ok' in 'android' must be true or false"),
-            (#"{"message":{"fcm_options":{"label":"x"}}}"#, "'fcm_options' has no key 'label'"),
             (
                 #"{"message":{"fcm_options":{"analytics_label":"spring sale"}}}"#,
                 "'analytics_label' in 'fcm_options' must be 1 to 50 letters, digits and characters of -_.~%"
@@ -266,14 +338,30 @@ struct FCMPayloadTests {
                 "'link' in 'fcm_options' must be an address that begins with https://"
             ),
             (#"{"message":{"webpush":{"headers":{"TTL":90}}}}"#, "'TTL' in 'headers' must be a text, not 90"),
-            (#"{"message":{"webpush":{"notifications":{}}}}"#, "'webpush' has no key 'notifications'"),
-            (#"{"message":{"apns":{"fcm_options":{"img":"x"}}}}"#, "'fcm_options' has no key 'img'"),
             (#"{"message":{"apns":{"payload":[]}}}"#, "'payload' in 'apns' must be a group of keys, not a list"),
         ])
     func mistakes(payload: String, words: String) throws {
         let errors = try Self.byHand(payload).findings.filter { $0.severity == .error }
         #expect(errors.contains { $0.message.hasPrefix(words) }, "\(errors.map(\.message))")
         #expect(errors.allSatisfy { $0.remedy?.hasSuffix(".") == true || $0.remedy?.hasSuffix("?") == true })
+    }
+
+    @Test(
+        "a key that is not known goes out as it is, with a warning",
+        arguments: [
+            (#"{"message":{"notificaton":{}}}"#, "'message' has no key 'notificaton'"),
+            (#"{"message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
+            (#"{"message":{"android":{"notification":{"chanel_id":"x"}}}}"#, "'notification' has no key 'chanel_id'"),
+            (#"{"message":{"fcm_options":{"label":"x"}}}"#, "'fcm_options' has no key 'label'"),
+            (#"{"message":{"webpush":{"notifications":{}}}}"#, "'webpush' has no key 'notifications'"),
+            (#"{"message":{"apns":{"fcm_options":{"img":"x"}}}}"#, "'fcm_options' has no key 'img'"),
+        ])
+    func unknown(payload: String, words: String) throws {
+        let draft = try Self.byHand(payload)
+        let warnings = draft.findings.filter { $0.name == .unknownPayloadKey }
+        #expect(warnings.map(\.message) == [words] && draft.findings.allSatisfy { $0.severity == .warning })
+        let key = try #require(words.split(separator: "'").last)
+        #expect(Self.json(draft.root).text.contains("\"\(key)\":"))
     }
 }
 
@@ -295,7 +383,8 @@ struct FCMHandWrittenTests {
             "image":"https://a.b/c.png","bypass_proxy_notification":true,"proxy":"ALLOW"}},
             "webpush":{"headers":{"TTL":"90"},"data":{"a":"b"},"notification":{"title":"a","actions":[{"action":"x"}],"vibrate":[1,2]},
             "fcm_options":{"link":"https://a.b","analytics_label":"x"}},
-            "apns":{"headers":{"apns-topic":"t"},"payload":{"aps":{"alert":"x"},"own":{"a":1}},"fcm_options":{"analytics_label":"x","image":"https://a.b/c"}}}}
+            "apns":{"headers":{"apns-topic":"t"},"payload":{"aps":{"alert":"x"},"own":{"a":1}},"fcm_options":{"analytics_label":"x","image":"https://a.b/c"},
+            "live_activity_token":"x"}}}
             """)
         #expect(FCMPayloadTests.draft { $0.payload = payload }.findings.map(\.message) == [])
     }
@@ -324,6 +413,17 @@ struct FCMShownTests {
         #expect(push.title == "T" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
         #expect(push.marks.map { "\($0.name)=\($0.value)" } == ["badge=removed", "sound=a.caf", "thread=t", "channel_id (Android)=offers"])
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x"])
+    }
+
+    @Test("texts of the app are named by their keys, and a critical sound is called one")
+    func localized() throws {
+        let push = try shown(
+            #"{"message":{"apns":{"payload":{"aps":{"alert":{"title-loc-key":"HI","loc-key":"SALE"},"sound":{"critical":1,"name":"a.caf"}}}},"android":{"notification":{"title_loc_key":"HI","body_loc_key":"SALE","sound":"a"}},"fcm_options":{"analytics_label":"x"}}}"#
+        )
+        #expect(push.title == "‹HI›" && push.body == "‹SALE›")
+        #expect(push.marks.map { "\($0.name)=\($0.value)" } == ["sound=a.caf, also on muted phones", "label=x"])
+        let android = try shown(#"{"message":{"android":{"notification":{"title_loc_key":"HI","body_loc_key":"SALE"}}}}"#)
+        #expect(android.title == "‹HI›" && android.body == "‹SALE›")
     }
 
     @Test("Android's own texts go before the common ones, and those before the ones of iPhones")

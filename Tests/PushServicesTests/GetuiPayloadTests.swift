@@ -379,13 +379,11 @@ struct GetuiPayloadTests {
             (#"{"push_message":{}}"#, "'push_message' must hold either a notification or a transmission"),
             (#"{"push_message":{"transmission":"x","notification":{}}}"#, "'push_message' must hold either"),
             (#"{"push_message":{"transmission":{"a":1}}}"#, "'transmission' in 'push_message' must be a text"),
-            (#"{"push_message":{"revoke":{"old_task_id":"x"}}}"#, "'push_message' has no key 'revoke'"),
             (#"{"push_message":{"transmission":"x"},"request_id":"x"}"#, "'request_id' is written by Volley"),
             (#"{"push_message":{"transmission":"x"},"audience":{"cid":["x"]}}"#, "'audience' is written by Volley"),
             (#"{"push_message":{"transmission":"x"},"group_name":"x"}"#, "'group_name' is written by Volley"),
             (#"{"push_message":{"transmission":"x"},"settings":{"ttl":1}}"#, "'ttl' is set by 'delivery'"),
             (#"{"push_message":{"transmission":"x"},"settings":{"strategy":{"ios":"2"}}}"#, "'ios' in 'strategy' must be a whole number"),
-            (#"{"push_message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
             (#"{"push_message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text"),
             (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"payload":{"a":1}}}}"#, "'payload' in 'ios' must be a text"),
             (
@@ -393,78 +391,86 @@ struct GetuiPayloadTests {
                 "'options' in 'ups' must be a group of keys"
             ),
             (
-                #"{"push_message":{"transmission":"x"},"push_channel":{"harmony":{"notification":{"categry":"x"}}}}"#,
-                "'notification' has no key 'categry'"
-            ),
-            (
                 #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"content-available":true}}}}"#,
                 "'content-available' in 'aps' must be a whole number"
             ),
-            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"badge":1}}}}"#, "'aps' has no key 'badge'"),
             (
                 #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"apns-collapse-id":"x"}}}"#,
-                "'ios' has no key 'apns-collapse-id'"
+                "'apns-collapse-id' is set by 'delivery'"
             ),
+            (#"{"push_message":{"notification":{"notify_id":1}}}"#, "'notify_id' is set by 'delivery'"),
         ])
     func mistakes(payload: String, words: String) throws {
         let errors = try Self.byHand(payload).findings.filter { $0.severity == .error }
         #expect(errors.contains { $0.message.hasPrefix(words) }, "\(errors.map(\.message))")
         #expect(errors.allSatisfy { $0.position != nil })
     }
-}
 
-@Suite("What phones show of a payload for Getui")
-struct GetuiShownTests {
-    private func shown(_ json: String) throws -> ShownPush { Getui().shown(try JSONValue(parsing: json)) }
+    @Test(
+        "a key that is not known goes out as it is, with a warning",
+        arguments: [
+            (#"{"push_message":{"notification":{"titel":"x"}}}"#, "'notification' has no key 'titel'"),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"harmony":{"notification":{"categry":"x"}}}}"#,
+                "'notification' has no key 'categry'"
+            ),
+            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"badge":1}}}}"#, "'aps' has no key 'badge'"),
+        ])
+    func unknown(payload: String, words: String) throws {
+        let draft = try Self.byHand(payload)
+        #expect(draft.findings.map(\.name) == [.unknownPayloadKey] && draft.findings.map(\.message) == [words])
+        let key = try #require(words.split(separator: "'").last)
+        #expect(FCMPayloadTests.json(draft.root).text.contains("\"\(key)\":"))
+    }
 
-    @Test("the card has the notification's texts, its image, and what the app gets")
-    func card() throws {
-        let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"I","subtitle":"S","body":"B"},"sound":"a.caf","thread-id":"t"},"auto_badge":"0","payload":"{\"link\":\"x\",\"n\":1}"}},"push_message":{"notification":{"title":"T","body":"B","big_image":"https://a.b/c.png","click_type":"url","url":"x","channel_id":"offers"}}}"#
+    @Test("what Getui's own SDK writes is known")
+    func sdk() throws {
+        let draft = try Self.byHand(
+            #"{"push_message":{"notification":{"title":"T","body":"B","click_type":"none","channel_level":"3","badge_add_num":"1","ring_name":"a","thread_id":"t","logo_url":"https://a.b/c.png"}},"push_channel":{"ios":{"type":"liveactivity","laId":"x","auto_badge":"+1"}},"settings":{"filter_notify_off":true,"active_days":7,"need_backup":true,"active_push":true,"active_push_platform":[1,3],"schedule_time":1795219200000,"custom_callback":"x"}}"#
         )
-        #expect(push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
+        #expect(draft.findings.map(\.message) == [])
+    }
+
+    @Test("what only Android has is in the notification that Getui shows")
+    func android() throws {
+        guard
+            case .object(let own, _) = try FCMPayloadTests.node(
+                #"{"android":{"channel":"offers","priority":"high","big_text":"Long","badge":"+2","logo_url":"https://a.b/c.png"}}"#)
+        else { return #expect(Bool(false)) }
+        let draft = Self.draft {
+            Self.greet(&$0)
+            $0.own = own
+        }
+        #expect(draft.findings.isEmpty)
         #expect(
-            push.marks.map { "\($0.name)=\($0.value)" } == [
-                "sound=a.caf", "badge=removed", "thread=t", "link (Android)=x", "channel (Android)=offers",
-            ])
-        #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x", "n=1"])
-    }
-
-    @Test("the card says of which class the push is at makers and on HarmonyOS")
-    func classes() throws {
-        let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}},"android":{"ups":{"notification":{"title":"T"},"options":{"HW":{"/message/android/category":"MARKETING"},"VV":{"/classification":0}}}},"harmony":{"notification":{"category":"MARKETING"}}},"push_message":{"transmission":"{}"}}"#
-        )
+            FCMPayloadTests.json(draft.root).text.contains(
+                #""notification":{"title":"Hi","body":"Sale","channel_id":"offers","channel_level":4,"big_text":"Long","badge_add_num":2,"logo_url":"https://a.b/c.png","click_type":"startapp"}}"#
+            ))
+        let marks = Getui().shown(FCMPayloadTests.json(draft.root)).marks.map { "\($0.name)=\($0.value)" }
+        #expect(marks.contains("priority (Android)=high") && marks.contains("badge (Android)=+2"))
+        let both = Self.findings {
+            Self.greet(&$0)
+            ($0.own, $0.image) = (own, Self.text("https://a.b/d.png"))
+        }
+        #expect(both == ["error: Android shows either an image or a large text, and this push has both"])
         #expect(
-            push.marks.map { "\($0.name)=\($0.value)" } == [
-                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING", "classification (vivo)=operational",
-                "category (HarmonyOS)=MARKETING",
+            Self.findings { ($0.title, $0.body, $0.own) = (Self.text("Hi"), Self.text("Sale"), Self.badge("\"3\"")) } == [
+                #"error: 'badge' must be a text from "+1" to "+999", not the text '3'"#
             ])
     }
 
-    @Test("the silence that Getui needs is no sound")
-    func silence() throws {
-        let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"},"sound":"com.gexin.ios.silence"}}},"push_message":{"notification":{"title":"T"}}}"#
-        )
-        #expect(push.marks.isEmpty)
+    private static func badge(_ json: String) -> [ContentMember] {
+        guard let node = try? FCMPayloadTests.node(#"{"android":{"badge":\#(json)}}"#), case .object(let own, _) = node else { return [] }
+        return own
     }
 
-    @Test("a message that only an app reads is silent, and says what the app gets, once")
-    func silent() throws {
-        let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"content-available":1},"payload":"{\"a\":\"b\"}"}},"push_message":{"transmission":"{\"a\":\"b\"}"}}"#
-        )
-        #expect(push.isSilent && push.marks.isEmpty && push.ownKeys.map(\.name) == ["a"])
-        let text = try shown(#"{"push_message":{"transmission":"Hello"}}"#)
-        #expect(text.isSilent && text.ownKeys.map(\.value) == ["Hello"])
-    }
-
-    @Test("what an app shows itself is said beside what iPhones show")
-    func inApp() throws {
-        let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}}},"push_message":{"transmission":"{\"screen\":\"sale\"}"}}"#)
-        #expect(push.title == "T" && !push.isSilent && push.marks.map(\.name) == ["shown by the app itself on Android"])
-        #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["screen=sale"])
+    @Test("iPhones show the texts of the app, Android phones those of the campaign")
+    func localized() {
+        let payload = Self.payload {
+            Self.greet(&$0)
+            $0.localized = [.title: LocalizedText(key: Self.text("HI"), arguments: [Self.text("x")])]
+        }
+        #expect(payload.contains(#""alert":{"title-loc-key":"HI","title-loc-args":["x"],"body":"Sale"}"#))
+        #expect(payload.contains(#""notification":{"title":"Hi","body":"Sale","#))
     }
 }

@@ -48,6 +48,16 @@ struct JPushPayloadTests {
             "usual sound", { ($0.body, $0.sound) = (text("Sale"), text("default")) },
             whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"sound":"default""#)
         ),
+        (
+            "a critical push", { ($0.body, $0.sound, $0.interruption) = (text("Sale"), text("spring.caf"), text("critical")) },
+            whole(
+                #""alert":"Sale","sound":"spring""#,
+                #""alert":{"body":"Sale"},"sound":{"critical":1,"name":"spring.caf"},"interruption-level":"critical""#)
+        ),
+        (
+            "texts of the app", { ($0.body, $0.localized) = (text("Sale"), [.body: LocalizedText(key: text("SALE"))]) },
+            whole(#""alert":"Sale""#, #""alert":{"loc-key":"SALE"}"#)
+        ),
         ("badge", { ($0.body, $0.badge) = (text("Sale"), 3) }, whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"badge":"3""#)),
         (
             "category and thread", { ($0.body, $0.category, $0.thread) = (text("Sale"), text("SALE"), text("spring")) },
@@ -94,9 +104,38 @@ struct JPushPayloadTests {
         #expect(draft.pushType == (name == "silent" ? .background : .alert))
     }
 
+    @Test("what only Android has: a large text and icon, and badges that are set or added to")
+    func android() throws {
+        func android(_ json: String, _ change: (inout MessageContent) -> Void = { _ in }) throws -> (String, [String]) {
+            let own = try Self.own(#"{"android":\#(json)}"#)
+            let draft = Self.draft {
+                ($0.body, $0.own) = (Self.text("Sale"), own)
+                change(&$0)
+            }
+            let text = FCMPayloadTests.json(draft.root)["notification"]?["android"]?.text ?? ""
+            return (text, draft.findings.map { "\($0.message). \($0.remedy ?? "")" })
+        }
+        let all = try android(#"{"big_text":"Long","large_icon":"https://a.b/c.png","badge":3,"badge_class":"a.b.Main"}"#)
+        #expect(
+            all.0
+                == #"{"alert":"Sale","style":1,"big_text":"Long","large_icon":"https://a.b/c.png","badge_set_num":3,"badge_class":"a.b.Main"}"#
+        )
+        #expect(all.1.isEmpty)
+        #expect(try android(#"{"badge":"+1"}"#).0 == #"{"alert":"Sale","badge_add_num":1}"#)
+        for wrong in ["100", "\"1\"", "\"+0\"", "true"] {
+            let found = try android(#"{"badge":\#(wrong)}"#).1
+            #expect(found.count == 1 && found[0].hasSuffix(#"For example: badge: "+1"."#), "\(found)")
+        }
+        let both = try android(#"{"big_text":"Long"}"#) { $0.image = Self.text("https://a.b/d.png") }
+        #expect(
+            both.1 == [
+                "Android shows either an image or a large text, and this push has both. Remove 'big_text', or write image: null next to 'android'."
+            ])
+    }
+
     @Test("a payload that is written by hand is not among them")
     func byHand() {
-        #expect(!JPush().rules.contentKeys.contains(.payload) && JPush().rules.contentKeys.count == ContentKey.allCases.count - 1)
+        #expect(!JPush().rules.contentKeys.contains(.payload) && JPush().rules.contentKeys.count == ContentKey.allCases.count - 4)
     }
 
     @Test("what JPush does not take is a mistake or a warning")

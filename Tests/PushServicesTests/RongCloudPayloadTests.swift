@@ -47,6 +47,10 @@ struct RongCloudPayloadTests {
         ("no badge", { $0.badge = 0 }, #"{"notification":{"ios":{"badge":0},"pushContent":"Sale"}}"#),
         ("category", { $0.category = text("rich") }, #"{"notification":{"ios":{"category":"rich"},"pushContent":"Sale"}}"#),
         ("thread", { $0.thread = text("news") }, #"{"notification":{"ios":{"thread-id":"news"},"pushContent":"Sale"}}"#),
+        (
+            "interruption", { $0.interruption = text("passive") },
+            #"{"notification":{"ios":{"interruption-level":"passive"},"pushContent":"Sale"}}"#
+        ),
         ("wake_app", { $0.wakesApp = true }, #"{"notification":{"ios":{"contentAvailable":1},"pushContent":"Sale"}}"#),
         (
             "image", { ($0.image, $0.category) = (text("https://a.example/b.png"), text("rich")) },
@@ -73,7 +77,7 @@ struct RongCloudPayloadTests {
     func lacking() {
         let rules = RongCloud().rules
         let lacking = ContentKey.allCases.filter { !rules.contentKeys.contains($0) }
-        #expect(lacking == [.subtitle, .sound, .silent, .payload])
+        #expect(lacking == [.subtitle, .sound, .relevance, .targetContent, .filter, .localized, .silent, .payload])
         #expect(rules.deliveryKeys == [.collapse] && RongCloud().pushTypes == [.alert])
     }
 

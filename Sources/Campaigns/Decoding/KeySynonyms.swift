@@ -187,6 +187,11 @@ enum KeySynonyms {
                     "thread": ["thread_id", "thread_identifier", "group", "summary"],
                     "languages": ["language", "locales", "locale", "translations", "localizations", "i18n"],
                     "wake_app": ["content_available"], "silent": ["background"],
+                    "interruption": ["interruption_level"], "relevance": ["relevance_score"], "target_content": ["target_content_id"],
+                    "filter": ["filter_criteria"],
+                    "localized": [
+                        "title_loc_key", "subtitle_loc_key", "loc_key", "body_loc_key", "title_loc_args", "loc_args", "localisation",
+                    ],
                 ]
             ),
             (

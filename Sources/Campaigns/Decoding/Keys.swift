@@ -56,7 +56,7 @@ struct FileKeys: Sendable {
     /// Whether other keys are below a key.
     func takesGroup(_ key: String) -> Bool {
         groups.contains { $0.name == key }
-            || ["languages", "data", "where", "variants", "payload", "apps", "databases", "cells"].contains(key)
+            || ["languages", "data", "localized", "where", "variants", "payload", "apps", "databases", "cells"].contains(key)
     }
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
@@ -115,8 +115,8 @@ enum CampaignKeys {
         var group = KeyGroup(
             "content",
             valid: [
-                "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent",
-                "payload", "languages",
+                "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "interruption", "relevance",
+                "target_content", "filter", "localized", "wake_app", "silent", "payload", "languages",
             ])
         group.unlisted = [services]
         return group
@@ -133,7 +133,13 @@ enum CampaignKeys {
     static let variant = KeyGroup("the variant", valid: ["share", "content"])
     static let variantContent = KeyGroup(
         "the variant's content",
-        valid: ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
+        valid: [
+            "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "interruption", "relevance",
+            "target_content", "filter", "localized", "payload", "languages",
+        ])
+    /// Texts that the app itself holds, and each of them in full.
+    static let localized = KeyGroup("localized", valid: ["title", "subtitle", "body"])
+    static let localizedText = KeyGroup("the text of the app", valid: ["key", "args"])
     static let translation = KeyGroup("the language", valid: ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
     static let delivery = KeyGroup("delivery", valid: ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", valid: StopLimits.outcomes.map(\.name) + ["after"])

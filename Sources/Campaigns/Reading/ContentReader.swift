@@ -31,6 +31,11 @@ struct ContentReader {
         warnAboutComment(behind: content.image, isAddress: true)
         warnAboutComment(behind: content.link, isAddress: true)
         content.data = object("data", example: "data: {campaign: spring-sale}")
+        content.interruption = interruption()
+        content.relevance = relevance()
+        content.targetContent = section.text("target_content", example: "target_content: orders")
+        content.filter = section.text("filter", example: "filter: work")
+        content.localized = localized()
         content.wakesApp = section.truth("wake_app") ?? false
         content.isSilent = section.truth("silent") ?? false && takes(.silent)
         content.payload = object("payload", example: payloadExample)
@@ -238,9 +243,9 @@ struct ContentReader {
     /// A push is visible or silent, and a visible one shows, plays or counts something.
     private func checkKind(_ content: MessageContent) {
         if content.isSilent { return checkSilent() }
-        let visible = Self.alert + ["badge", "sound"]
+        let visible = Self.alert + ["localized", "badge", "sound"]
         let choices = orList(ContentKey.visible.filter(takes).map(\.rawValue))
-        if section.has("image"), !Self.alert.contains(where: section.mentions) {
+        if section.has("image"), !(Self.alert + ["localized"]).contains(where: section.mentions) {
             findings.error(
                 "an image needs a text with it", at: section.place(of: "image"), remedy: "Add a title or a body.")
         }

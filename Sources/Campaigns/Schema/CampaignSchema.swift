@@ -194,10 +194,42 @@ public struct CampaignSchema {
             "link": SchemaNode.text(
                 "What the app opens when the push is tapped: a custom key next to \(payloadKeys).", example: "shop://sale"),
             "data": SchemaNode.reference("data", "Custom keys next to \(payloadKeys)."),
+            "interruption": SchemaNode.choice(
+                "How much the push may disturb. time-sensitive breaks through a Focus; critical, which needs Apple's permission, also sounds on muted phones.",
+                MessageContent.interruptions),
+            "relevance": .object(pairs: [
+                ("type", .string("number")),
+                ("description", .string("From 0 to 1: the push with the highest comes first in the summary of several.")),
+                ("minimum", .integer(0)), ("maximum", .integer(1)), ("examples", .array([.double(0.8)])),
+            ]),
+            "target_content": SchemaNode.text("The app's name of the window that a tap brings forward.", example: "orders"),
+            "filter": SchemaNode.text("The app's word by which the filter of a Focus judges the push.", example: "work"),
+            "localized": localized,
             "wake_app": SchemaNode.truth("Wake the app in addition to showing the push (content-available)."),
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
             "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
         ]
+    }
+
+    private var localized: JSONValue {
+        let key = SchemaNode.text("The key of a text in the app.", example: "SALE_TITLE")
+        let text = SchemaNode.anyOf(
+            "The key of a text in the app, or the key with what takes the places of its variables.",
+            [
+                key,
+                SchemaNode.object(
+                    CampaignKeys.localizedText, "A text of the app with variables.", required: ["key"],
+                    [
+                        "key": key,
+                        "args": .object(pairs: [
+                            ("type", .string("array")), ("description", .string("What takes the places of its variables. Templates.")),
+                            ("items", .object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"]))])),
+                        ]),
+                    ]),
+            ])
+        return SchemaNode.object(
+            CampaignKeys.localized, "Texts that the app holds in its languages, by their keys, instead of title, subtitle and body.",
+            rules: [("minProperties", .integer(1))], ["title": text, "subtitle": text, "body": text])
     }
 
     private var content: JSONValue {
@@ -207,9 +239,11 @@ public struct CampaignSchema {
             (
                 "allOf",
                 JSONValue.array([
-                    SchemaNode.hasOneOf(["title", "subtitle", "body", "badge", "sound", "silent", "payload", CampaignKeys.services]),
+                    SchemaNode.hasOneOf([
+                        "title", "subtitle", "body", "localized", "badge", "sound", "silent", "payload", CampaignKeys.services,
+                    ]),
                     SchemaNode.whereThere("payload", SchemaNode.hasNone(of: besidePayload)),
-                    SchemaNode.whereThere("image", SchemaNode.hasOneOf(["title", "subtitle", "body"])),
+                    SchemaNode.whereThere("image", SchemaNode.hasOneOf(["title", "subtitle", "body", "localized"])),
                     .object(pairs: SchemaNode.whereTrue("silent", SchemaNode.hasNone(of: besideSilent))),
                 ])
             )
@@ -248,6 +282,10 @@ public struct CampaignSchema {
         switch form {
         case .text: return node(.string("string"), [("pattern", .string(#"\S"#))])
         case .truth: return node(.string("boolean"))
+        case .pattern(let pattern): return node(.string("string"), [("pattern", .string(pattern))])
+        case .number(let range):
+            return node(.string("integer"), [("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound))])
+        case .either(let forms): return .object(pairs: [("anyOf", .array(forms.map { ownKey($0) }))])
         case .words(let words): return .object(pairs: [("enum", SchemaNode.strings(words))])
         case .data: return node(SchemaNode.strings(["object", "string"]))
         case .group(let keys, let required):

@@ -180,9 +180,9 @@ extension PayloadWriter {
                     remedy: "Remove it, or remove 'silent'.")
             }
             if content.badge != nil { error("a silent push has no badge", at: content.position, remedy: "Remove it, or remove 'silent'.") }
-        } else if let image = content.image, texts.isEmpty {
+        } else if let image = content.image, texts.isEmpty, content.localized.isEmpty {
             error("an image needs a text with it", at: image.position, remedy: "Add a title or a body.")
-        } else if texts.isEmpty, content.sound == nil, content.badge == nil {
+        } else if texts.isEmpty, content.localized.isEmpty, content.sound == nil, content.badge == nil {
             error(
                 "the content shows nothing", at: content.position,
                 remedy: "Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.")

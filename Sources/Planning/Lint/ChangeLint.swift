@@ -42,7 +42,9 @@ extension MessageContent {
         case .body: body?.value
         case .link: link?.value
         case .image: image?.value
-        case .sound, .badge, .category, .thread, .data, .wakeApp, .silent, .payload: nil
+        case .sound, .badge, .category, .thread, .data, .interruption, .relevance, .targetContent, .filter, .localized, .wakeApp, .silent,
+            .payload:
+            nil
         }
     }
 }

@@ -223,15 +223,24 @@ extension PayloadLint {
             warn(
                 .silentAndVisible, message: "with \(visible) this is sent as a visible push, though it looks like a silent one",
                 at: member.name.position, remedy: "Remove \(visible) for a silent push, or add an alert.")
-        case ("interruption-level", .text(let level)) where level.value == "time-sensitive":
-            warn(
-                .timeSensitive, message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
-                at: level.position, remedy: "Keep it for what needs attention at once; otherwise leave interruption-level out.")
-        case ("interruption-level", .text(let level)) where level.value == "critical": warnCritical(at: level.position)
+        case (let key, .text(let level)) where key == "interruption-level": check(interruption: level, key: key)
         case ("sound", .object(let keys, _)):
             for key in keys where key.name.value == "critical" {
                 if case .integer(1, _) = key.value { warnCritical(at: key.name.position) }
             }
+        default: break
+        }
+    }
+
+    /// Notes a level that few pushes should have.
+    /// - Parameter key: what it is called there.
+    public mutating func check(interruption level: SourceText, key: String) {
+        switch level.value {
+        case "time-sensitive":
+            warn(
+                .timeSensitive, message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
+                at: level.position, remedy: "Keep it for what needs attention at once; otherwise leave \(key) out.")
+        case "critical": warnCritical(at: level.position)
         default: break
         }
     }
@@ -271,30 +280,13 @@ extension APNs {
 extension ShownPush {
     fileprivate mutating func read(_ key: JSONMember) {
         switch (key.name, key.value) {
-        case ("alert", .string(let text)): body = text
-        case ("alert", .object(let texts)):
-            for text in texts {
-                switch text.name {
-                case "title": title = Self.plain(text.value)
-                case "subtitle": subtitle = Self.plain(text.value)
-                case "body": body = Self.plain(text.value)
-                // Of texts that the app translates itself, only the keys are known.
-                case "title-loc-key" where title.isEmpty: title = "‹\(Self.plain(text.value))›"
-                case "subtitle-loc-key" where subtitle.isEmpty: subtitle = "‹\(Self.plain(text.value))›"
-                case "loc-key" where body.isEmpty: body = "‹\(Self.plain(text.value))›"
-                default: marks.append((text.name, Self.plain(text.value)))
-                }
-            }
+        case ("alert", let alert): readAlert(alert)
+        case ("sound", .object): readSound(key.value)
         case ("mutable-content", _): break
         case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
         case ("thread-id", let value): marks.append(("thread", Self.plain(value)))
         case ("badge", .integer(0)): marks.append(("badge", "removed"))
         case (let name, let value): marks.append((name, Self.plain(value)))
         }
-    }
-
-    fileprivate static func plain(_ value: JSONValue) -> String {
-        if case .string(let text) = value { return text }
-        return value.text
     }
 }

@@ -22,6 +22,7 @@ struct APNsPayload: ContentFindings {
 
     /// The whole payload. Only keys that are set are written; own keys are next to `aps`.
     private mutating func fields(_ content: MessageContent) -> PayloadNode {
+        refuseTwice(content)
         let aps = content.isSilent ? [("content-available", .constant(.integer(1)))] : aps(content)
         var members: [Member] = [("aps", .object(aps))]
         if let image = content.image { members.append(("image", .address(image, mustBeSecure: true))) }
@@ -38,8 +39,9 @@ struct APNsPayload: ContentFindings {
         let alert = Self.alert(content, subtitleMustShow: content.title == nil && content.body == nil)
         if !alert.isEmpty { members.append(("alert", .object(alert))) }
         if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
-        let texts = [("sound", content.sound), ("thread-id", content.thread), ("category", content.category)]
-        members += texts.compactMap { name, text in text.map { (name, .text($0)) } }
+        if let sound = Self.appleSound(content) { members.append(("sound", sound)) }
+        let texts = [("thread-id", content.thread), ("category", content.category)]
+        members += texts.compactMap { name, text in text.map { (name, .text($0)) } } + Self.presentation(content)
         if content.image != nil { members.append(("mutable-content", .constant(.integer(1)))) }
         if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
         return members
@@ -154,7 +156,7 @@ extension APNsPayload {
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid)
         let own = parent == "aps" ? "Custom keys go next to 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
-        error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
+        warnUnknown(name, of: parent, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
     private mutating func check(_ member: ContentMember, _ rule: APSRules.Rule) {
@@ -219,7 +221,7 @@ extension APNsPayload {
     }
 
     private mutating func checkInterruptionLevel(_ value: ContentNode) {
-        let levels = APSRules.interruptionLevels
+        let levels = MessageContent.interruptions
         guard case .text(let text) = value else {
             return mustBe(
                 "interruption-level", what: "one of \(levels.joined(separator: ", "))", value,
@@ -267,8 +269,10 @@ enum APSRules {
     /// Keys of `aps.alert` that take a list of texts.
     static let alertLists = ["title-loc-args", "subtitle-loc-args", "loc-args"]
 
-    static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
-
     /// Keys of `aps` that people tend to write next to it, with the key of `content` that they mean.
-    static let contentKeys = ["sound": "sound", "category": "category", "badge": "badge", "alert": "body", "thread-id": "thread"]
+    static let contentKeys = [
+        "sound": "sound", "category": "category", "badge": "badge", "alert": "body", "thread-id": "thread",
+        "interruption-level": "interruption", "relevance-score": "relevance", "target-content-id": "target_content",
+        "filter-criteria": "filter",
+    ]
 }

@@ -158,6 +158,7 @@ indirect enum FCMMessageForm: Sendable {
     /// `headers` and the keys of `aps` have rules of their own.
     private static let apns = FCMMessageForm.group([
         ("headers", .foreign), ("payload", .foreign), ("fcm_options", .group([analyticsLabel, ("image", .text)])),
+        ("live_activity_token", .text),
     ])
 
     /// The notification is the browser's, with keys that browsers add from time to time.

@@ -28,7 +28,16 @@ public struct FCM: PushService {
     /// Source: Google, "AndroidConfig": `ttl` is at most four weeks. A collapse id reaches iPhones as `apns-collapse-id`: 64 bytes; silent
     /// pushes to them have the priority 5.
     public let rules = CampaignRules(
-        ownKeys: [(FCMPayload.androidKey, "For Android alone: channel, color, icon and tag of the notification.")],
+        ownKeys: [
+            (
+                FCMPayload.androidKey,
+                "For Android alone: \(FCMPayload.androidKeys.map(\.name).joined(separator: ", ")) of the notification."
+            ),
+            (
+                FCMPayload.labelKey,
+                "A label by which Firebase counts the pushes: the same for all devices, at most 100 different ones a day."
+            ),
+        ], ownForms: [FCMPayload.androidKey: .group(FCMPayload.androidKeys), FCMPayload.labelKey: .pattern(FCMPayload.labelPattern)],
         longestStorageDays: 28, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "message",
         payloadExample: "message: {notification: {title: Hello}}",
         payloadExampleJSON: .object(pairs: [
@@ -183,26 +192,19 @@ extension FCM {
         push.isSilent =
             message["notification"] == nil && android == nil && !["alert", "badge", "sound"].contains { aps?[$0] != nil }
         push.readMarks(of: android, and: aps)
+        if let label = message["fcm_options"]?["analytics_label"] { push.marks.append(("label", ShownPush.plain(label))) }
         push.ownKeys = (message["data"]?.members ?? []).map { ($0.name, ShownPush.plain($0.value)) }
         return push
     }
 }
 
 extension ShownPush {
-    fileprivate mutating func readAlert(_ alert: JSONValue?) {
-        switch alert {
-        case .string(let text)?: body = text
-        case .object?:
-            title = alert?["title"].map(Self.plain) ?? ""
-            subtitle = alert?["subtitle"].map(Self.plain) ?? ""
-            body = alert?["body"].map(Self.plain) ?? ""
-        default: break
-        }
-    }
-
     fileprivate mutating func readTexts(_ notification: JSONValue?) {
         if let text = notification?["title"] { title = Self.plain(text) }
         if let text = notification?["body"] { body = Self.plain(text) }
+        // As on iPhones.
+        if title.isEmpty, let key = notification?["title_loc_key"] { title = "‹\(Self.plain(key))›" }
+        if body.isEmpty, let key = notification?["body_loc_key"] { body = "‹\(Self.plain(key))›" }
         if case .string(let address)? = notification?["image"] { image = address }
     }
 
@@ -213,21 +215,18 @@ extension ShownPush {
             case ("alert", _), ("mutable-content", _): break
             case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
             case ("thread-id", let value): marks.append(("thread", Self.plain(value)))
+            case ("sound", .object): readSound(key.value)
             case ("badge", .integer(0)): marks.append(("badge", "removed"))
             case (let name, let value): marks.append((name, Self.plain(value)))
             }
         }
-        let sound = aps?["sound"].map(Self.plain) ?? ""
-        for key in android?.members ?? [] where !["title", "body", "image"].contains(key.name) {
+        let sound = aps?["sound"].map { Self.plain($0["name"] ?? $0) } ?? ""
+        let said = ["title", "body", "image", "title_loc_key", "title_loc_args", "body_loc_key", "body_loc_args"]
+        for key in android?.members ?? [] where !said.contains(key.name) {
             let value = Self.plain(key.value)
             if key.name == "sound", sound == value || sound.hasPrefix(value + ".") { continue }
             marks.append(("\(key.name) (Android)", value))
         }
-    }
-
-    fileprivate static func plain(_ value: JSONValue) -> String {
-        if case .string(let text) = value { return text }
-        return value.text
     }
 }
 

@@ -160,7 +160,7 @@ extension FCMPayload {
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid)
         let own = parent == "message" ? "The app's own keys go into 'data'." : "It may hold \(valid.joined(separator: ", "))."
-        error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
+        warnUnknown(name, of: parent, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
     /// Whether people see the push. A message with data alone is common on Android, where the app decides what to show; iPhones show nothing of

@@ -29,15 +29,19 @@ struct FCMPayload: ContentFindings {
     // MARK: - By the keys of content
 
     private mutating func fields(_ content: MessageContent) -> PayloadNode {
-        let isShown = !content.isSilent && (content.title != nil || content.body != nil)
+        let isShown =
+            !content.isSilent && (content.title ?? content.body ?? content.localized[.title]?.key ?? content.localized[.body]?.key) != nil
+        refuseTwice(content)
         if !content.isSilent, !isShown { checkInvisible(content) }
         let aps = content.isSilent ? [("content-available", .constant(.integer(1)))] : aps(content)
         var others: [Member] = []
-        if isShown { others.append(("notification", .object(notification(content)))) }
+        let notification = notification(content)
+        if isShown, !notification.isEmpty { others.append(("notification", .object(notification))) }
         let data = data(content)
         if !data.isEmpty { others.append(("data", .object(data))) }
+        others += label(content)
         var android: [Member] = []
-        var shown = androidMembers(content)
+        var shown = localized(content) + androidMembers(content)
         if let sound = content.sound, !content.isSilent {
             checkSound(sound)
             // Source: Google, "AndroidNotification", sound; firebase-android-sdk, `CommonNotificationBuilder.getCustomSound`:
@@ -54,20 +58,28 @@ struct FCMPayload: ContentFindings {
     /// What both systems show.
     private func notification(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
-        if let title = content.title { members.append(("title", .shown(title, mustShow: true))) }
-        if let body = content.body { members.append(("body", .shown(body, mustShow: true))) }
+        if let title = content.title, content.localized[.title] == nil { members.append(("title", .shown(title, mustShow: true))) }
+        if let body = content.body, content.localized[.body] == nil { members.append(("body", .shown(body, mustShow: true))) }
         if let image = content.image { members.append(("image", .address(image, mustBeSecure: true))) }
         return members
+    }
+
+    /// Texts of the app on Android. Source: Google, "AndroidNotification", title_loc_key.
+    private func localized(_ content: MessageContent) -> [Member] {
+        [ContentKey.title, .body].flatMap { key in
+            content.localized[key].map { Self.members($0, key: "\(key.rawValue)_loc_key", arguments: "\(key.rawValue)_loc_args") } ?? []
+        }
     }
 
     /// What only iPhones have.
     private func aps(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
         // An `alert` replaces the title and the body of the notification (Google, "ApnsConfig", payload), so it repeats them.
-        if content.subtitle != nil { members.append(("alert", .object(Self.alert(content)))) }
+        if content.subtitle != nil || !content.localized.isEmpty { members.append(("alert", .object(Self.alert(content)))) }
         if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
-        let texts = [("sound", content.sound), ("thread-id", content.thread), ("category", content.category)]
-        members += texts.compactMap { name, text in text.map { (name, .text($0)) } }
+        if let sound = Self.appleSound(content) { members.append(("sound", sound)) }
+        let texts = [("thread-id", content.thread), ("category", content.category)]
+        members += texts.compactMap { name, text in text.map { (name, .text($0)) } } + Self.presentation(content)
         if content.image != nil { members.append(("mutable-content", .constant(.integer(1)))) }
         if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
         return members
@@ -106,17 +118,35 @@ extension FCMPayload {
     /// The key of the content that holds them.
     static let androidKey = "android"
 
+    static let androidKeys = [
+        OwnKey("channel", "channel_id"), OwnKey("color", "color", .color), OwnKey("icon", "icon"), OwnKey("tag", "tag"),
+        OwnKey("priority", "notification_priority", .words(priorities.map { ($0, .string("PRIORITY_\($0.uppercased())")) })),
+        OwnKey("visibility", "visibility", .words(["private", "public", "secret"].map { ($0, .string($0.uppercased())) })),
+        OwnKey("count", "notification_count", .number(0...2_147_483_647)), OwnKey("click_action", "click_action"),
+        OwnKey("ticker", "ticker"),
+    ]
+    private static let priorities = ["min", "low", "default", "high", "max"]
+
     /// The members of `android.notification` that a campaign names. What is wrong with them is noted.
     mutating func androidMembers(_ content: MessageContent) -> [Member] {
-        let keys = [("channel", "channel_id"), ("color", "color"), ("icon", "icon"), ("tag", "tag")]
         let example = "For example: \(Self.androidKey): {channel: offers, color: \"#FF8800\"}."
-        return texts(of: Self.androidKey, in: content, keys, example: example).map { name, text in
-            if name == "color", text.value.wholeMatch(of: /#[0-9A-Fa-f]{6}/) == nil {
-                error(
-                    "'color' must be a colour like #FF8800, not '\(TextFormat.foreign(text.value, maximumBytes: 40))'", at: text.position,
-                    remedy: "For example: color: \"#FF8800\".")
-            }
-            return (name, .text(text))
+        return values(of: Self.androidKey, in: content, Self.androidKeys, example: example)
+    }
+
+    // MARK: - Label
+
+    static let labelKey = "analytics_label", labelPattern = #"^[A-Za-z0-9\-_.~%]{1,50}$"#
+
+    /// The members of `fcm_options`. Labels of devices would be more than Firebase counts. Source: Google, "Understanding message delivery",
+    /// analytics labels.
+    mutating func label(_ content: MessageContent) -> [Member] {
+        guard let member = content.own.first(where: { $0.name.value == Self.labelKey }) else { return [] }
+        if case .text(let text) = member.value, text.value.wholeMatch(of: /[A-Za-z0-9\-_.~%]{1,50}/) != nil {
+            return [("fcm_options", .object([(Self.labelKey, .text(text))]))]
         }
+        error(
+            "'\(Self.labelKey)' must be 1 to 50 letters, digits and characters of -_.~%, not \(member.value.found)",
+            at: member.value.position, remedy: "For example: \(Self.labelKey): spring-sale.")
+        return []
     }
 }

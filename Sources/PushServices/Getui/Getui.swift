@@ -27,8 +27,12 @@ public struct Getui: PushService {
     /// Source: docs.getui.com, "push": `ttl` is at most three days. There are no priorities. A collapse id reaches iPhones as
     /// `apns-collapse-id`: 64 bytes.
     public let rules = CampaignRules(
+        contentKeys: Set(ContentKey.allCases).subtracting([.interruption, .relevance, .targetContent, .filter]),
         ownKeys: [
-            (GetuiPayload.androidKey, "For Android alone: channel, channel_name and logo of the notification."),
+            (
+                GetuiPayload.androidKey,
+                "For Android alone: \(GetuiPayload.androidKeys.map(\.name).joined(separator: ", ")) of the notification."
+            ),
             (
                 GetuiPayload.inAppKey,
                 "What the app gets while it runs, as JSON, instead of a notification on Android: your own keys."
@@ -36,7 +40,10 @@ public struct Getui: PushService {
             (
                 CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), want."
             ),
-        ], ownForms: CampaignRules.forms(GetuiPayload.makers, harmony: [(key: "want", form: .data)]), deliveryKeys: [.expires, .collapse],
+        ],
+        ownForms: CampaignRules.forms(GetuiPayload.makers, harmony: [(key: "want", form: .data)]).merging([
+            GetuiPayload.androidKey: .group(GetuiPayload.androidKeys)
+        ]) { $1 }, deliveryKeys: [.expires, .collapse],
         longestStorageDays: 3, usualStorageSeconds: GetuiMessage.usualSeconds, collapseIDBytes: 64,
         silentPriority: nil,
         payloadKey: GetuiPayload.messageKey, payloadExample: "push_message: {transmission: Hello}",
@@ -207,7 +214,7 @@ extension Getui {
         var push = ShownPush()
         let (message, ios) = (payload[GetuiPayload.messageKey], payload["push_channel"]?["ios"])
         let (notification, aps) = (message?["notification"], ios?["aps"])
-        push.readTexts(aps?["alert"])
+        push.readAlert(aps?["alert"])
         push.readTexts(notification)
         if let address = (notification?["big_image"] ?? ios?["multimedia"]?.first?["url"])?.stringValue { push.image = address }
         push.isSilent = notification == nil && aps?["alert"] == nil && aps?["sound"] == nil && ios?["auto_badge"] == nil
@@ -232,7 +239,6 @@ extension Getui {
 extension ShownPush {
     fileprivate mutating func readTexts(_ texts: JSONValue?) {
         if let text = texts?["title"]?.stringValue { title = text }
-        if let text = texts?["subtitle"]?.stringValue { subtitle = text }
         if let text = texts?["body"]?.stringValue { body = text }
     }
 
@@ -249,8 +255,8 @@ extension ShownPush {
         if let thread = aps?["thread-id"]?.stringValue { marks.append(("thread", thread)) }
         if !isSilent, aps?["content-available"] != nil { marks.append(("wakes the app", "")) }
         for key in ["url", "intent"] { if let link = notification?[key]?.stringValue { marks.append(("link (Android)", link)) } }
-        for (key, name) in [("channel_id", "channel"), ("channel_name", "channel_name"), ("logo", "logo")] {
-            if let value = notification?[key]?.stringValue { marks.append(("\(name) (Android)", value)) }
+        for key in GetuiPayload.androidKeys {
+            if let value = notification?[key.payload] { marks.append(("\(key.name) (Android)", key.shown(value))) }
         }
     }
 

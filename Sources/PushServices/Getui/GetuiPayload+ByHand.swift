@@ -66,7 +66,12 @@ extension GetuiPayload {
             } else if let form = GetuiForm.payload.first(where: { $0.key == member.name.value })?.form {
                 check(member, form, below: "payload")
             } else {
-                reportUnknown(member.name, of: "payload", valid: GetuiForm.payload.map(\.key))
+                // It would not be sent.
+                let valid = GetuiForm.payload.map(\.key), name = member.name.value
+                error(
+                    "'payload' has no key '\(TextFormat.foreign(name, maximumBytes: 40))'", at: member.name.position,
+                    remedy: nearestName(to: name, among: valid).map { "Did you mean '\($0)'?" }
+                        ?? "It may hold \(valid.joined(separator: ", ")).")
             }
         }
     }
@@ -77,7 +82,7 @@ extension GetuiPayload {
         case (.group(let forms), .object(let members, _)):
             findings += members.repeatedNames
             for inner in members {
-                if name == "settings", refusesDelivery(inner.name) { continue }
+                if refusesDelivery(inner.name, of: name) { continue }
                 if let form = forms.first(where: { $0.key == inner.name.value })?.form {
                     check(inner, form, below: name)
                 } else {
@@ -85,7 +90,8 @@ extension GetuiPayload {
                 }
             }
         case (.list(let form), .array(let nodes, _)): nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
-        case (.text, .text), (.number, .integer), (.flag, .bool), (.options, .object): break
+        case (.text, .text), (.number, .integer), (.flag, .bool), (.options, .object), (.digits, .integer): break
+        case (.digits, .text(let text)) where text.isTemplate || text.value.utf8.allSatisfy(ASCIISet("0123456789").contains): break
         default:
             error(
                 "'\(name)' in '\(parent)' must be \(form.words)", at: member.value.position,
@@ -93,17 +99,23 @@ extension GetuiPayload {
         }
     }
 
-    private mutating func refusesDelivery(_ name: SourceText) -> Bool {
-        guard name.value == "ttl" else { return false }
-        error("'ttl' is set by 'delivery' in the campaign", at: name.position, remedy: "Write it as 'expires' under 'delivery'.")
+    /// Reports a key that a run writes: it would be there twice.
+    private mutating func refusesDelivery(_ name: SourceText, of parent: String) -> Bool {
+        switch (parent, name.value) {
+        case ("settings", "ttl"):
+            error("'ttl' is set by 'delivery' in the campaign", at: name.position, remedy: "Write it as 'expires' under 'delivery'.")
+        case ("ios", "apns-collapse-id"), ("notification", "notify_id"):
+            error(
+                "'\(name.value)' is set by 'delivery' in the campaign", at: name.position,
+                remedy: "Write it as 'collapse' under 'delivery'.")
+        default: return false
+        }
         return true
     }
 
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid).map { "Did you mean '\($0)'?" }
-        error(
-            "'\(parent)' has no key '\(TextFormat.foreign(name.value, maximumBytes: 40))'", at: name.position,
-            remedy: nearest ?? "It may hold \(valid.joined(separator: ", ")).")
+        warnUnknown(name, of: parent, remedy: nearest ?? "It may hold \(valid.joined(separator: ", ")).")
     }
 }
 
@@ -111,6 +123,8 @@ extension GetuiPayload {
 /// Java.
 indirect enum GetuiForm: Sendable {
     case text, number, flag
+    /// A whole number, or a text of its digits, which the SDK writes.
+    case digits
     /// What makers define, by paths into their messages.
     case options
     case list(GetuiForm)
@@ -119,7 +133,7 @@ indirect enum GetuiForm: Sendable {
     fileprivate var words: String {
         switch self {
         case .text: "a text"
-        case .number: "a whole number"
+        case .number, .digits: "a whole number"
         case .flag: "true or false"
         case .list: "a list"
         case .group, .options: "a group of keys"
@@ -148,7 +162,14 @@ indirect enum GetuiForm: Sendable {
                 ),
             ])
         ),
-        ("settings", .group([("strategy", strategy), ("speed", .number)])),
+        (
+            "settings",
+            .group([
+                ("strategy", strategy), ("speed", .number), ("schedule_time", .number), ("custom_callback", .text),
+                ("filter_notify_off", .flag), ("active_days", .number), ("need_backup", .flag), ("active_push", .flag),
+                ("active_push_platform", .list(.number)),
+            ])
+        ),
     ]
 
     private static let strategy = GetuiForm.group(
@@ -161,14 +182,15 @@ indirect enum GetuiForm: Sendable {
     private static let notification = GetuiForm.group(
         click + [
             ("big_text", .text), ("big_image", .text), ("logo", .text), ("logo_url", .text), ("channel_id", .text), ("channel_name", .text),
-            ("channel_level", .number), ("ring_name", .text), ("badge_add_num", .number), ("thread_id", .text),
+            ("channel_level", .digits), ("ring_name", .text), ("badge_add_num", .digits), ("thread_id", .text), ("category", .text),
+            ("slot_type", .text), ("want", .text), ("redisplay_freq", .number), ("redisplay_duration", .number),
         ])
 
     /// What the makers' own channels show.
     private static let third = GetuiForm.group(click)
 
     private static let ios = GetuiForm.group([
-        ("type", .text), ("aps", aps), ("auto_badge", .text), ("payload", .text),
+        ("type", .text), ("laId", .text), ("aps", aps), ("auto_badge", .text), ("payload", .text),
         ("multimedia", .list(.group([("url", .text), ("type", .number), ("only_wifi", .flag)]))),
     ])
 

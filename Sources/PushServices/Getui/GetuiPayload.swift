@@ -248,8 +248,25 @@ struct GetuiPayload: ContentFindings {
 
     /// The members of the notification that a campaign names for Android alone. What is wrong with them is noted.
     private mutating func androidMembers(_ content: MessageContent) -> [Member] {
-        let keys = [("channel", "channel_id"), ("channel_name", "channel_name"), ("logo", "logo")]
         let example = "For example: \(Self.androidKey): {channel: offers, logo: sale.png}."
-        return texts(of: Self.androidKey, in: content, keys, example: example).map { ($0.name, .text($0.text)) }
+        let members = values(of: Self.androidKey, in: content, Self.androidKeys, example: example)
+        if content.image != nil,
+            let text = content.own.members(of: Self.androidKey).first(where: { $0.name.value == Self.bigTextKey })
+        {
+            error(
+                "Android shows either an image or a large text, and this push has both", at: text.name.position,
+                remedy: "Remove '\(Self.bigTextKey)', or write image: null next to '\(Self.androidKey)'.")
+        }
+        return members
     }
+
+    private static let bigTextKey = "big_text"
+    /// Source: docs.getui.com, "push", notification: `channel_level` is 0 for none to 4 for high; what Getui adds to a badge is at most 999.
+    static let androidKeys = [
+        OwnKey("channel", "channel_id"), OwnKey("channel_name", "channel_name"), OwnKey("logo", "logo"), OwnKey("logo_url", "logo_url"),
+        OwnKey(
+            "priority", "channel_level",
+            .words([("min", .integer(1)), ("low", .integer(2)), ("default", .integer(3)), ("high", .integer(4))])),
+        OwnKey(bigTextKey, bigTextKey, .limitedText(512)), OwnKey("badge", "badge_add_num", .added(1...999)),
+    ]
 }

@@ -27,9 +27,12 @@ public struct JPush: PushService {
         pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns_collapse_id", pushType: "push type")
     /// Source: docs.jiguang.cn, "Push API v3", options: `time_to_live` is at most three days, or ten for apps that pay.
     public let rules = CampaignRules(
-        contentKeys: Set(ContentKey.allCases).subtracting([.payload]),
+        contentKeys: Set(ContentKey.allCases).subtracting([.payload, .relevance, .targetContent, .filter]),
         ownKeys: [
-            (JPushPayload.androidKey, "For Android alone: channel, category, icon and color of the notification."),
+            (
+                JPushPayload.androidKey,
+                "For Android alone: \(JPushPayload.androidKeys.map(\.name).joined(separator: ", ")) of the notification."
+            ),
             (JPushPayload.inAppKey, "What the app gets while it runs, besides the notification: title, body and data."),
             (JPushPayload.optionsKey, "Options of JPush that Volley does not set, such as classification and third_party_channel."),
             CampaignRules.makers(JPushPayload.makers),
@@ -37,7 +40,10 @@ public struct JPush: PushService {
                 CampaignRules.harmonyKey,
                 "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), intent, icon, sound, test."
             ),
-        ], ownForms: CampaignRules.forms(JPushPayload.makers, harmony: JPushPayload.harmonyForms), deliveryLosses: JPush.deliveryLosses,
+        ],
+        ownForms: CampaignRules.forms(JPushPayload.makers, harmony: JPushPayload.harmonyForms).merging([
+            JPushPayload.androidKey: .group(JPushPayload.androidKeys)
+        ]) { $1 }, deliveryLosses: JPush.deliveryLosses,
         longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
         collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
@@ -178,7 +184,7 @@ extension JPush {
         guard let notification = payload[JPushPayload.notificationKey] else { return push }
         let android = notification["android"], ios = notification["ios"], alert = ios?["alert"]
         func text(_ value: JSONValue?) -> String { value?.stringValue ?? "" }
-        (push.title, push.subtitle, push.body) = (text(alert?["title"]), text(alert?["subtitle"]), text(alert?["body"]))
+        push.readAlert(alert)
         push.image = text(android?["big_pic_path"])
         push.isSilent = text(android?["alert"]).isEmpty && ios?["badge"] == nil && ios?["sound"] == nil && push.texts.isEmpty
         push.readMarks(ofIPhone: ios)
@@ -201,6 +207,7 @@ extension ShownPush {
             case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
             case ("badge", .string("0")): marks.append(("badge", "removed"))
             case ("thread-id", .string(let text)): marks.append(("thread", text))
+            case ("sound", .object): readSound(member.value)
             case (let name, .string(let text)): marks.append((name, text))
             case (let name, let value): marks.append((name, value.text))
             }

@@ -90,7 +90,18 @@ struct JPushPayload: ContentFindings {
             members.append(("sound", .text(Self.androidSound(sound))))
         }
         if let link = content.link, Self.opensApp(link) { members.append(("intent", .object([("url", .address(link))]))) }
-        return members + androidMembers(content)
+        let own = androidMembers(content)
+        if let text = own.first(where: { $0.name == Self.bigTextKey }) {
+            if content.image == nil { members.append(("style", .constant(.integer(1)))) } else { refuseTwoStyles(content, text.name) }
+        }
+        return members + own
+    }
+
+    private mutating func refuseTwoStyles(_ content: MessageContent, _ name: String) {
+        guard let place = content.own.members(of: Self.androidKey).first(where: { $0.name.value == name })?.name.position else { return }
+        error(
+            "Android shows either an image or a large text, and this push has both", at: place,
+            remedy: "Remove '\(name)', or write image: null next to '\(Self.androidKey)'.")
     }
 
     /// A push that only wakes the app has a blank text, too. Source: docs.jiguang.cn, "Push API v3", ios.
@@ -99,10 +110,11 @@ struct JPushPayload: ContentFindings {
         let alert = content.isSilent ? [] : Self.alert(content)
         var members: [Member] = [("alert", alert.isEmpty ? .constant(.string("")) : .object(alert))]
         let isSilent = content.isSilent
-        if let sound = content.sound, !isSilent { members.append(("sound", .text(sound))) }
+        if let sound = Self.appleSound(content), !isSilent { members.append(("sound", sound)) }
         if let badge = content.badge, !isSilent { members.append(("badge", .constant(.string(String(badge))))) }
         if let category = content.category { members.append(("category", .text(category))) }
         if let thread = content.thread { members.append(("thread-id", .text(thread))) }
+        members += Self.interruption(content)
         if content.wakesApp || isSilent { members.append(("content-available", .constant(.bool(true)))) }
         if let image = content.image {
             // The app's extension loads it.
@@ -163,10 +175,16 @@ extension JPushPayload {
 
     /// The members of `notification.android` that a campaign names. What is wrong with them is noted.
     mutating func androidMembers(_ content: MessageContent) -> [Member] {
-        let keys = [("channel", "channel_id"), ("category", "category"), ("icon", "small_icon_uri"), ("color", "icon_bg_color")]
         let example = "For example: \(Self.androidKey): {channel: offers, category: MARKETING}."
-        return texts(of: Self.androidKey, in: content, keys, example: example).map { ($0.name, .text($0.text)) }
+        return values(of: Self.androidKey, in: content, Self.androidKeys, example: example)
     }
+
+    private static let bigTextKey = "big_text"
+    static let androidKeys = [
+        OwnKey("channel", "channel_id"), OwnKey("category", "category"), OwnKey("icon", "small_icon_uri"), OwnKey("color", "icon_bg_color"),
+        OwnKey("large_icon", "large_icon"), OwnKey(bigTextKey, bigTextKey, .limitedText(mostOtherBytes)),
+        OwnKey("badge", "badge_set_num", .badge(added: "badge_add_num")), OwnKey("badge_class", "badge_class"),
+    ]
 
     // MARK: - In the app
 

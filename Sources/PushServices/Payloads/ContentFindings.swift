@@ -31,13 +31,65 @@ extension ContentFindings {
             PayloadLimit(most, .characters, of: key.rawValue, key: key, service: service, at: text.position))
     }
 
+    /// Notes a key of a payload by hand that is not among those which are known. It goes out as written: services get new ones.
+    mutating func warnUnknown(_ name: SourceText, of parent: String, remedy: String) {
+        warning(
+            .unknownPayloadKey, message: "'\(parent)' has no key '\(TextFormat.foreign(name.value, maximumBytes: 40))'", at: name.position,
+            remedy: remedy)
+    }
+
     // MARK: - What services have in common
 
     /// The texts of an alert on iPhones, in the order of their lines.
     /// - Parameter subtitleMustShow: whether a push in which the subtitle is blank is not sent.
+    /// Texts of the app are there instead of those of the campaign. Source: Apple, "Generating a remote notification".
     static func alert(_ content: MessageContent, subtitleMustShow: Bool = false) -> [Member] {
-        let texts = [("title", content.title, true), ("subtitle", content.subtitle, subtitleMustShow), ("body", content.body, true)]
-        return texts.compactMap { name, text, mustShow in text.map { (name, .shown($0, mustShow: mustShow)) } }
+        let texts: [(ContentKey, String, SourceText?, Bool)] = [
+            (.title, "title-loc", content.title, true), (.subtitle, "subtitle-loc", content.subtitle, subtitleMustShow),
+            (.body, "loc", content.body, true),
+        ]
+        return texts.flatMap { key, name, text, mustShow -> [Member] in
+            if let localized = content.localized[key] { return members(localized, key: "\(name)-key", arguments: "\(name)-args") }
+            return text.map { [(key.rawValue, .shown($0, mustShow: mustShow))] } ?? []
+        }
+    }
+
+    /// A text of the app. People see its arguments.
+    static func members(_ text: LocalizedText, key: String, arguments: String) -> [Member] {
+        let list = PayloadNode.list(text.arguments.map { .shown($0, mustShow: true) })
+        return [(key, .text(text.key))] + (text.arguments.isEmpty ? [] : [(arguments, list)])
+    }
+
+    /// The sound of iPhones. A critical alert is one by its sound, too. Source: Apple, "Generating a remote notification", sound.
+    static func appleSound(_ content: MessageContent) -> PayloadNode? {
+        guard content.interruption?.value == "critical" else { return content.sound.map { .text($0) } }
+        return .object([
+            ("critical", .constant(.integer(1))), ("name", content.sound.map { .text($0) } ?? .constant(.string("default"))),
+        ])
+    }
+
+    /// How much a push disturbs on iPhones.
+    static func interruption(_ content: MessageContent) -> [Member] {
+        content.interruption.map { [("interruption-level", .text($0))] } ?? []
+    }
+
+    /// The same, and where iPhones show it.
+    static func presentation(_ content: MessageContent) -> [Member] {
+        var members = interruption(content)
+        if let relevance = content.relevance { members.append(("relevance-score", .content(relevance))) }
+        if let target = content.targetContent { members.append(("target-content-id", .text(target))) }
+        if let filter = content.filter { members.append(("filter-criteria", .text(filter))) }
+        return members
+    }
+
+    /// Notes a text that no phone shows, as all have one of the app in its place.
+    mutating func refuseTwice(_ content: MessageContent) {
+        for (key, text) in [(ContentKey.title, content.title), (.subtitle, content.subtitle), (.body, content.body)] {
+            guard let text, content.localized[key] != nil else { continue }
+            error(
+                "'localized' has a \(key.rawValue), too, and \(Self.service) shows one of them", at: text.position,
+                remedy: "Keep one of them; a text for other services goes below 'content': services: {jpush: {\(key.rawValue): \"…\"}}.")
+        }
     }
 
     /// The app's own keys, and `link` among them: what the app gets, whatever shows the push.
@@ -156,15 +208,42 @@ extension ContentFindings {
         return nil
     }
 
-    /// The members of a group that holds nothing but texts, by the service's names for them.
-    /// - Parameter keys: keys of a campaign, and of the payload.
-    mutating func texts(
-        of key: String, in content: MessageContent, _ keys: [(campaign: String, payload: String)], example: String
-    ) -> [(name: String, text: SourceText)] {
-        members(of: key, in: content, valid: keys.map(\.campaign), example: example).compactMap { member in
-            guard let key = keys.first(where: { $0.campaign == member.name.value }), let text = text(member) else { return nil }
-            return (key.payload, text)
+    /// The members of a group by the service's names for them; what is wrong with them is noted.
+    mutating func values(of key: String, in content: MessageContent, _ keys: [OwnKey], example: String) -> [Member] {
+        members(of: key, in: content, valid: keys.map(\.name), example: example).compactMap { member in
+            keys.first { $0.name == member.name.value }.flatMap { value(of: member, $0) }
         }
+    }
+
+    private mutating func value(of member: ContentMember, _ key: OwnKey) -> Member? {
+        switch (key.form, member.value) {
+        case (.text, _): return nonBlankText(member).map { (key.payload, .text($0)) }
+        case (.limitedText(let most), _):
+            return nonBlankText(member).map {
+                (key.payload, .limited(.shown($0, mustShow: true), Self.limit(most, .characters, of: key.name, at: $0.position)))
+            }
+        case (.color, .text(let text)) where text.value.wholeMatch(of: /#[0-9A-Fa-f]{6}/) != nil: return (key.payload, .text(text))
+        case (.words(let words), .text(let text)):
+            if let word = words.first(where: { $0.word == text.value }) { return (key.payload, .constant(word.value)) }
+        case (.number(let range), .integer(let number, _)) where range.contains(number):
+            return (key.payload, .constant(.integer(number)))
+        case (.badge, .integer(0...99, _)): return (key.payload, .content(member.value))
+        case (.badge(let name), .text(let text)):
+            if let number = Self.addition(text, 1...99) { return (name, .constant(.integer(number))) }
+        case (.added(let range), .text(let text)):
+            if let number = Self.addition(text, range) { return (key.payload, .constant(.integer(number))) }
+        default: break
+        }
+        let (what, example) = key.form.expectation
+        error(
+            "'\(key.name)' must be \(what), not \(member.value.found)", at: member.value.position,
+            remedy: key.form.nearest(member.value).map { "Did you mean '\($0)'?" } ?? "For example: \(key.name): \(example).")
+        return nil
+    }
+
+    private static func addition(_ text: SourceText, _ range: ClosedRange<Int64>) -> Int64? {
+        guard text.value.hasPrefix("+"), let number = Int64(text.value.dropFirst()), range.contains(number) else { return nil }
+        return number
     }
 
     /// The text of a member; nil, and noted, if it has none.

@@ -57,6 +57,7 @@ struct RongCloudPayload: ContentFindings {
         if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
         if let category = content.category { members.append(("category", .text(category))) }
         if let thread = content.thread { members.append(("thread-id", .text(thread))) }
+        members += Self.interruption(content)
         if let image = content.image, content.category != nil { members.append(("richMediaUri", .address(image, mustBeSecure: true))) }
         if content.wakesApp { members.append(("contentAvailable", .constant(.integer(1)))) }
         return members

@@ -1,0 +1,112 @@
+import Base
+import PushServices
+import Testing
+
+@testable import Content
+
+/// Whole requests for an iPhone in a Focus, and for apps that hold their texts themselves. To be read next to the vendors' pages.
+@Suite("Bodies of requests for phones that decide how they show a push")
+struct PhoneBodiesTests {
+    private static let place = SourcePosition(file: "sale.yaml", line: 1, column: 1)
+
+    private static func text(_ value: String) -> SourceText { SourceText(value, at: place) }
+
+    private func body(_ service: any PushService, to target: String, _ change: (inout MessageContent) -> Void) throws -> String {
+        var content = MessageContent(position: Self.place)
+        change(&content)
+        let template = try PayloadTemplate(content, for: service)
+        var bytes: [UInt8] = []
+        #expect(template.render(template.columns.map { _ in "Anna" }, into: &bytes) == nil)
+        let options = PushOptions(topic: "app", pushType: .alert, priority: .high, expiration: nil, collapseID: nil)
+        let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
+        let push = RequestPush(id: id, target: Array(target.utf8)[...], payload: bytes[...])
+        return String(decoding: service.request(options).single(push, at: 0).body, as: UTF8.self)
+    }
+
+    /// What breaks through a Focus, comes first in the summary, and is judged by the Focus's filter.
+    private static func focused(_ content: inout MessageContent) {
+        (content.title, content.body) = (text("Hi {{ name }}"), text("Your table is ready."))
+        (content.sound, content.interruption) = (text("default"), text("time-sensitive"))
+        (content.relevance, content.targetContent, content.filter) = (.double(0.9, place), text("orders"), text("work"))
+    }
+
+    private static func focusedWithoutSummary(_ content: inout MessageContent) {
+        focused(&content)
+        (content.relevance, content.targetContent, content.filter) = (nil, nil, nil)
+    }
+
+    @Test("APNs: an iPhone in a Focus")
+    func apns() throws {
+        #expect(
+            try body(APNs(), to: String(repeating: "ab", count: 32), Self.focused)
+                == #"{"aps":{"alert":{"title":"Hi Anna","body":"Your table is ready."},"sound":"default","interruption-level":"time-sensitive","#
+                + #""relevance-score":0.9,"target-content-id":"orders","filter-criteria":"work"}}"#)
+    }
+
+    @Test("FCM: an iPhone in a Focus")
+    func fcm() throws {
+        #expect(
+            try body(FCM(), to: "token:x", Self.focused)
+                == #"{"message":{"token":"token:x","apns":{"headers":{"apns-push-type":"alert","apns-priority":"10"},"payload":{"aps":{"#
+                + #""sound":"default","interruption-level":"time-sensitive","relevance-score":0.9,"target-content-id":"orders","#
+                + #""filter-criteria":"work"}}},"notification":{"title":"Hi Anna","body":"Your table is ready."},"#
+                + #""android":{"notification":{"sound":"default"},"priority":"HIGH"}}}"#)
+    }
+
+    @Test("JPush and RongCloud: an iPhone in a Focus, as far as they pass it on")
+    func others() throws {
+        let jpush = try JSONValue(parsing: Array(body(JPush(), to: "1a0018970a8d0000001", Self.focusedWithoutSummary).utf8))
+        #expect(
+            jpush["notification"]?["ios"]?.text
+                == #"{"alert":{"title":"Hi Anna","body":"Your table is ready."},"sound":"default","interruption-level":"time-sensitive"}"#)
+        let rongCloud = try body(RongCloud(), to: "anna") {
+            Self.focusedWithoutSummary(&$0)
+            $0.sound = nil
+        }
+        #expect(
+            rongCloud
+                == #"{"userIds":["anna"],"notification":{"ios":{"interruption-level":"time-sensitive"},"title":"Hi Anna","pushContent":"Your table is ready."}}"#
+        )
+    }
+
+    @Test("APNs: a critical push is one by its sound, too, whether it names one or not")
+    func critical() throws {
+        let token = String(repeating: "ab", count: 32)
+        let without = try body(APNs(), to: token) { ($0.body, $0.interruption) = (Self.text("Leave the building."), Self.text("critical")) }
+        #expect(
+            without
+                == #"{"aps":{"alert":{"body":"Leave the building."},"sound":{"critical":1,"name":"default"},"interruption-level":"critical"}}"#
+        )
+        let with = try body(APNs(), to: token) {
+            ($0.body, $0.interruption, $0.sound) = (Self.text("Leave."), Self.text("critical"), Self.text("siren.caf"))
+        }
+        #expect(with.contains(#""sound":{"critical":1,"name":"siren.caf"}"#))
+    }
+
+    @Test("texts of the app: each phone puts them together in its own language")
+    func localized() throws {
+        func localized(_ content: inout MessageContent) {
+            content.localized = [
+                .title: LocalizedText(key: Self.text("HI"), arguments: [Self.text("{{ name }}")]),
+                .subtitle: LocalizedText(key: Self.text("NOW")), .body: LocalizedText(key: Self.text("SALE"), arguments: [Self.text("20")]),
+            ]
+        }
+        let alert =
+            #""alert":{"title-loc-key":"HI","title-loc-args":["Anna"],"subtitle-loc-key":"NOW","loc-key":"SALE","loc-args":["20"]}"#
+        #expect(try body(APNs(), to: String(repeating: "ab", count: 32), localized) == "{\"aps\":{\(alert)}}")
+        #expect(
+            try body(FCM(), to: "token:x", localized)
+                == #"{"message":{"token":"token:x","apns":{"headers":{"apns-push-type":"alert","apns-priority":"10"},"payload":{"aps":{\#(alert)}}},"#
+                + #""android":{"notification":{"title_loc_key":"HI","title_loc_args":["Anna"],"body_loc_key":"SALE","body_loc_args":["20"]},"#
+                + #""priority":"HIGH"}}}"#)
+    }
+
+    @Test("a device whose cell is blank gets no text of the app with a gap")
+    func blank() throws {
+        var content = MessageContent(position: Self.place)
+        content.localized = [.body: LocalizedText(key: Self.text("HI"), arguments: [Self.text("{{ name }}")])]
+        let template = try PayloadTemplate(content, for: APNs())
+        var bytes: [UInt8] = []
+        #expect(template.render([""], into: &bytes) != nil)
+    }
+}
