@@ -98,10 +98,6 @@ import Testing
                 #"{"aps":{"alert":"x","interruption-level":null}}"#,
                 "c.yaml:13:1: 'interruption-level' must be one of passive, active, time-sensitive, critical, not nothing. For example: interruption-level: active."
             ),
-            (
-                #"{"aps":{"event":"update","content-state":{},"timestamp":1}}"#,
-                "c.yaml:12:3: 'event' belongs to live activities, which this version of Volley cannot send yet. Remove the keys of live activities."
-            ),
             (#"{"aps":{"alert":{"title":"{{ }}"}}}"#, "c.yaml:13:1: '{{ }}' is empty. Name a column in it, for example: {{ first_name }}."),
             (#"{"aps":{"alert":"x","alert":"y"}}"#, "c.yaml:13:3: the key 'alert' appears here twice. Keep one of them."),
         ])
@@ -152,6 +148,58 @@ import Testing
         ])
     func warning(json: String, expected: String) throws {
         #expect(try PayloadTemplate(byHand(json)).warnings.map(\.description) == [expected])
+    }
+
+    @Test(
+        "what is wrong with a Live Activity",
+        arguments: [
+            (
+                #"{"aps":{"content-state":{}}}"#,
+                "c.yaml:12:3: 'content-state' belongs to a Live Activity, and 'aps' has no event. Add event: start, update or end."
+            ),
+            (
+                #"{"aps":{"event":"updte","content-state":{}}}"#,
+                "c.yaml:12:1: 'event' must be one of start, update, end, not the text 'updte'. Did you mean 'update'?"
+            ),
+            (
+                #"{"aps":{"event":"update"}}"#,
+                "c.yaml:11:3: an activity that updates needs 'content-state'. Add it to 'aps', for example: content-state: {minutes: 12}."
+            ),
+            (
+                #"{"aps":{"event":"start","content-state":{},"attributes-type":"A","attributes":{}}}"#,
+                "c.yaml:11:3: an activity that starts needs 'alert'. Add it to 'aps', for example: alert: {title: On its way, body: 12 minutes left}."
+            ),
+            (
+                #"{"aps":{"event":"end","attributes-type":"A"}}"#,
+                "c.yaml:13:3: 'attributes-type' is for the start of an activity, and this one ends. Remove it."
+            ),
+            (
+                #"{"aps":{"event":"end","dismissal-date":1795219200000}}"#,
+                "c.yaml:13:1: 'dismissal-date' must be a moment in seconds since 1970, not 1795219200000. For example: dismissal-date: 1795219200."
+            ),
+            (
+                #"{"aps":{"event":"update","content-state":"x"}}"#,
+                "c.yaml:13:1: 'content-state' must be a group of keys, not the text 'x'. For example: content-state: {minutes: 12}."
+            ),
+        ])
+    func activityMistake(json: String, expected: String) throws {
+        #expect(mistakes(try byHand(json)) == expected)
+    }
+
+    @Test("a Live Activity goes out as one, with the time of its sending unless it has a time")
+    func activity() throws {
+        let written = try byHand(#"{"own":1,"aps":{"event":"update","content-state":{"driver":"{{ name }}"},"relevance-score":100}}"#)
+        #expect(try PayloadTemplate(written).pushType == .liveactivity && PayloadTemplate(written).warnings.isEmpty)
+        #expect(
+            try payload(written, ["name": "Anna"])
+                == #"{"aps":{"timestamp":0,"event":"update","content-state":{"driver":"Anna"},"relevance-score":100},"own":1}"#)
+        let timed = #"{"own":1,"aps":{"event":"end","timestamp":1795219200}}"#
+        #expect(try payload(byHand(timed)) == timed)
+        let unknown = try byHand(#"{"aps":{"event":"end","dismisal-date":1}}"#)
+        #expect(
+            try PayloadTemplate(unknown).warnings.map(\.description) == [
+                "c.yaml:13:3: warning: 'aps' has no key 'dismisal-date'. Did you mean 'dismissal-date'? [unknown-payload-key]"
+            ])
     }
 
     @Test("an interruption level from a column is taken on trust")

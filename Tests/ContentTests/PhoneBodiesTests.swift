@@ -11,16 +11,18 @@ struct PhoneBodiesTests {
 
     private static func text(_ value: String) -> SourceText { SourceText(value, at: place) }
 
-    private func body(_ service: any PushService, to target: String, _ change: (inout MessageContent) -> Void) throws -> String {
+    private func body(
+        _ service: any PushService, to target: String, at now: Int64 = 0, _ change: (inout MessageContent) throws -> Void
+    ) throws -> String {
         var content = MessageContent(position: Self.place)
-        change(&content)
+        try change(&content)
         let template = try PayloadTemplate(content, for: service)
         var bytes: [UInt8] = []
         #expect(template.render(template.columns.map { _ in "Anna" }, into: &bytes) == nil)
-        let options = PushOptions(topic: "app", pushType: .alert, priority: .high, expiration: nil, collapseID: nil)
+        let options = PushOptions(topic: "app", pushType: template.pushType, priority: .high, expiration: nil, collapseID: nil)
         let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
         let push = RequestPush(id: id, target: Array(target.utf8)[...], payload: bytes[...])
-        return String(decoding: service.request(options).single(push, at: 0).body, as: UTF8.self)
+        return String(decoding: service.request(options).single(push, at: now).body, as: UTF8.self)
     }
 
     /// What breaks through a Focus, comes first in the summary, and is judged by the Focus's filter.
@@ -81,6 +83,40 @@ struct PhoneBodiesTests {
             ($0.body, $0.interruption, $0.sound) = (Self.text("Leave."), Self.text("critical"), Self.text("siren.caf"))
         }
         #expect(with.contains(#""sound":{"critical":1,"name":"siren.caf"}"#))
+    }
+
+    private static let start =
+        #"{"aps":{"event":"start","attributes-type":"DeliveryAttributes","attributes":{"order":"7"},"content-state":{"minutes":12,"driver":"{{ name }}"},"alert":{"title":"On its way","body":"12 minutes left","sound":"default"},"stale-date":1795221000}}"#
+    /// The same with the time of its sending.
+    private static let started = start.replacing("{{ name }}", with: "Anna").replacing(
+        #"{"aps":{"#, with: #"{"aps":{"timestamp":1795219200,"#)
+
+    @Test("APNs: a Live Activity that starts has the time of its sending, a push type and a topic of its own")
+    func activity() throws {
+        let token = String(repeating: "ab", count: 80)
+        #expect(try body(APNs(), to: token, at: 1_795_219_200) { $0.payload = try node(Self.start) } == Self.started)
+        let options = PushOptions(
+            topic: APNs().topic("com.example.shop", for: .liveactivity), pushType: .liveactivity, priority: .normal, expiration: 0)
+        let request = APNs().request(options)
+        #expect(
+            request.headers.map { "\($0.name): \($0.value)" } == [
+                "apns-topic: com.example.shop.push-type.liveactivity", "apns-push-type: liveactivity", "apns-priority: 5",
+                "apns-expiration: 0",
+            ])
+        let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
+        let timed = #"{"aps":{"event":"end","timestamp":1795219200}}"#
+        let single = request.single(RequestPush(id: id, target: Array(token.utf8)[...], payload: Array(timed.utf8)[...]), at: 5)
+        #expect(single.path == "/3/device/\(token)" && String(decoding: single.body, as: UTF8.self) == timed)
+    }
+
+    @Test("FCM: a Live Activity has a token of its own next to the phone's, from a column")
+    func activityOfFCM() throws {
+        let message =
+            #"{"message":{"data":{"payload":"x"},"apns":{"live_activity_token":"{{ activity }}","headers":{"apns-topic":"t"},"payload":\#(Self.start.replacing("{{ name }}", with: "Anna"))}}}"#
+        #expect(
+            try body(FCM(), to: "token:x", at: 1_795_219_200) { $0.payload = try node(message) }
+                == #"{"message":{"token":"token:x","apns":{"headers":{"apns-priority":"10","apns-topic":"t"},"live_activity_token":"Anna","#
+                + #""payload":\#(Self.started)},"data":{"payload":"x"},"android":{"priority":"HIGH"}}}"#)
     }
 
     @Test("texts of the app: each phone puts them together in its own language")

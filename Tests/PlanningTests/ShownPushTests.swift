@@ -9,6 +9,20 @@ import Testing
 struct ShownPushTests {
     private func push(_ json: String) throws -> ShownPush { APNs().shown(try JSONValue(parsing: json)) }
 
+    @Test("an activity shows its state, or its alert; it is never silent")
+    func activity() throws {
+        let update = try push(#"{"aps":{"timestamp":0,"event":"update","content-state":{"minutes":12,"driver":"Anna"}}}"#)
+        #expect(update.body == "‹minutes 12 · driver Anna›" && !update.isSilent)
+        #expect(update.marks.first.map { "\($0.name) \($0.value)" } == "Live Activity is updated")
+        let start = try push(#"{"aps":{"event":"start","content-state":{"minutes":12},"alert":{"title":"On its way","sound":"default"}}}"#)
+        #expect(start.title == "On its way" && start.body.isEmpty)
+        #expect(start.marks.map { "\($0.name) \($0.value)" }.prefix(1) == ["Live Activity starts"])
+        let fcm = FCM().shown(
+            try JSONValue(
+                parsing: #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"event":"end","content-state":{"a":1}}}}}}"#))
+        #expect(fcm.body == "‹a 1›" && !fcm.isSilent && fcm.marks.first?.value == "ends")
+    }
+
     @Test("texts, marks and own keys are told apart")
     func read() throws {
         let push = try push(

@@ -146,8 +146,8 @@ struct APNsTests {
         #expect(apns.topicSuffix(of: .voip) == ".voip" && apns.topicSuffix(of: .liveactivity) == ".push-type.liveactivity")
         #expect(apns.topic("com.example.shop", for: .voip) == "com.example.shop.voip")
         #expect(apns.topic("com.example.shop.voip", for: .voip) == "com.example.shop.voip")
-        #expect(PushType.allCases.filter { apns.payloadLimit(of: $0) != 4096 } == [.voip])
-        #expect(apns.payloadLimit(of: .voip) == 5120)
+        #expect(PushType.allCases.filter { apns.payloadLimit(of: $0) != 4096 } == [.voip, .liveactivity])
+        #expect(apns.payloadLimit(of: .voip) == 5120 && apns.payloadLimit(of: .liveactivity) + ActivityStamp.bytes == 4096)
     }
 
     @Test("the services of the list have different names, and are found by them")

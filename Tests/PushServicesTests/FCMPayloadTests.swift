@@ -338,6 +338,18 @@ struct FCMPayloadTests {
                 "'link' in 'fcm_options' must be an address that begins with https://"
             ),
             (#"{"message":{"webpush":{"headers":{"TTL":90}}}}"#, "'TTL' in 'headers' must be a text, not 90"),
+            (
+                #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"alert":{"title":"x"}}}}}}"#,
+                "the message has a live_activity_token, and 'aps' no event"
+            ),
+            (
+                #"{"message":{"apns":{"payload":{"aps":{"event":"end"}}}}}"#,
+                "'event' belongs to a Live Activity, and 'apns' has no live_activity_token"
+            ),
+            (
+                #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"event":"start"}}}}}"#,
+                "an activity that starts needs 'attributes-type'"
+            ),
             (#"{"message":{"apns":{"payload":[]}}}"#, "'payload' in 'apns' must be a group of keys, not a list"),
         ])
     func mistakes(payload: String, words: String) throws {
@@ -385,7 +397,7 @@ struct FCMHandWrittenTests {
             "fcm_options":{"link":"https://a.b","analytics_label":"x"}},
             "apns":{"headers":{"apns-topic":"t"},"payload":{"aps":{"alert":"x"},"own":{"a":1}},"fcm_options":{"analytics_label":"x","image":"https://a.b/c"},
             "live_activity_token":"x"}}}
-            """)
+            """.replacing(#""aps":{"alert":"x"}"#, with: #""aps":{"alert":{"title":"x"},"event":"end"}"#))
         #expect(FCMPayloadTests.draft { $0.payload = payload }.findings.map(\.message) == [])
     }
 

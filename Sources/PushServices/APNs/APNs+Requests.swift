@@ -11,7 +11,14 @@ extension APNs {
         ]
         if let expiration = options.expiration { headers.append(.init("apns-expiration", value: String(expiration))) }
         if let collapseID = options.collapseID { headers.append(.init(Self.collapseHeader, value: collapseID)) }
-        return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: Self.idHeader)
+        guard options.pushType == .liveactivity else {
+            return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: Self.idHeader)
+        }
+        return RequestTemplate(
+            pathPrefix: "/3/device/", headers: headers, idHeader: Self.idHeader,
+            body: { call, now, bytes in
+                if let push = call.first { ActivityStamp.append(push.payload, now: now, to: &bytes) }
+            }, pathEnd: { $0.first.map { String(decoding: $0.target, as: UTF8.self) } ?? "" })
     }
 
     /// `{"reason": "Unregistered", "timestamp": 1700000000000}`
@@ -50,5 +57,11 @@ extension APNs {
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit(of: type) }
 
     /// Bytes. Source: Apple, "Generating a remote notification".
-    static func payloadLimit(of type: PushType) -> Int { type == .voip ? 5120 : 4096 }
+    static func payloadLimit(of type: PushType) -> Int {
+        switch type {
+        case .voip: 5120
+        case .liveactivity: 4096 - ActivityStamp.bytes
+        default: 4096
+        }
+    }
 }

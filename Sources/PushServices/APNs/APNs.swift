@@ -267,6 +267,7 @@ extension APNs {
             if member.name == "aps", case .object(let aps) = member.value {
                 push.isSilent = !aps.contains { ["alert", "badge", "sound"].contains($0.name) }
                 for key in aps { push.read(key) }
+                push.readActivity(member.value)
             } else if member.name == "image", case .string(let address) = member.value {
                 push.image = address
             } else {
@@ -282,7 +283,7 @@ extension ShownPush {
         switch (key.name, key.value) {
         case ("alert", let alert): readAlert(alert)
         case ("sound", .object): readSound(key.value)
-        case ("mutable-content", _): break
+        case ("mutable-content", _), ("event", _), ("timestamp", .integer(0)): break
         case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
         case ("thread-id", let value): marks.append(("thread", Self.plain(value)))
         case ("badge", .integer(0)): marks.append(("badge", "removed"))

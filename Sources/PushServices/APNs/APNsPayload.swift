@@ -9,12 +9,13 @@ struct APNsPayload: ContentFindings {
     /// The payload that APNs makes of content.
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = APNsPayload()
-        let (root, pushType) =
+        var (root, pushType) =
             if let whole = content.payload {
                 (payload.byHand(whole, path: []), payload.checkByHand(whole))
             } else {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
             }
+        if pushType == .liveactivity { root = ActivityStamp.reserved(in: root) }
         return PayloadDraft(root: root, pushType: pushType, byteLimit: APNs.payloadLimit(of: pushType), findings: payload.findings)
     }
 
@@ -121,11 +122,9 @@ extension APNsPayload {
     }
 
     private mutating func checkAPS(_ members: [ContentMember], at place: SourcePosition) -> PushType {
-        if let first = members.first(where: { APSRules.liveActivityKeys.contains($0.name.value) }) {
-            error(
-                "'\(first.name.value)' belongs to live activities, which this version of Volley cannot send yet", at: first.name.position,
-                remedy: "Remove the keys of live activities.")
-            return .alert
+        if members.contains(where: { ActivityRules.own.contains($0.name.value) }) {
+            checkActivity(members, at: place)
+            return .liveactivity
         }
         for member in members {
             guard let rule = APSRules.keys.first(where: { $0.name == member.name.value })?.rule else {
@@ -260,9 +259,6 @@ enum APSRules {
         ("mutable-content", .flag), ("target-content-id", .text), ("interruption-level", .interruptionLevel),
         ("relevance-score", .relevanceScore), ("filter-criteria", .text),
     ]
-
-    /// Keys of `aps` that only live activities have.
-    static let liveActivityKeys = ["event", "content-state", "timestamp", "stale-date", "dismissal-date", "attributes-type", "attributes"]
 
     /// Keys of `aps.alert` that take a text.
     static let alertTexts = ["title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key"]

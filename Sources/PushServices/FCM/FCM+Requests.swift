@@ -39,14 +39,16 @@ struct FCMRequestBody: Sendable {
     /// Members without their braces, as JSON.
     private let apnsHeaders: [UInt8], android: [UInt8]
     private let expiration: Int64?
+    private let isActivity: Bool
 
     init(_ options: PushOptions) {
         expiration = options.expiration
+        isActivity = options.pushType == .liveactivity
         // Apple refuses background pushes with another priority. Android may wake at once for a message without a notification.
         let priority = options.pushType == .background ? .normal : options.priority
-        var headers: [(String, JSONValue)] = [
-            ("apns-push-type", .string(options.pushType.rawValue)), ("apns-priority", .string(String(priority.rawValue))),
-        ]
+        var headers: [(String, JSONValue)] = [("apns-priority", .string(String(priority.rawValue)))]
+        // FCM writes that of activities itself, by their token.
+        if !isActivity { headers.insert(("apns-push-type", .string(options.pushType.rawValue)), at: 0) }
         if let expiration { headers.append(("apns-expiration", .string(String(expiration)))) }
         var android: [(String, JSONValue)] = [("priority", .string(options.priority == .high ? "HIGH" : "NORMAL"))]
         if let collapseID = options.collapseID {
@@ -76,7 +78,7 @@ struct FCMRequestBody: Sendable {
         bytes += apnsHeaders
         if rest.first != UInt8(ascii: "}") { bytes.append(UInt8(ascii: ",")) }
         let members = rest.dropLast(Self.end.utf8.count)
-        bytes += members
+        if isActivity { appendActivity(members, now: now, to: &bytes) } else { bytes += members }
         if members.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
         bytes += android
         if let expiration {
@@ -85,6 +87,17 @@ struct FCMRequestBody: Sendable {
             bytes += "s\"".utf8
         }
         bytes += Self.end.utf8
+    }
+
+    /// A text of JSON has no quotes without a backslash before them, so the first such bytes are those of the payload for iPhones.
+    private func appendActivity(_ members: ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
+        let key = ",\"payload\":", opening = Array((key + ActivityStamp.unstamped).utf8)
+        guard let start = members.indices.first(where: { members[$0...].starts(with: opening) }).map({ $0 + key.utf8.count }) else {
+            bytes += members
+            return
+        }
+        bytes += members[..<start]
+        ActivityStamp.append(members[start...], now: now, to: &bytes)
     }
 
     /// Moves the beginning of a payload.

@@ -44,6 +44,9 @@ public struct FCM: PushService {
             ("message", .object(pairs: [("notification", .object(pairs: [("title", .string("Hello"))]))]))
         ]))
 
+    /// What people see, what wakes the app, and Live Activities of iPhones.
+    public let pushTypes = [PushType.alert, .background, .liveactivity]
+
     /// Answers do not repeat it, and Google's support has no use for it. It tells pushes apart in the logs of proxies.
     static let idHeader = "x-request-id"
 
@@ -192,6 +195,7 @@ extension FCM {
         push.isSilent =
             message["notification"] == nil && android == nil && !["alert", "badge", "sound"].contains { aps?[$0] != nil }
         push.readMarks(of: android, and: aps)
+        push.readActivity(aps)
         if let label = message["fcm_options"]?["analytics_label"] { push.marks.append(("label", ShownPush.plain(label))) }
         push.ownKeys = (message["data"]?.members ?? []).map { ($0.name, ShownPush.plain($0.value)) }
         return push
@@ -212,7 +216,7 @@ extension ShownPush {
     fileprivate mutating func readMarks(of android: JSONValue?, and aps: JSONValue?) {
         for key in aps?.members ?? [] {
             switch (key.name, key.value) {
-            case ("alert", _), ("mutable-content", _): break
+            case ("alert", _), ("mutable-content", _), ("event", _), ("timestamp", .integer(0)): break
             case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
             case ("thread-id", let value): marks.append(("thread", Self.plain(value)))
             case ("sound", .object): readSound(key.value)

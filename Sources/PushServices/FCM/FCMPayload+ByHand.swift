@@ -27,7 +27,9 @@ extension FCMPayload {
         return Self.root(
             headers: headers,
             apns: apns.filter { $0.name.value != "headers" }.map { member in
-                (member.name.value, member.name.value == "payload" ? shown(member.value, ["aps", "alert", ""]) : .content(member.value))
+                guard member.name.value == "payload" else { return (member.name.value, .content(member.value)) }
+                let payload = shown(member.value, ["aps", "alert", ""])
+                return (member.name.value, Self.isActivity(message) ? ActivityStamp.reserved(in: payload) : payload)
             },
             others: message.filter { !["apns", "android"].contains($0.name.value) }.map { member in
                 let isNotification = member.name.value == "notification"
@@ -163,10 +165,37 @@ extension FCMPayload {
         warnUnknown(name, of: parent, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
+    /// Whether a message is for a Live Activity, which has a token of its own next to the phone's.
+    private static func isActivity(_ message: [ContentMember]) -> Bool {
+        message.members(of: "apns").value(of: activityKey) != nil
+    }
+
+    private static let activityKey = "live_activity_token"
+
+    /// The kind of an activity's message; nil for others.
+    private mutating func activity(_ message: [ContentMember], _ aps: [ContentMember], at place: SourcePosition) -> PushType? {
+        let own = aps.first { ActivityRules.own.contains($0.name.value) }
+        guard Self.isActivity(message) else {
+            guard let own else { return nil }
+            error(
+                "'\(own.name.value)' belongs to a Live Activity, and 'apns' has no \(Self.activityKey)", at: own.name.position,
+                remedy: "Name the column of the activities' tokens: apns: {\(Self.activityKey): \"{{ activity_token }}\"}.")
+            return .alert
+        }
+        if own == nil {
+            error(
+                "the message has a \(Self.activityKey), and 'aps' no event", at: place, remedy: "Add event: start, update or end to 'aps'.")
+        } else {
+            checkActivity(aps, at: place)
+        }
+        return .liveactivity
+    }
+
     /// Whether people see the push. A message with data alone is common on Android, where the app decides what to show; iPhones show nothing of
     /// it, and APNs takes it as what it is.
     private mutating func pushType(_ message: [ContentMember], at place: SourcePosition) -> PushType {
         let aps = message.members(of: "apns").members(of: "payload").members(of: "aps")
+        if let kind = activity(message, aps, at: place) { return kind }
         let isVisible =
             message.value(of: "notification") != nil || message.members(of: "android").value(of: "notification") != nil
             || ["alert", "badge", "sound"].contains { aps.value(of: $0) != nil }
