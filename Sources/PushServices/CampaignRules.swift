@@ -26,6 +26,7 @@ public indirect enum OwnForm: Sendable {
     case pattern(String)
     /// A whole number, within these.
     case number(ClosedRange<Int64>)
+    /// Any of these.
     case either([OwnForm])
     /// One of a few words.
     case words([String])
