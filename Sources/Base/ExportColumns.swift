@@ -45,11 +45,26 @@ public struct ExportColumns: Hashable, Sendable {
     /// Names of services, the best first, for a device that has targets of several; the rest follow in the order of the app's.
     public var preference: [SourceText] = []
 
+    /// Header names of the tokens of Live Activities, for those that volley.yaml sets.
+    public var activityTokens: [ActivityTokens: SourceText] = [:]
+    /// Which of these are the targets, instead of the devices' tokens; nil if a push goes to devices.
+    public private(set) var targetsOfActivity: ActivityTokens?
+
     /// Columns with the names that volley.yaml gives.
     public init(names: [Standard: SourceText] = [:], tagSeparator: String = ";") {
         self.names = names
         self.tagSeparator = tagSeparator
     }
+
+    /// The same where the targets are tokens of activities.
+    public func reading(_ tokens: ActivityTokens) -> ExportColumns {
+        var columns = self
+        columns.targetsOfActivity = tokens
+        return columns
+    }
+
+    /// The header name of the tokens of activities.
+    public func name(of tokens: ActivityTokens) -> String { activityTokens[tokens]?.value ?? tokens.rawValue }
 
     /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`, or by
     /// the service's key for its targets.

@@ -38,6 +38,8 @@ public struct MessageContent: Hashable, Sendable {
     public var isSilent: Bool
     /// The whole payload, written by hand, instead of all of the above: always a `.object`.
     public var payload: ContentNode?
+    /// The Live Activity of which this is the alert; nil for a push of its own.
+    public var activity: ActivityContent?
     /// What devices of a language get instead, in the order of the file.
     public var languages: [Translation] = []
     /// What devices of a service get instead, in the order of the file.

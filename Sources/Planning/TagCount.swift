@@ -37,7 +37,8 @@ public func tagCounts(
     (exports.devices, exports.deviceQuery) = (audience.devices, audience.deviceQuery)
     exports.maximumBadRowShare = audience.maximumBadRowShare
     let compiler = AudienceCompiler(
-        audience: exports, file: campaign.path, app: app, project: project, fields: [], zone: zone, roots: roots)
+        audience: exports, file: campaign.path, app: app, project: project, fields: [], activity: draft.content?.activity, zone: zone,
+        roots: roots)
     let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
     var query = try compiler.query(now: now)
     let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), options)

@@ -28,6 +28,11 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
+        if let activity = context.campaign.content.activity, context.app.main.service.rules.activities == .target {
+            throw Diagnostic(
+                "a test device has no token of a Live Activity", at: activity.position,
+                remedy: "Send the campaign to an audience with devices of your own only.")
+        }
         options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
         let pushes = context.app.testDevices.flatMap { device in

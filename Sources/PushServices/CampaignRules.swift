@@ -105,6 +105,14 @@ extension OwnForm {
     static func group(_ keys: [OwnKey]) -> OwnForm { .group(keys.map { (key: $0.name, form: $0.form.ownForm) }) }
 }
 
+/// How a service is told of a Live Activity.
+public enum ActivityForm: Sendable {
+    /// Its token is the target, instead of the device's.
+    case target
+    /// Its token is in the payload, next to the device's, which is the target.
+    case inPayload
+}
+
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
     /// What a push may consist of.
@@ -114,6 +122,8 @@ public struct CampaignRules: Sendable {
     public var ownKeys: [(key: String, description: String)] = []
     /// What these groups may hold, for editors, as far as they can know it.
     public var ownForms: [String: OwnForm] = [:]
+    /// How it starts, updates and ends Live Activities; nil if it does not.
+    public var activities: ActivityForm?
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// What of these does not reach every phone.

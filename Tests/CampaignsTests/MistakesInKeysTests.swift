@@ -35,7 +35,7 @@ struct MistakesInKeysTests {
             "a key like no other",
             "frobnicate: 1\n",
             """
-            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, variants, delivery, schedule, allow.
+            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, activity, variants, delivery, schedule, allow.
             """),
         MistakeCase(
             "a key without space within a group",

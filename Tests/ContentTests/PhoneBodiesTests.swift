@@ -119,6 +119,45 @@ struct PhoneBodiesTests {
                 + #""payload":\#(Self.started)},"data":{"payload":"x"},"android":{"priority":"HIGH"}}}"#)
     }
 
+    private static func ofCampaign(_ event: ActivityContent.Event) throws -> ActivityContent {
+        var activity = ActivityContent(position: place, event: event)
+        activity.state = try node(#"{"minutes":12,"driver":"{{ name }}"}"#)
+        return activity
+    }
+
+    @Test("an activity of a campaign is the same over APNs and FCM, with lengths of time from its sending")
+    func activityOfCampaign() throws {
+        func started(_ content: inout MessageContent) throws {
+            var activity = try Self.ofCampaign(.start)
+            (activity.attributesType, activity.attributes) = (Self.text("DeliveryAttributes"), try node(#"{"order":"7"}"#))
+            activity.staleSeconds = 1800
+            (content.title, content.body, content.sound) = (Self.text("On its way"), Self.text("12 minutes left"), Self.text("default"))
+            content.activity = activity
+        }
+        let aps =
+            #"{"aps":{"timestamp":1795219200,"stale-date":1795221000,"event":"start","attributes-type":"DeliveryAttributes","#
+            + #""attributes":{"order":"7"},"content-state":{"minutes":12,"driver":"Anna"},"#
+            + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}}"#
+        #expect(try body(APNs(), to: String(repeating: "ab", count: 80), at: 1_795_219_200, started) == aps)
+        #expect(
+            try body(FCM(), to: "token:x", at: 1_795_219_200, started)
+                == #"{"message":{"token":"token:x","apns":{"headers":{"apns-priority":"10"},"live_activity_token":"Anna","payload":\#(aps)},"#
+                + #""android":{"priority":"HIGH"}}}"#)
+    }
+
+    @Test("an activity that ends leaves the lock screen at once, or after a while", arguments: [(0, "1"), (3600, "1795222800")])
+    func end(seconds: Int, date: String) throws {
+        let ended = try body(APNs(), to: String(repeating: "ab", count: 80), at: 1_795_219_200) {
+            var activity = try Self.ofCampaign(.end)
+            activity.dismissSeconds = seconds
+            $0.activity = activity
+        }
+        #expect(
+            ended
+                == #"{"aps":{"timestamp":1795219200,"dismissal-date":\#(date),"event":"end","content-state":{"minutes":12,"driver":"Anna"}}}"#
+        )
+    }
+
     @Test("texts of the app: each phone puts them together in its own language")
     func localized() throws {
         func localized(_ content: inout MessageContent) {

@@ -52,10 +52,10 @@ struct CampaignReferenceTests {
         let columns =
             (hasJPush ? "jpush_id," : "")
             + "fcm_token,device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
-            + "points,points_expire,files,level"
+            + "points,points_expire,files,level,start_token,activity_token"
         let row =
             (hasJPush ? "," : "")
-            + ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
+            + ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold,,"
         let android = "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + "," + row.dropFirst(1 + ProjectFolder.token(1).count)
         // An example whose devices a service chooses belongs to an app with that service.
         let further =

@@ -50,6 +50,11 @@ extension ColumnPlan {
             return column
         }
         let isMixed = query.services.count > 1
+        let activityColumn = query.columns.targetsOfActivity.flatMap { tokens -> Int? in
+            let column = resolver.header.firstIndex(of: query.columns.name(of: tokens))
+            if column == nil { mistakes.append(resolver.missing(tokens)) }
+            return column
+        }
         let targetColumns = isMixed ? resolver.targetColumns(query.services.map(\.target)) : []
         if isMixed, !targetColumns.contains(where: { $0 != nil }) { mistakes.append(resolver.missingTargets(query.services)) }
         let serviceColumn = resolver.columns.service.flatMap { named($0.column, in: .settings) }
@@ -63,6 +68,7 @@ extension ColumnPlan {
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
             query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
+        let isActivity = query.columns.targetsOfActivity != nil
         let validityColumn = LeanCloudExport.isFormat(of: resolver.columns) ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
         let conditionColumns = query.conditions.map { condition -> Int? in
             let column = named(condition.column, in: .condition)
@@ -76,11 +82,13 @@ extension ColumnPlan {
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
 
         let further = [serviceColumn, validityColumn] + conditionColumns + fieldColumns
-        for case let column? in standards + targetColumns + further where !columns.contains(column) { columns.append(column) }
+        for case let column? in standards + targetColumns + [activityColumn] + further where !columns.contains(column) {
+            columns.append(column)
+        }
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
-        token = cell(isMixed ? targetColumns[0] : standards[0])
-        targets = targetColumns.map(cell)
+        token = cell(isActivity ? activityColumn : isMixed ? targetColumns[0] : standards[0])
+        targets = isActivity ? [token, cell(standards[0])] : targetColumns.map(cell)
         service = cell(serviceColumn)
         registrationID = cell(standards[1])
         alias = cell(standards[2])
@@ -152,6 +160,7 @@ struct ColumnResolver {
     /// A column of the header, otherwise one by its standard name.
     func column(named name: String) -> Int? {
         header.firstIndex(of: name) ?? ExportColumns.Standard(rawValue: name).flatMap { column(of: $0) }
+            ?? ActivityTokens(rawValue: name).flatMap { header.firstIndex(of: columns.name(of: $0)) }
     }
 
     /// Where a column is named.
@@ -213,6 +222,14 @@ struct ColumnResolver {
         Diagnostic(
             "the export has no header row: its first line holds \(targets.aNoun)", file: file,
             remedy: "Its first line must name the columns, for example token,alias,tags.")
+    }
+
+    /// An export without tokens of activities.
+    func missing(_ tokens: ActivityTokens) -> Diagnostic {
+        let name = columns.name(of: tokens), what = tokens == .start ? "activities are started with" : "running activities have"
+        return Diagnostic(
+            "the export has no column '\(name)' of the tokens that \(what): its columns are \(list)", file: file,
+            remedy: disguised([name]) ?? "Name the column in volley.yaml: `columns: {\(tokens.rawValue): NAME}`.")
     }
 
     /// A column that selecting needs and the export lacks.

@@ -56,7 +56,8 @@ struct FileKeys: Sendable {
     /// Whether other keys are below a key.
     func takesGroup(_ key: String) -> Bool {
         groups.contains { $0.name == key }
-            || ["languages", "data", "localized", "where", "variants", "payload", "apps", "databases", "cells"].contains(key)
+            || ["languages", "data", "localized", "attributes", "state", "where", "variants", "payload", "apps", "databases", "cells"]
+                .contains(key)
     }
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
@@ -99,7 +100,9 @@ struct FileKeys: Sendable {
 /// The groups of a campaign file.
 enum CampaignKeys {
     static let root = KeyGroup(
-        "", valid: ["name", "app", "description", "audience", "content", "variants", "delivery", "schedule", "allow"])
+        "", valid: ["name", "app", "description", "audience", "content", "activity", "variants", "delivery", "schedule", "allow"])
+    static let activity = KeyGroup(
+        "activity", valid: ["event", "attributes_type", "attributes", "state", "stale", "dismiss", "relevance"])
     static let audience = KeyGroup(
         "audience",
         valid: [
@@ -151,7 +154,7 @@ enum CampaignKeys {
     static let file = FileKeys(
         groups: [
             root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning,
-            namedServices, deviceQuery,
+            namedServices, deviceQuery, activity,
         ])
 }
 
@@ -190,6 +193,7 @@ enum ProjectKeys {
         var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows", "format"])
         group.services = services
         if ofSeveral { group.valid += targetColumns + [service, prefer] } else { group.unlisted = targetColumns + [service, prefer] }
+        group.unlisted += ActivityTokens.allCases.map(\.rawValue)
         return group
     }
 

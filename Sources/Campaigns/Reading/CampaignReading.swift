@@ -16,8 +16,11 @@ struct CampaignReader {
         let appServices = services(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
-        let content = section(
-            "content", CampaignKeys.content.carried(by: appServices), example: "content: {title: Hello, body: \"How are you?\"}")
+        let activity = root.has("activity") ? section("activity", CampaignKeys.activity, example: ActivityReader.example) : nil
+        let content =
+            activity != nil && !root.mentions("content")
+            ? nil
+            : section("content", CampaignKeys.content.carried(by: appServices), example: "content: {title: Hello, body: \"How are you?\"}")
         let delivery =
             root.has("delivery")
             ? section("delivery", CampaignKeys.delivery.carried(by: appServices), example: "delivery: {expires: 4h}") : nil
@@ -26,8 +29,16 @@ struct CampaignReader {
         let readAudience = audience.map { AudienceReader(section: $0, services: appServices).read() }
         let own = readAudience?.ownAudience
         let services = own.map { [$0.service] } ?? appServices
-        let readContent = content.map { ContentReader(section: $0, source: source, services: services).read() }
+        let readActivity = activity.flatMap { ActivityReader(section: $0, services: services).read() }
+        var readContent = content.map { ContentReader(section: $0, source: source, services: services).read() }
+        if let readActivity, content != nil || !root.mentions("content") {
+            var alert = readContent ?? MessageContent(position: readActivity.position)
+            alert.activity = readActivity
+            ActivityReader.check(alert, content, readActivity, root.findings)
+            readContent = alert
+        }
         let (variants, dealing) = VariantReader(root: root, source: source, services: services, content: readContent).read()
+        if readContent?.activity != nil { variants.compactMap(\.content).forEach { ActivityReader.check($0, root.findings) } }
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, services: services).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
@@ -112,6 +123,9 @@ struct CampaignReader {
     }
 
     private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ services: [any PushService]) {
+        if content.activity != nil, delivery.priority == .low, let place = delivery.priorityPosition {
+            root.findings.error("an activity has the priority high or normal", at: place, remedy: "Write priority: normal.")
+        }
         guard content.isSilent, let priority = delivery.priority, let place = delivery.priorityPosition,
             let service = services.first(where: { $0.rules.silentPriority.map { $0 != priority } ?? false }),
             let only = service.rules.silentPriority

@@ -26,6 +26,9 @@ struct ColumnsReader {
             columns.targets[key] = name
             checkService(ofTargets: key)
         }
+        for tokens in ActivityTokens.allCases {
+            columns.activityTokens[tokens] = names.text(tokens.rawValue, example: "\(tokens.rawValue): \(tokens.rawValue)")
+        }
         readOnlyTargets(into: &columns)
         columns.service = serviceColumn()
         columns.preference = preference()

@@ -15,7 +15,8 @@ public struct CampaignSchema {
         SchemaNode.document(
             "Volley campaign",
             SchemaNode.object(
-                CampaignKeys.root, "Who gets what, how fast, and how it gets there.", required: ["name", "app", "audience", "content"],
+                CampaignKeys.root, "Who gets what, how fast, and how it gets there.", required: ["name", "app", "audience"],
+                rules: [("anyOf", .array(["content", "activity"].map(SchemaNode.has)))],
                 [
                     "name": SchemaNode.text(
                         "What the campaign is called: lower-case letters, digits and hyphens, at most 64. Runs are named after it, and it decides which variant a device gets.",
@@ -23,7 +24,8 @@ public struct CampaignSchema {
                     "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
                     "description": SchemaNode.text(
                         "For people; nothing else reads it.", example: "Spring sale, everyone who likes discounts"),
-                    "audience": audience, "content": content, "variants": variants, "delivery": delivery, "schedule": schedule,
+                    "audience": audience, "content": content, "activity": activity, "variants": variants, "delivery": delivery,
+                    "schedule": schedule,
                     "allow": allow,
                 ]),
             definitions: [("names", names), ("data", data), ("payload", payload)])
@@ -209,27 +211,6 @@ public struct CampaignSchema {
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
             "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
         ]
-    }
-
-    private var localized: JSONValue {
-        let key = SchemaNode.text("The key of a text in the app.", example: "SALE_TITLE")
-        let text = SchemaNode.anyOf(
-            "The key of a text in the app, or the key with what takes the places of its variables.",
-            [
-                key,
-                SchemaNode.object(
-                    CampaignKeys.localizedText, "A text of the app with variables.", required: ["key"],
-                    [
-                        "key": key,
-                        "args": .object(pairs: [
-                            ("type", .string("array")), ("description", .string("What takes the places of its variables. Templates.")),
-                            ("items", .object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"]))])),
-                        ]),
-                    ]),
-            ])
-        return SchemaNode.object(
-            CampaignKeys.localized, "Texts that the app holds in its languages, by their keys, instead of title, subtitle and body.",
-            rules: [("minProperties", .integer(1))], ["title": text, "subtitle": text, "body": text])
     }
 
     private var content: JSONValue {

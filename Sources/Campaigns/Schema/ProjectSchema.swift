@@ -363,6 +363,10 @@ public struct ProjectSchema {
                 "The column that holds \(service.target.nouns); in an app with this service alone, the same as token.",
                 example: service.target.column)
         }
+        for tokens in ActivityTokens.allCases {
+            let what = tokens == .start ? "with which Live Activities are started" : "of Live Activities that run"
+            names[tokens.rawValue] = SchemaNode.text("The column that holds the tokens \(what).", example: tokens.rawValue)
+        }
         names[ProjectKeys.service] = serviceColumn
         names[ProjectKeys.prefer] = .object(pairs: [
             ("type", .string("array")),

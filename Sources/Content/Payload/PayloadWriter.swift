@@ -32,7 +32,7 @@ struct PayloadWriter {
     mutating func append(_ content: MessageContent, for service: any PushService, isOneOfSeveral: Bool = false) -> PayloadDraft {
         defer { finish() }
         if isOneOfSeveral { oneOfSeveral = service }
-        if content.payload == nil { checkKind(content) }
+        if content.payload == nil, content.activity == nil { checkKind(content) }
         let draft = service.payload(of: content)
         findings += draft.findings + draft.losses.map(finding)
         append(draft.root)

@@ -14,6 +14,8 @@ struct AudienceCompiler {
     let project: Project
     /// The columns that templates name.
     let fields: [SourceText]
+    /// The Live Activity that the campaign is about.
+    var activity: ActivityContent?
     /// The zone of dates in the paths of exports; nil for this machine's.
     var zone: ZoneRules?
     /// The files that the campaign may name; nil for every file.
@@ -33,6 +35,7 @@ struct AudienceCompiler {
         query.sources = sources
         if audience.devices.isEmpty { query.sources.trust(query.files) }
         query.services = app.services.map(\.service)
+        if let activity, app.main.service.rules.activities == .target { query.columns = app.columns.reading(activity.tokens) }
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
         query.noneTags = load(audience.noneTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)
@@ -186,7 +189,7 @@ extension CampaignContext {
     private var audienceCompiler: AudienceCompiler {
         AudienceCompiler(
             audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
-            zone: campaign.schedule?.zone.fallback, roots: roots)
+            activity: campaign.content.activity, zone: campaign.schedule?.zone.fallback, roots: roots)
     }
 
     /// The exports and lists that the audience is read from.

@@ -102,7 +102,8 @@ package struct CampaignContext {
         let fields =
             messages?.columns
             ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.services.map(\.service), variants: draft.variants) } ?? []
-        return AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
+        return AudienceCompiler(
+            audience: audience, file: file, app: app, project: project, fields: fields, activity: draft.content?.activity)
     }
 
     /// Mistakes in the lists, exports and columns of an audience.

@@ -26,7 +26,8 @@ public struct APNs: PushService {
     /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,
     /// and background pushes with priority 10 are an error.
     public let rules = CampaignRules(
-        longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps", payloadExample: "aps: {alert: Hello}",
+        activities: .target, longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps",
+        payloadExample: "aps: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// Source: Apple, "Preparing custom alert sounds".
     public let system: PhoneSystem? = PhoneSystem(name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])

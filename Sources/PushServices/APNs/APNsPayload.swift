@@ -10,7 +10,9 @@ struct APNsPayload: ContentFindings {
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = APNsPayload()
         var (root, pushType) =
-            if let whole = content.payload {
+            if let activity = content.activity {
+                (Self.activity(activity, content), PushType.liveactivity)
+            } else if let whole = content.payload {
                 (payload.byHand(whole, path: []), payload.checkByHand(whole))
             } else {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)

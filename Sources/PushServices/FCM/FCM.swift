@@ -38,7 +38,7 @@ public struct FCM: PushService {
                 "A label by which Firebase counts the pushes: the same for all devices, at most 100 different ones a day."
             ),
         ], ownForms: [FCMPayload.androidKey: .group(FCMPayload.androidKeys), FCMPayload.labelKey: .pattern(FCMPayload.labelPattern)],
-        longestStorageDays: 28, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "message",
+        activities: .inPayload, longestStorageDays: 28, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "message",
         payloadExample: "message: {notification: {title: Hello}}",
         payloadExampleJSON: .object(pairs: [
             ("message", .object(pairs: [("notification", .object(pairs: [("title", .string("Hello"))]))]))

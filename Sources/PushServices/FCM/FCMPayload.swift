@@ -12,7 +12,9 @@ struct FCMPayload: ContentFindings {
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = FCMPayload()
         let (root, pushType) =
-            if let whole = content.payload {
+            if let activity = content.activity {
+                (Self.activityMessage(activity, content), PushType.liveactivity)
+            } else if let whole = content.payload {
                 (payload.byHand(whole), payload.checkByHand(whole))
             } else {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
@@ -24,6 +26,14 @@ struct FCMPayload: ContentFindings {
     static func root(headers: PayloadNode, apns: [Member], others: [Member], android: PayloadNode) -> PayloadNode {
         let message = [("apns", .object([("headers", headers)] + apns))] + others + [("android", android)]
         return .object([("message", .object(message))])
+    }
+
+    /// The activity's token is in a column; the phone's is the target. Source: Google, "ApnsConfig", live_activity_token.
+    private static func activityMessage(_ activity: ActivityContent, _ content: MessageContent) -> PayloadNode {
+        let token = SourceText("{{ \(activity.tokens.rawValue) }}", at: activity.position)
+        return root(
+            headers: .object([]), apns: [("live_activity_token", .text(token)), ("payload", Self.activity(activity, content))], others: [],
+            android: .object([]))
     }
 
     // MARK: - By the keys of content

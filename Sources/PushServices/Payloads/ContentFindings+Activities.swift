@@ -103,13 +103,32 @@ enum ActivityRules {
     }
 }
 
+extension ContentFindings {
+    /// `aps` of an activity, with lengths of time as negative numbers (`ActivityStamp`).
+    static func activity(_ activity: ActivityContent, _ alert: MessageContent) -> PayloadNode {
+        func number(_ number: Int) -> PayloadNode { .constant(.integer(Int64(number))) }
+        var aps: [Member] = [(ActivityStamp.timestamp, number(0))]
+        if let seconds = activity.staleSeconds { aps.append(("stale-date", number(-seconds))) }
+        // A moment that has passed removes the activity at once.
+        if let seconds = activity.dismissSeconds { aps.append(("dismissal-date", number(seconds == 0 ? 1 : -seconds))) }
+        aps.append(("event", .constant(.string(activity.event.rawValue))))
+        if let type = activity.attributesType { aps.append(("attributes-type", .text(type))) }
+        if let attributes = activity.attributes { aps.append(("attributes", .content(attributes))) }
+        if let state = activity.state { aps.append(("content-state", .content(state))) }
+        if let relevance = activity.relevance { aps.append(("relevance-score", .content(relevance))) }
+        let sound: [Member] = alert.sound.map { [("sound", .text($0))] } ?? []
+        let texts = Self.alert(alert) + sound
+        return .object([("aps", .object(texts.isEmpty ? aps : aps + [("alert", .object(texts))]))])
+    }
+}
+
 /// The time of an activity: phones ignore a state that is older than the one they have.
 enum ActivityStamp {
-    private static let timestamp = "timestamp"
+    static let timestamp = "timestamp"
     /// How a payload begins that gets the time.
     static let unstamped = "{\"aps\":{\"\(timestamp)\":0"
-    /// What the time adds to a payload, as the zero is replaced.
-    static let bytes = 9
+    /// What the times add to a payload at most, as a zero and two lengths of time are replaced.
+    static let bytes = 9 + 2 * 8
 
     /// A payload that gets the time at which it is sent, unless it has one. `aps` is its first member then.
     static func reserved(in payload: PayloadNode) -> PayloadNode {
@@ -129,7 +148,15 @@ enum ActivityStamp {
         }
         bytes += unstamped.utf8.dropLast()
         bytes += String(now).utf8
-        bytes += payload.dropFirst(unstamped.utf8.count)
+        var rest = payload.dropFirst(unstamped.utf8.count)
+        // Lengths of time from now on.
+        for key in [",\"stale-date\":", ",\"dismissal-date\":"] where rest.starts(with: "\(key)-".utf8) {
+            let digits = rest.dropFirst(key.utf8.count + 1).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            bytes += key.utf8
+            bytes += String(now + digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }).utf8
+            rest = rest[digits.endIndex...]
+        }
+        bytes += rest
     }
 }
 
@@ -140,6 +167,13 @@ extension ShownPush {
         isSilent = false
         let words = ["start": "starts", "update": "is updated", "end": "ends"]
         marks.insert(("Live Activity", words[event] ?? event), at: 0)
+        for (number, mark) in marks.enumerated() where mark.value.hasPrefix("-") {
+            switch mark.name {
+            case "stale-date": marks[number] = ("out of date after", "\(mark.value.dropFirst()) s")
+            case "dismissal-date": marks[number] = ("leaves the screen after", "\(mark.value.dropFirst()) s")
+            default: break
+            }
+        }
         guard texts.isEmpty, case .object(let state)? = aps?["content-state"] else { return }
         body = "‹\(state.map { "\($0.name) \(Self.plain($0.value))" }.joined(separator: " · "))›"
     }

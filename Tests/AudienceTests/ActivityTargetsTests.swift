@@ -1,0 +1,60 @@
+import Base
+import TestSupport
+import Testing
+
+@testable import Audience
+
+/// A push to a Live Activity goes to the activity's token, and the row's device decides whether it may.
+@Suite("Tokens of Live Activities as targets")
+struct ActivityTargetsTests {
+    private let folder = TemporaryFolder()
+
+    private func query(_ rows: [String], header: String = "registration_id,token,activity_token,tags") -> AudienceQuery {
+        AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with {
+            $0.anyTags = ["t"]
+            $0.columns = $0.columns.reading(.running)
+        }
+    }
+
+    @Test("each activity of a device gets a push, and a device without one gets none")
+    func running() throws {
+        let rows = [
+            "r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(token(102)),t", "r2,\(token(2)),,t", "r3,,\(token(103)),t",
+            "r4,\(token(4)),\(token(104)),other",
+        ]
+        let (result, sink) = try query(rows).run()
+        #expect(sink.ids.sorted() == ["r1", "r1", "r3"])
+        #expect(result.skipped == [.missingToken: 1, .notMatched: 1] && result.isBalanced)
+    }
+
+    @Test("what a person said of a device, and lists of devices, hold for its activities; what the service called gone does not")
+    func devices() throws {
+        let suppressed = SuppressedDevices(capacity: 2) { insert in
+            for (number, isByPerson) in [(1, true), (2, false)] {
+                Array(token(number).utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochSeconds: 1), isByPerson: isByPerson) }
+            }
+        }
+        let list = folder.file("left-out.csv", "token\n\(token(3))\n")
+        let rows = (1...4).map { "r\($0),\(token($0)),\(token(100 + $0)),t" }
+        let (result, sink) = try query(rows).with {
+            $0.suppressed = suppressed
+            $0.excludedDevices = [list]
+        }.run()
+        #expect(sink.ids.sorted() == ["r2", "r4"])
+        #expect(result.skipped == [.suppressed: 1, .excluded: 1] && result.isBalanced)
+    }
+
+    @Test("an export without the column is refused with the name that volley.yaml may give it")
+    func missing() throws {
+        let query = query(["r1,\(token(1)),t"], header: "registration_id,token,tags")
+        do {
+            _ = try query.checkColumns()
+            Issue.record("accepted")
+        } catch {
+            #expect(error.all.count == 1)
+            let words = error.all.first.map { "\($0.message). \($0.remedy ?? "")" } ?? ""
+            #expect(words.contains("has no column 'activity_token' of the tokens that running activities have"), "\(words)")
+            #expect(words.contains("columns: {activity_token: NAME}"), "\(words)")
+        }
+    }
+}
