@@ -255,10 +255,14 @@ public struct CampaignSchema {
             rules: [("minProperties", .integer(1))], Dictionary(uniqueKeysWithValues: contents))
     }
 
+    /// For a key of a group that only one service has.
+    private static let described = "Described in docs/reference/campaigns.md, services."
+
     /// A key that only one service has; without a form it may hold any keys.
     private static func ownKey(_ form: OwnForm?, _ description: String? = nil) -> JSONValue {
+        let words: [(String, JSONValue)] = description.map { [("description", .string($0))] } ?? []
         func node(_ type: JSONValue, _ more: [(String, JSONValue)] = []) -> JSONValue {
-            .object(pairs: [("type", type)] + (description.map { [("description", .string($0))] } ?? []) + more)
+            .object(pairs: [("type", type)] + words + more)
         }
         switch form {
         case .text: return node(.string("string"), [("pattern", .string(#"\S"#))])
@@ -266,15 +270,15 @@ public struct CampaignSchema {
         case .pattern(let pattern): return node(.string("string"), [("pattern", .string(pattern))])
         case .number(let range):
             return node(.string("integer"), [("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound))])
-        case .either(let forms): return .object(pairs: [("anyOf", .array(forms.map { ownKey($0) }))])
-        case .words(let words): return .object(pairs: [("enum", SchemaNode.strings(words))])
+        case .either(let forms): return .object(pairs: words + [("anyOf", .array(forms.map { ownKey($0) }))])
+        case .words(let choices): return .object(pairs: words + [("enum", SchemaNode.strings(choices))])
         case .data: return node(SchemaNode.strings(["object", "string"]))
         case .group(let keys, let required):
             return node(
                 .string("object"),
                 [
-                    ("properties", .object(pairs: keys.map { ($0.key, ownKey($0.form)) })), ("additionalProperties", .bool(false)),
-                    ("minProperties", .integer(1)),
+                    ("properties", .object(pairs: keys.map { ($0.key, ownKey($0.form, described)) })),
+                    ("additionalProperties", .bool(false)), ("minProperties", .integer(1)),
                 ] + (required.isEmpty ? [] : [("required", SchemaNode.strings(required))]))
         case nil: return node(.string("object"))
         }
