@@ -40,7 +40,7 @@ public indirect enum OwnForm: Sendable {
 struct OwnKey: Sendable {
     enum Form: Sendable {
         case text
-        /// A text that people see, of at most so many characters.
+        /// A text that people see, with the most characters that it may have.
         case limitedText(Int)
         /// `#FF8800`
         case color
