@@ -208,10 +208,19 @@ extension PostgresRow {
 
 extension StoreError {
     /// A value of a row is not what it should be; it is not shown.
-    static func damaged(_ what: String) -> Diagnostic {
-        Diagnostic(
-            "the store is damaged: \(what) cannot be right",
-            remedy: "Nothing more is sent of this run. Restore the database from a backup, and look for what else writes to it.")
+    /// - Parameter run: the id of the run that the row is about, if it is known.
+    static func damaged(_ what: String, ofRun run: String? = nil) -> Diagnostic {
+        let way = run.map { " If it is no longer needed there, `volley store remove \(TextFormat.foreign($0)) --force` removes it." } ?? ""
+        return Diagnostic(
+            "the store is damaged: \(what)\(run.map { " of the run \(TextFormat.foreign($0))" } ?? "") cannot be right",
+            remedy: "Nothing more is sent of this run. Restore the database from a backup, and look for what else writes to it.\(way)")
+    }
+
+    /// Opens what the store has of a run's plan.
+    /// - Parameter folder: where it is kept meanwhile.
+    /// - Throws: `Diagnostic`: it is damaged there, or cannot be kept.
+    static func bareFile(_ bytes: [UInt8], of run: String, in folder: ScratchFolder) throws -> RunFile {
+        do { return try RunFile(bare: bytes, of: run, in: folder) } catch is DamagedBareFile { throw damaged("the plan", ofRun: run) }
     }
 }
 

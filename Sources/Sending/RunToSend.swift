@@ -132,10 +132,11 @@ struct RunToSend {
         options.observer(.checking)
         let time = step == .begin ? try SharedTime(of: run, settings, in: project, until: options.cancellation) : nil
         let former = try FormerEpoch(of: run)
+        let others = try judgeOthers(step, until: options.cancellation)
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         options.observer(.started(run))
-        let end = goesThroughStore ? sendShared(stage, options, for: time?.firing, after: former) : stage.send()
+        let end = goesThroughStore ? sendShared(stage, options, for: time?.firing, besides: others, after: former) : stage.send()
         pass.end(options.observer)
         options.observer(.ended(run))
         return end

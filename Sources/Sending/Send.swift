@@ -74,7 +74,7 @@ public func propose(
     _ run: RunFile, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
     if let refused = try SendPermission(run, in: choice, isKept: isKept).refusal(of: .begin) { throw refused }
-    return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
+    return SendProposal(try RunToSend(run, in: choice, context).judged(.begin), .begin, in: choice)
 }
 
 /// Prepares a test to be sent. Tests are sent without a question.
@@ -87,7 +87,7 @@ public func proposeTest(_ run: RunFile, in choice: ProjectChoice, _ context: Sen
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 public func proposeToGoOn(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
-    return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
+    return SendProposal(try RunToSend(run, in: choice, context).judged(.goOn), .goOn, in: choice)
 }
 
 /// Checks whether `volley schedule` may send a run at its time, or continue it.
@@ -96,7 +96,7 @@ package func proposeScheduled(_ run: RunFile, in choice: ProjectChoice, _ contex
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
     // Check first: what a refused run names is not opened.
     try SendPermission(run, in: choice, isScheduler: true).check(step)
-    return SendProposal(try RunToSend(run, in: choice, context), step, in: choice, isScheduler: true)
+    return SendProposal(try RunToSend(run, in: choice, context).judged(step), step, in: choice, isScheduler: true)
 }
 
 /// Whether a plan waits for approval.

@@ -254,6 +254,50 @@ struct StoreTests {
         #expect((1..<1_200).contains(accepted.count) && accepted.allSatisfy { $0.value.count == 1 })
     }
 
+    @Test("two machines with one store neither send a campaign twice nor retry its run twice") func twice() throws {
+        let server = try LedgeredServer(app: "pace: 100/s", devices: 600, faults: ["--latency", "20"])
+        let home = server.folder, away = try ProjectFolder(), database = try PostgresServer.shared.get()
+        try database.sql("CREATE ROLE store_twice LOGIN; CREATE SCHEMA store_twice AUTHORIZATION store_twice")
+        let environment = ["VOLLEY_DATABASE": database.address(user: "store_twice")]
+        let alone = try String(contentsOf: home.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try home.write("volley.yaml", "store: {postgres: {url_env: VOLLEY_DATABASE}}\n" + alone)
+        try home.writeCampaign(delivery: "unknown: skip")
+        try Shell.run("cp -a '\(home.url.path)/.' '\(away.url.path)/'")
+        func volley(_ folder: ProjectFolder, _ arguments: String...) throws -> VolleyBinary.Result {
+            try VolleyBinary.run(arguments, in: folder.url, environment: environment)
+        }
+        func expectRefusal(_ words: String, _ refused: VolleyBinary.Result) {
+            #expect(refused.status == 2 && refused.errors.contains(words), "\(refused)")
+        }
+        #expect(try volley(home, "store", "migrate").status == 0)
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: home.url, environment: environment)
+        server.wait {
+            (try? database.sql("SELECT count(*) > 3 FROM store_twice.volley_journal")) == "t"
+        } orEndOf: {
+            sending
+        }
+        let run = try database.sql("SELECT id FROM store_twice.volley_run")
+        expectRefusal("\(run), another run of 'test', is being sent by ", try volley(away, "send", "campaign.yaml", "--yes"))
+        #expect(try volley(home, "cancel", run).status == 0)
+        _ = sending.finish()
+        #expect(try volley(away, "store", "fetch", run).status == 0)
+        // A retry that waits for approval while the other machine sends its own.
+        let shared = try String(contentsOf: away.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try away.write("volley.yaml", shared + "    approval: required\n")
+        #expect(try volley(away, "retry", run, "--outcome", "unsent", "--yes").status == 2)
+        let files = try FileManager.default.contentsOfDirectory(atPath: away.url.appendingPathComponent("runs").path)
+        let plan = try #require(files.first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.hasPrefix(run) }).dropLast(7)
+        #expect(try volley(away, "approve", "\(plan)", "--by", "Anna", "--yes").status == 0)
+        #expect(try volley(home, "retry", run, "--outcome", "unsent", "--yes").status == 0)
+        let retry = try database.sql("SELECT id FROM store_twice.volley_run ORDER BY number DESC LIMIT 1")
+        expectRefusal("`volley store fetch \(retry)`", try volley(away, "retry", run, "--outcome", "unsent", "--yes"))
+        expectRefusal("`volley store fetch \(retry)`", try volley(away, "send", "--plan", "\(plan)", "--yes"))
+        #expect(try volley(away, "store", "fetch", retry).status == 0)
+        expectRefusal("has sent to devices of this retry", try volley(away, "send", "--plan", "\(plan)", "--yes"))
+        let accepted = try server.accepted()
+        #expect(accepted.count == 600 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
     @Test("a volley.yaml without a store says what to write") func none() throws {
         let folder = try ProjectFolder()
         let result = try folder.volley("store", "check")

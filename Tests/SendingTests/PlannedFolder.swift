@@ -29,7 +29,7 @@ final class PlannedFolder {
     /// - Parameter fcm: how many devices, the last ones, go through FCM's simulator instead.
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
-        isTest: Bool = false, fcm: Int = 0, _ settings: RunSettings? = nil
+        isTest: Bool = false, fcm: Int = 0, retryOf: String? = nil, _ settings: RunSettings? = nil
     ) throws -> RunFile {
         let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? SegmentSorter(services: 2) : nil)
         for (index, device) in devices.enumerated() {
@@ -50,7 +50,7 @@ final class PlannedFolder {
             RunPlan(
                 id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
-                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest,
+                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), retryOf: retryOf, isTest: isTest,
                 serviceSegments: writer.segments))
     }
 

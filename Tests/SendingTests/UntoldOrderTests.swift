@@ -14,7 +14,7 @@ import Testing
 @Suite("orders while the store is away", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct UntoldOrderTests {
     /// A schema of the tests' server, which can be away.
-    private struct Place {
+    struct Place {
         let server: PostgresServer, schema: String
 
         var variable: String { "VOLLEY_TEST_\(schema.uppercased())" }

@@ -53,12 +53,13 @@ extension SharedLedger {
 
     func begin(epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
-        let firing = firing.withLock { $0 }
+        let firing = firing.withLock { $0 }, known = knownOthers.withLock { $0 }
         try change(to: .running, cause: nil, at: now, from: expected, as: epoch) { connection in
             try connection.run(
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
+            if let known { try Store.requireNoOther(thanKnown: known, beside: plan, connection) }
         }
         state.withLock { $0.epoch = epoch }
         try write(.epochBegan(epoch, at: now, from: []), at: now)
@@ -103,6 +104,10 @@ extension SharedLedger {
 
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
+
+    /// Has the run begin only if no other of its campaign has begun since the gate looked.
+    /// - Parameter known: the ids of those that had begun then; nil if it does not matter.
+    package func begins(besides known: Set<String>?) { knownOthers.withLock { $0 = known } }
 
     func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in

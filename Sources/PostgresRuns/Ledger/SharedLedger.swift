@@ -40,6 +40,8 @@ package final class SharedLedger: RunLedger {
     let refreshing = Mutex(())
     /// The time of a schedule that begins with the run; nil without one.
     let firing = Mutex<SharedFiring?>(nil)
+    /// The runs of the campaign that the gate has judged; nil if others may begin at any time.
+    let knownOthers = Mutex<Set<String>?>(nil)
     /// All that this process has claimed, where it has the run's file: the store may forget it.
     let ownClaims = Mutex(ClaimSet())
 
@@ -125,7 +127,7 @@ package final class SharedLedger: RunLedger {
             WHERE r.number = $1 \(locking ? "FOR UPDATE OF r" : "")
             """, [.int(run)], within: asking.answerSeconds
         ) { cells in
-            guard let state = RunState(rawValue: cells.text(0)) else { return }
+            guard let state = RunState(rawValue: cells.text(0)) else { throw StoreError.damaged("the state", ofRun: plan.id) }
             row = Row(
                 state: state, cause: StoredCause.read(cells.text(1)), epoch: cells.text(2), noted: JSONValue(stored: cells.text(3)),
                 startedAt: try cells.optionalMoment(4),

@@ -44,7 +44,10 @@ extension Store {
             try takeOver(row, into: file, isNew: false, progress)
             return try fetched(file, at: file.place, isNew: false)
         }
-        let rebuilt = try RebuiltRun(bare: row.bare, of: id, in: catalog)
+        let rebuilt: RebuiltRun
+        do { rebuilt = try RebuiltRun(bare: row.bare, of: id, in: catalog) } catch is DamagedBareFile {
+            throw StoreError.damaged("the plan", ofRun: id)
+        }
         try copyRecipients(of: row, into: rebuilt, progress)
         let run = try rebuilt.complete()
         try takeOver(row, into: run, isNew: true, progress)

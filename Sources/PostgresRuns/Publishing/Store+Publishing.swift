@@ -165,6 +165,6 @@ extension Store {
             throw Self.isMissing(id)
         }
         let scratch = try catalog.scratchFolder()
-        return SharedLedger(self, run: found.number, replica: try RunFile(bare: found.bare, in: scratch), scratch: scratch)
+        return SharedLedger(self, run: found.number, replica: try StoreError.bareFile(found.bare, of: id, in: scratch), scratch: scratch)
     }
 }

@@ -23,7 +23,9 @@ extension Store {
             throw Self.isMissing(id)
         }
         if known.isPublished {
-            try open(id, in: catalog).requireAbsence(for: "removed", silent: silent)
+            // A plan that is damaged there can only be removed.
+            let ledger = evenIfUnfetched ? try? open(id, in: catalog) : try open(id, in: catalog)
+            try ledger?.requireAbsence(for: "removed", silent: silent)
             if !evenIfUnfetched { try requireFetched(known, id, in: catalog, storeConnection) }
         }
         try remove(known.number, id)
@@ -116,11 +118,16 @@ extension Store {
         guard file.planDigest == known.digest else {
             throw Diagnostic("the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
         }
-        let marks = Set(try file.fetchMarks())
-        let recorded = try StoreError.explaining { try storeConnection.retrying { try Self.lastEntries(of: known.number, $0) } }
-        guard marks.isSuperset(of: recorded) else {
+        guard try holds(file, allOf: known.number, storeConnection) else {
             throw Diagnostic("the run's file does not hold all that the store knows of it", file: file.place, remedy: remedy)
         }
+    }
+
+    /// Whether a run's file holds all that workers have recorded.
+    /// - Parameter number: the run's in the store.
+    func holds(_ file: RunFile, allOf number: Int, _ storeConnection: StoreConnection) throws -> Bool {
+        let recorded = try StoreError.explaining { try storeConnection.retrying { try Self.lastEntries(of: number, $0) } }
+        return Set(try file.fetchMarks()).isSuperset(of: recorded)
     }
 
     /// The last entry of each worker in each of its sequences of numbers.

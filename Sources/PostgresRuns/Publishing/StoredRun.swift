@@ -86,7 +86,7 @@ extension Store {
                 bytes: cells.int(11))
             // A run whose row is damaged hides no other.
             do throws(Diagnostic) {
-                guard let state = RunState(rawValue: cells.text(5)) else { throw StoreError.damaged("the state of a run") }
+                guard let state = RunState(rawValue: cells.text(5)) else { throw StoreError.damaged("the state", ofRun: run.id) }
                 run.status = RunStatus(
                     state: state, cause: StoredCause.read(cells.text(6)), startedAt: try cells.optionalMoment(7),
                     finishedAt: try cells.optionalMoment(8))

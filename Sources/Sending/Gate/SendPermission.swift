@@ -166,7 +166,10 @@ struct SendPermission {
         look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
             look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
-            let siblings = Set(look.siblings).subtracting(try RunChain(of: run).abandonedRetries(of: parent, record)).sorted()
+            let chain = try RunChain(of: run)
+            // What other machines have sent is not on record here, but in files that were fetched.
+            let fetched = try chain.standingRetries(of: parent).filter { try $0.copiedAt() != nil }.map(\.plan.id)
+            let siblings = Set(look.siblings).subtracting(try chain.abandonedRetries(of: parent, record)).union(fetched).sorted()
             look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
         }
         if step == .goOn {

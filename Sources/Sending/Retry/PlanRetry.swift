@@ -2,6 +2,7 @@ import Audience
 public import Base
 import Content
 import Cryptography
+import Delivery
 import PushServices
 public import Runs
 public import Workspace
@@ -43,6 +44,7 @@ public func planRetry(
     var warnings: [Diagnostic] = []
     let planned = try gate.retrying {
         let project = try CurrentProject(of: run, in: choice).project
+        try RunsInStore(of: run, run.plan.settings.get(), in: project)?.judge(.retry)
         warnings += [try project.exchangeLists(of: run.plan.app, run.plan.settings.get(), in: run.catalog)].compactMap(\.self)
         return try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan()
     }

@@ -33,9 +33,12 @@ extension RunToSend {
     /// - Parameters:
     ///   - stage: for the run's own file.
     ///   - time: the time of a schedule that begins with it; nil without one.
+    ///   - others: the runs of the campaign that had begun when `RunsInStore` judged them.
     ///   - former: what the file said before.
     /// - Returns: how it ended, as the file says.
-    func sendShared(_ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, after former: FormerEpoch) -> RunEnd {
+    func sendShared(
+        _ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, besides others: Set<String>?, after former: FormerEpoch
+    ) -> RunEnd {
         var opened: Store?
         let ledger: SharedLedger, end: RunEnd
         let waiting: ([String]) -> Void = { options.observer(.waitingForMachines($0)) }
@@ -50,6 +53,7 @@ extension RunToSend {
             ledger = try store.publish(run)
             if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
             ledger.begins(time)
+            ledger.begins(besides: time == nil ? others : nil)
             end = known(try sendAsWorker(stage, ledger, after: former, waiting), ledger)
         } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do {

@@ -44,11 +44,15 @@ extension RunFile {
     }
 
     /// Opens a bare file from its bytes.
-    /// - Parameter folder: where the file is kept, until the folder is removed.
-    package convenience init(bare bytes: [UInt8], in folder: ScratchFolder) throws {
+    /// - Parameters:
+    ///   - id: of the run whose it should be.
+    ///   - folder: where the file is kept, until the folder is removed.
+    /// - Throws: `DamagedBareFile`; `Diagnostic`: it cannot be kept.
+    package convenience init(bare bytes: [UInt8], of id: String, in folder: ScratchFolder) throws {
         let path = FilePaths.join(folder.path, name: "bare" + DatabaseFile.suffix)
         try Self.write(bytes, to: path)
-        try self.init(path: path)
+        do { try self.init(path: path) } catch { throw DamagedBareFile() }
+        guard plan.id == id, hasDigest else { throw DamagedBareFile() }
     }
 
     /// Writes a file that only its owner may read.
@@ -111,3 +115,6 @@ package struct StoredRecipient {
         self.fields = fields
     }
 }
+
+/// Bytes that are not what `bareFile` makes of the run. The caller knows where they come from.
+package struct DamagedBareFile: Error { package init() {} }

@@ -1,0 +1,145 @@
+import Base
+import Campaigns
+import Delivery
+import PostgresRuns
+import Runs
+import Workspace
+
+/// The runs in the store that keep a run from being sent or retried on this machine. `SendPermission` judges the files
+/// of this folder. What other machines send is not among them, so the store is asked: a run that counts must be over,
+/// and all of it must have been fetched. Then that gate knows which devices it reached.
+struct RunsInStore {
+    private let run: RunFile
+    private let settings: RunSettings
+    private let store: Store
+
+    /// nil if the run is sent without the store.
+    /// - Throws: `Diagnostic`: the store cannot be used.
+    init?(of run: RunFile, _ settings: RunSettings, in project: Project, until cancellation: Cancellation? = nil) throws {
+        guard RunToSend.goesThroughStore(run.plan, project, settings), !run.isWithoutStore, let variable = project.store?.variable else {
+            return nil
+        }
+        (self.run, self.settings) = (run, settings)
+        store = try StoreAddress(variable: variable).open(asked: cancellation)
+    }
+
+    /// - Returns: the ids of all runs of the campaign that have begun.
+    /// - Throws: `SendRefused`: one of them keeps the step from being done; `Diagnostic`: the store cannot be queried.
+    @discardableResult
+    func judge(_ step: SendGate.Step) throws -> Set<String> {
+        let rows = try store.begunRuns(of: run.plan.campaign, app: run.plan.app)
+        let isTimed = step == .begin && ScheduledTime(run, settings, isScheduler: false) != nil
+        guard rows.contains(where: { $0.id != run.plan.id }) || step == .retry, !isTimed else { return Set(rows.map(\.id)) }
+        let chain = try RunChain(of: run)
+        defer { chain.close() }
+        let isFresh = try step == .begin && RelatedRuns.isFresh(run)
+        let first = isFresh ? run.plan.plannedAt : chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+        let since = first.adding(seconds: try store.clockOffsetSeconds())
+        var family = Set(chain.runs.map(\.plan.id) + [run.plan.retryOf].compactMap(\.self))
+        let oldest = rows.first { family.contains($0.id) }?.number ?? 0
+        for row in rows {
+            if family.contains(row.id) {
+                try judge(relative: row, step)
+                continue
+            }
+            // Retries are published after what they retry.
+            guard row.isActive || row.number > oldest && !isFresh || row.endedAt.map({ $0 >= since }) ?? false else { continue }
+            let plan = try store.plan(of: row.id, in: run.catalog), theirs = try plan.settings.get()
+            if let parent = plan.retryOf, family.contains(parent) {
+                family.insert(row.id)
+                try judge(relative: row, step)
+            } else if step != .retry, settings.sharesList(with: theirs.listName), !isOther(theirs.schedule?.occurrence, isFresh) {
+                try judge(unrelated: row, isFresh: isFresh, since)
+            }
+        }
+        return Set(rows.map(\.id))
+    }
+
+    /// A run that this one retries, a retry of it, or another retry of the same run.
+    private func judge(relative row: BegunRun, _ step: SendGate.Step) throws {
+        let isOwn = row.id == run.plan.id
+        guard try !isHome(row) else { return }
+        let why: SendGate.Refusal = isOwn ? .isOutdated : row.id == run.plan.retryOf ? .parentWentOn : .isRetried
+        let what = isOwn || row.id == run.plan.retryOf ? "the run \(row.id)" : "\(row.id), a retry of the same devices,"
+        if row.isActive { throw RefusalText.isSentElsewhere(run, row, what, why) }
+        if try !isFetched(row) { throw RefusalText.isNotFetched(run, row, what, why) }
+    }
+
+    /// Another run of the campaign.
+    private func judge(unrelated row: BegunRun, isFresh: Bool, _ since: Timestamp) throws {
+        let what = "\(row.id), another run of '\(run.plan.campaign)',", isHome = try isHome(row)
+        if row.isActive, isFresh || !isHome { throw RefusalText.isSentElsewhere(run, row, what, .runsBesideAnother) }
+        guard !isHome, row.endedAt.map({ $0 >= since }) ?? true, try !isFetched(row) else { return }
+        throw RefusalText.isNotFetched(run, row, what, .isSuperseded)
+    }
+
+    /// Each time of a schedule is sent once, so another time does not count for it (`RelatedRuns`).
+    private func isOther(_ theirs: LocalTime?, _ isFresh: Bool) -> Bool {
+        guard let time = settings.schedule?.occurrence else { return false }
+        return theirs.map { $0 != time } ?? isFresh
+    }
+
+    /// Whether the run was planned in this folder, so that its file here says what became of it.
+    private func isHome(_ row: BegunRun) throws -> Bool { try file(of: row) { try $0.copiedAt() == nil } ?? false }
+
+    /// Whether the file that was fetched holds all that the store knows.
+    private func isFetched(_ row: BegunRun) throws -> Bool { try file(of: row) { try store.holds($0, allOf: row) } ?? false }
+
+    private func file<Value>(of row: BegunRun, _ body: (RunFile) throws -> Value) throws -> Value? {
+        if row.id == run.plan.id { return try body(run) }
+        guard run.catalog.holds(row.id) else { return nil }
+        let file = try run.catalog.open(row.id)
+        defer { file.close() }
+        return try body(file)
+    }
+}
+
+extension RunToSend {
+    /// Checks that no run of another machine is in the way.
+    /// - Returns: the runs of the campaign that have begun; nil where the run is sent without the store.
+    /// - Throws: `SendRefused`; `Diagnostic`: the store cannot be used. Nothing was sent.
+    func judgeOthers(_ step: SendGate.Step, until cancellation: Cancellation? = nil) throws -> Set<String>? {
+        try RunsInStore(of: run, settings, in: project, until: cancellation)?.judge(step)
+    }
+
+    /// The same, before a person is asked.
+    func judged(_ step: SendGate.Step) throws -> RunToSend {
+        do { _ = try judgeOthers(step) } catch {
+            for gateway in gateways.values { _ = gateway.close() }
+            throw error
+        }
+        return self
+    }
+}
+
+extension RefusalText {
+    /// - Parameter what: the other run, which machines send.
+    static func isSentElsewhere(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal) -> SendRefused {
+        let id = other.id, machines = other.machines.map { TextFormat.foreign($0) }.joined(separator: " and ")
+        let state = other.state == .paused ? "is paused" : "is being sent"
+        // Without the run's file, no command reaches a run that no process sends.
+        let end =
+            other.machines.isEmpty && !run.catalog.holds(id)
+            ? "`volley store fetch \(id)` and then `volley cancel \(id)` end it" : "`volley cancel \(id)` ends it"
+        return SendRefused(
+            why: why,
+            diagnostics: [
+                Diagnostic(
+                    "according to the store, \(what) \(state)\(machines.isEmpty ? "" : " by \(machines)"); nothing was sent",
+                    file: run.place,
+                    remedy: "Wait until it is over: `volley store list` shows how far it is. Or \(end), for all machines.",
+                    [.wait(run: id), .cancel(run: id)])
+            ])
+    }
+
+    /// - Parameter what: the other run, which has ended.
+    static func isNotFetched(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal) -> SendRefused {
+        let message = "other machines have sent \(what) and this machine does not know which devices it reached; nothing was sent"
+        let remedy =
+            other.takenBackBy.isEmpty
+            ? "`volley store fetch \(other.id)` brings that here. Then repeat this command: it leaves out those devices, or says what to do."
+            : "\(TextFormat.foreign(other.takenBackBy)) continued it without the store: repeat this command there, with its file."
+        return SendRefused(
+            why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, [.ask(.restoreRun(other.id))])])
+    }
+}

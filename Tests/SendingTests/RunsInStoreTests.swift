@@ -1,0 +1,153 @@
+import Base
+import Campaigns
+import Delivery
+import Foundation
+import PostgresRuns
+import Runs
+import TestServers
+import Testing
+
+@testable import Sending
+@testable import Workspace
+
+/// Two machines with one store: the gate of each also judges what the other one sends.
+@Suite("runs of other machines", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+struct RunsInStoreTests {
+    /// A folder of runs on each machine, and what both have in common.
+    private struct Bench {
+        let place: UntoldOrderTests.Place, home = try? PlannedFolder(), away = try? PlannedFolder()
+        let store: Store, project: Project
+
+        init(_ name: String) throws {
+            place = try UntoldOrderTests.Place("beside_\(name)")
+            store = try place.address.open(asked: Cancellation())
+            let file = try #require(home).path + "/volley.yaml"
+            try Data(
+                "store: {postgres: {url_env: \(place.variable)}}\napps: {shop: {topic: com.example.shop, environment: sandbox}}\n".utf8
+            )
+            .write(to: URL(fileURLWithPath: file))
+            project = try Project.read(file: file).0
+        }
+
+        /// Has a process begin a run through the store.
+        func begin(_ run: RunFile, epoch: String = "1-a") throws -> SharedLedger {
+            let ledger = try place.address.open(asked: Cancellation()).publish(run)
+            try ledger.takeUp(epoch: epoch, at: .now())
+            return ledger
+        }
+
+        /// Begins and ends a run, of which nothing is sent.
+        func send(_ run: RunFile, to state: RunState, epoch: String = "1-a", isAfterAll: Bool = false) throws {
+            let ledger = try place.address.open(asked: Cancellation()).publish(run)
+            try ledger.takeUp(epoch: epoch, after: isAfterAll ? "1-a" : "", isAfterAll: isAfterAll, at: .now())
+            try ledger.append(.state(state, cause: state == .cancelled ? .cancelled : nil, at: .now()))
+            try ledger.leave()
+        }
+
+        func fetch(_ id: String, into folder: PlannedFolder) throws -> RunFile {
+            _ = try store.fetch(id, into: RunsFolder(folder.path))
+            return try RunFile(path: "\(folder.path)/\(id).sqlite")
+        }
+
+        /// The refusal that a step meets; nil if it meets none.
+        func refusal(of run: RunFile, _ step: SendGate.Step) throws -> SendRefused? {
+            do {
+                _ = try RunsInStore(of: run, run.plan.settings.get(), in: project)?.judge(step)
+                return nil
+            } catch let refused as SendRefused { return refused }
+        }
+    }
+
+    private static let first = "20261101-090000-c-0001", second = "20261101-090100-c-0002", third = "20261101-090200-c-0003"
+
+    @Test("while a machine sends a run of a campaign, no second one begins on another, also after its process was killed")
+    func beside() throws {
+        let bench = try Bench("running"), home = try #require(bench.home), away = try #require(bench.away)
+        let ledger = try bench.begin(home.plan(Self.first)), own = try away.plan(Self.second)
+        for isKilled in [false, true] {
+            if isKilled { try ledger.leave() }
+            let refused = try #require(try bench.refusal(of: own, .begin))
+            let text = Diagnostic(explaining: refused)
+            #expect(refused.why == .runsBesideAnother && text.message.contains(Self.first), "\(text)")
+            #expect(text.remedy?.contains("`volley store fetch \(Self.first)` and then `volley cancel") == isKilled, "\(text)")
+        }
+        // Other devices, or devices that are to get both.
+        var elsewhere = away.settings
+        elsewhere.services[0].environment = .production
+        #expect(try bench.refusal(of: away.plan(Self.third, elsewhere), .begin) == nil)
+        try bench.store.open(Self.first, in: RunsFolder(away.path)).cancelAndFetch()
+        try bench.fetch(Self.first, into: away).close()
+        // Whether it reached devices since the plan was made is in the file that was fetched.
+        #expect(try bench.refusal(of: own, .begin) == nil)
+    }
+
+    @Test("what another machine has sent since a plan was made is fetched before that plan is sent") func since() throws {
+        let bench = try Bench("since"), home = try #require(bench.home), away = try #require(bench.away)
+        let earlier = try away.plan(Self.second, at: .now().adding(seconds: -60))
+        try bench.send(home.plan(Self.first), to: .finished)
+        let refused = try #require(try bench.refusal(of: earlier, .begin))
+        #expect(refused.why == .isSuperseded && "\(refused)".contains("`volley store fetch \(Self.first)`"), "\(refused)")
+        #expect(try bench.refusal(of: away.plan(Self.third, at: .now().adding(seconds: 60)), .begin) == nil)
+        try bench.fetch(Self.first, into: away).close()
+        #expect(try bench.refusal(of: earlier, .begin) == nil)
+    }
+
+    @Test("of two retries of one run on two machines the second is refused, until it knows what the first has taken over")
+    func retries() throws {
+        let bench = try Bench("retries"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, to: .cancelled)
+        let copy = try bench.fetch(Self.first, into: away)
+        #expect(try bench.refusal(of: copy, .retry) == nil)
+        let other = try away.plan(Self.third, retryOf: Self.first)
+        #expect(try bench.refusal(of: other, .begin) == nil)
+        let retry = try home.plan(Self.second, retryOf: Self.first), ledger = try bench.begin(retry)
+        for (file, step) in [(copy, SendGate.Step.retry), (other, .begin)] {
+            let refused = try #require(try bench.refusal(of: file, step))
+            #expect(refused.why == .isRetried && "\(refused)".contains(Self.second), "\(refused)")
+        }
+        try ledger.append(.state(.finished, at: .now()))
+        try ledger.leave()
+        for (file, step) in [(copy, SendGate.Step.retry), (other, .begin)] {
+            #expect("\(try #require(try bench.refusal(of: file, step)))".contains("`volley store fetch \(Self.second)`"))
+        }
+        copy.close()
+        try bench.fetch(Self.second, into: away).close()
+        #expect(try bench.refusal(of: copy, .retry) == nil)
+        other.close()
+        try other.remove()
+        #expect(try RunRemainder(of: copy, outcomes: [.unsent]).count() == 0)
+    }
+
+    @Test("a run that was retried on another machine is not resumed, and one that was resumed is not retried from an older copy")
+    func resumed() throws {
+        let bench = try Bench("resumed"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, to: .cancelled)
+        let copy = try bench.fetch(Self.first, into: away)
+        try bench.send(run, to: .cancelled, epoch: "2-b", isAfterAll: true)
+        let outdated = try #require(try bench.refusal(of: copy, .retry))
+        #expect(outdated.why == .isOutdated && "\(outdated)".contains("`volley store fetch \(Self.first)`"), "\(outdated)")
+        copy.close()
+        try bench.fetch(Self.first, into: away).close()
+        #expect(try bench.refusal(of: copy, .retry) == nil)
+        try bench.send(away.plan(Self.second, retryOf: Self.first), to: .finished)
+        let retried = try #require(try bench.refusal(of: run, .goOn))
+        #expect(retried.why == .isRetried && "\(retried)".contains("`volley store fetch \(Self.second)`"), "\(retried)")
+    }
+
+    @Test("of two runs of a campaign that begin on two machines at the same moment, one does") func sameMoment() throws {
+        let bench = try Bench("moment"), home = try #require(bench.home), away = try #require(bench.away)
+        let runs = [try home.plan(Self.first), try away.plan(Self.second)]
+        let ledgers = try runs.map { run in
+            let ledger = try place(bench).publish(run)
+            ledger.begins(besides: try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(.begin))
+            return ledger
+        }
+        try ledgers[0].takeUp(epoch: "1-a", at: .now())
+        #expect { try ledgers[1].takeUp(epoch: "1-b", at: .now()) } throws: { "\($0)".contains("at the same moment") }
+        for ledger in ledgers { try ledger.leave() }
+    }
+
+    private func place(_ bench: Bench) throws -> Store { try bench.place.address.open(asked: Cancellation()) }
+}
