@@ -97,6 +97,12 @@ package struct CurrentProject {
         for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }
     }
 
+    /// Checks that the plan of another machine was approved if this machine's volley.yaml requires that of its app.
+    func checkApproval(_ approval: RunApproval?) throws {
+        guard demandsApproval, approval == nil else { return }
+        throw changed(["'\(plan.app)' requires approval here, and the plan was not approved there"], in: project)
+    }
+
     /// What sets the present settings apart from those of a plan, in the words of the app's service.
     static func changes(
         from then: ServiceSettings, to now: ServiceSettings, of service: any PushService, isOfOtherMachine: Bool = false

@@ -23,7 +23,7 @@ struct RunsInStoreTests {
             store = try place.address.open(asked: Cancellation())
             let file = try #require(home).path + "/volley.yaml"
             try Data(
-                "store: {postgres: {url_env: \(place.variable)}}\napps: {shop: {topic: com.example.shop, environment: sandbox}}\n".utf8
+                "store: {postgres: {url_env: \(place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator}}\n".utf8
             )
             .write(to: URL(fileURLWithPath: file))
             project = try Project.read(file: file).0
@@ -147,6 +147,19 @@ struct RunsInStoreTests {
         try ledgers[0].takeUp(epoch: "1-a", at: .now())
         #expect { try ledgers[1].takeUp(epoch: "1-b", at: .now()) } throws: { "\($0)".contains("at the same moment") }
         for ledger in ledgers { try ledger.leave() }
+    }
+
+    @Test("a machine whose volley.yaml requires approval does not help with a plan that was not approved") func approval() throws {
+        let bench = try Bench("approval"), home = try #require(bench.home), away = try #require(bench.away)
+        let ledger = try bench.begin(home.plan(Self.first)), file = away.path + "/volley.yaml"
+        let text = "store: {postgres: {url_env: \(bench.place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator"
+        try Data((text + ", approval: required}}\n").utf8).write(to: URL(fileURLWithPath: file))
+        let options = RunOptions(context: SendingContext(), observer: .silent, cancellation: try Cancellation())
+        let worker = try StoreWorker(in: ProjectChoice(file: file, runs: away.path), options, .silent)
+        #expect { try worker.work(on: Self.first) } throws: {
+            "\($0)".contains("'shop' requires approval here, and the plan was not approved")
+        }
+        try ledger.leave()
     }
 
     private func place(_ bench: Bench) throws -> Store { try bench.place.address.open(asked: Cancellation()) }

@@ -115,6 +115,9 @@ package final class SharedLedger: RunLedger {
         }
     }
 
+    /// The approval of the plan, with which it was published; nil if it had none.
+    package func approval() throws -> RunApproval? { try replica.approval() }
+
     func row(_ connection: PostgresConnection, locking: Bool = false) throws -> Row {
         var row: Row?
         try connection.run(

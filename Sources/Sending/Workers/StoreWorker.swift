@@ -134,6 +134,7 @@ private final class WorkerSetup {
                 "\(ledger.plan.id) was planned by another version of Volley, which may write different texts for the same campaign",
                 remedy: "Use the same version on all machines.")
         }
+        try present.checkApproval(ledger.approval())
         try present.checkUnchanged(settings)
         let (services, gateways) = try RunToSend.open(present, settings, options.context, closesUnusable: false)
         self.gateways = gateways
