@@ -53,7 +53,7 @@ extension Report {
         case _ where isLeftToOthers:
             return [
                 NextStep(words: "\(wordsOfOthers); this goes on with it, and fetches what became of it:", command: "volley resume \(id)")
-            ]
+            ] + (isWithoutLedger ? [NextStep(words: "if the store is lost, this ends it:", command: "volley cancel \(id)")] : [])
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
         case .stopped where forgetting != nil && isAnythingLeft: return stepsWithoutStore
         case .stopped where hasStoppedServices: return stepsOfStoppedServices
@@ -73,6 +73,9 @@ extension Report {
             return [
                 NextStep(words: "this brings what other machines have recorded:", command: "volley store fetch \(id)"),
                 NextStep(words: "to resume it after all:", command: "volley resume \(id)"),
+                NextStep(
+                    words: "if the store is lost, a new plan reaches the rest. This lists all that may have got it, for \(exclusion):",
+                    command: listCommand),
             ]
         case .cancelled where forgetting != nil: return isAnythingLeft ? [stepAlone, listOfReached] : []
         case .cancelled:
@@ -92,6 +95,9 @@ extension Report {
 
     /// Whether this machine has left it, and others may be sending it, or may have finished it.
     var isLeftToOthers: Bool { isShared && forgetting == nil && (status.state == .stopped || status.state == .running) }
+
+    /// Whether the last `resume` found that the store could not be used, which may be lost for good.
+    private var isWithoutLedger: Bool { if case .ledger(.unusable)? = status.cause { true } else { false } }
 
     /// What that means.
     var wordsOfOthers: String {

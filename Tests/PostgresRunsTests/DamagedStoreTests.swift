@@ -110,6 +110,29 @@ struct DamagedStoreTests {
         }
     }
 
+    @Test("a run that is damaged in the store is named by its id, not by a temporary file, and can be removed there") func named() throws {
+        let place = try Place(), bench = place.bench, folder = RunsFolder("\(place.host.path)/elsewhere")
+        for damage in [#"plan = '\x00ff'"#, "plan = (SELECT plan FROM volley_run WHERE id = 'other')", "state = 'foo'"] {
+            try bench.sql("CREATE TABLE whole AS TABLE volley_run; UPDATE volley_run SET \(damage) WHERE id = 'run'")
+            let fetched = #expect(throws: Diagnostic.self) { try bench.another().fetch("run", into: folder) }
+            #expect(fetched?.message.hasPrefix("the store is damaged: the ") == true, "\(damage): \(String(describing: fetched))")
+            #expect(fetched?.message.hasSuffix(" of the run run cannot be right") == true, "\(damage): \(String(describing: fetched))")
+            #expect(fetched?.remedy?.contains("`volley store remove run --force`") == true)
+            if damage.hasPrefix("plan") {
+                let opened = #expect(throws: Diagnostic.self) { try bench.another().open("run", in: folder) }
+                #expect(opened?.message == fetched?.message)
+            }
+            try bench.sql(
+                """
+                UPDATE volley_run r SET plan = w.plan, state = w.state FROM whole w WHERE w.id = r.id;
+                DROP TABLE whole
+                """)
+        }
+        try bench.sql("UPDATE volley_run SET plan = '' WHERE id = 'run'")
+        try bench.another().remove("run", evenIfUnfetched: true, fetchedInto: folder)
+        #expect(try bench.another().runs().map(\.id) == ["other"])
+    }
+
     /// Tables to which others refer come first.
     private static func inOrder(_ tables: [String]) -> [String] {
         tables.filter { $0 == "volley_run" } + tables.filter { $0 != "volley_run" }

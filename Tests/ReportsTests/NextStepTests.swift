@@ -117,6 +117,20 @@ import Testing
         #expect(try Report(run).count(.unsent) == 6)
     }
 
+    @Test("where the store is lost, a step ends the run, and the next one lists the devices that a new plan leaves out") func lostStore()
+        throws
+    {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))
+        try run.append(.state(.running, at: start))
+        try run.noteShared(at: start)
+        try run.append(.state(.stopped, cause: .ledger(.unusable("it is not there")), at: start.adding(seconds: 60)))
+        #expect(try Report(run).nextSteps.map(\.command) == ["volley resume \(id)", "volley cancel \(id)"])
+        try run.append(.state(.cancelled, cause: .cancelled, at: start.adding(seconds: 61)))
+        let last = try #require(try Report(run).nextSteps.last)
+        #expect(
+            last.words.contains("a new plan reaches the rest") && last.command?.contains("--outcome accepted,unknown") == true, "\(last)")
+    }
+
     @Test("an order that other machines do not have yet is not told as if it held for all", arguments: [RunOrder.pause, .cancel])
     func onlyHere(order: RunOrder) throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(10))

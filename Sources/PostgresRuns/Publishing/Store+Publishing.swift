@@ -116,8 +116,9 @@ extension Store {
             "this run was put into a store at \(since), and this store does not have it: whom other machines have sent to is not known here",
             file: file.place,
             remedy:
-                "Name the store that has it, then `volley resume \(file.plan.id)`. If it is lost, plan the campaign anew, without the devices "
-                + "that may have got it.", [.resume(run: file.plan.id)])
+                "Name the store that has it, then `volley resume \(file.plan.id)`. If it is lost, `volley cancel \(file.plan.id)` ends the run "
+                + "here, and its report says how a new plan leaves out the devices that may have got it.",
+            [.resume(run: file.plan.id), .cancel(run: file.plan.id)])
     }
 
     /// Lets workers use the run, if all of its blocks are there.

@@ -22,7 +22,8 @@ enum RefusalText {
             return Diagnostic(
                 what, file: run.place,
                 remedy:
-                    "`volley resume \(id)` continues it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended.",
+                    "`volley resume \(id)` continues it, and fetches that from the store; so does `volley store fetch \(id)` once it has ended. "
+                    + "If the store is lost, only a new plan reaches the rest: `volley report \(id)` says how.",
                 [.resume(run: id), .wait(run: id)])
         }
         return Diagnostic(
