@@ -182,6 +182,7 @@ extension Project {
     /// Reads and checks volley.yaml. No file but this one is touched.
     /// - Throws: every mistake of the file at once.
     public static func read(file: String) throws(Diagnostics) -> (Project, [Diagnostic]) {
+        if let mistake = ambiguity(of: file) { throw Diagnostics(mistake) }
         let source = try openSource(file)
         return try read(source)
     }

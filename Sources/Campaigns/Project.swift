@@ -233,7 +233,41 @@ extension Project {
     }
 
     /// - Parameter folder: blank, or with a slash at its end.
-    private static func file(in folder: String) -> String? { fileNames.map { folder + $0 }.first(where: isThere) }
+    private static func file(in folder: String) -> String? {
+        fileNames.map { folder + $0 }.first(where: isThere) ?? names(in: folder, where: isLookAlike).first.map { folder + $0 }
+    }
+
+    private static func names(in folder: String, where isWanted: (String) -> Bool) -> [String] {
+        (try? Folder.names(in: folder.isEmpty ? "." : folder, where: isWanted)) ?? []
+    }
+
+    /// Whether a file was probably meant as volley.yaml: `Volley.yaml`, `volley.yaml.txt`, or with a blank at an end. It is found, so that
+    /// no file further up takes its place, and reading it says what to do.
+    private static func isLookAlike(_ name: String) -> Bool {
+        guard !fileNames.contains(name), name.utf8.count < 40 else { return false }
+        func trimmed(_ text: some StringProtocol) -> String {
+            let end = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
+            return String(end.reversed())
+        }
+        let plain = trimmed(name).lowercased()
+        return fileNames.contains(plain.hasSuffix(".txt") ? trimmed(plain.dropLast(4)) : plain)
+    }
+
+    /// Why it is not clear which file was meant as volley.yaml; nil if it is. The one that is passed over may require approval.
+    static func ambiguity(of file: String) -> Diagnostic? {
+        let folder = FilePaths.folder(of: file), name = String(file.split(separator: "/").last ?? "")
+        if isLookAlike(name) {
+            return Diagnostic(
+                "a file is not read under the name '\(TextFormat.foreign(name))'", file: file,
+                remedy: "If it is this folder's \(fileName), rename it to that; if not, remove it or give it another name.", [.seeProblems])
+        }
+        guard fileNames.contains(name),
+            let other = names(in: folder, where: { $0 != name && (fileNames.contains($0) || isLookAlike($0)) }).first
+        else { return nil }
+        return Diagnostic(
+            "'\(TextFormat.foreign(other))' is in the same folder, and only one of the two is read", file: file,
+            remedy: "Keep what counts as \(fileName), and rename or remove the other one.", [.seeProblems])
+    }
 
     /// Whether the name is taken, or that cannot be found out.
     private static func isThere(_ path: String) -> Bool {

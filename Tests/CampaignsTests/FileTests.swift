@@ -144,6 +144,29 @@ struct FileTests {
         #expect(Project.find(startingAt: inner) == usual)
     }
 
+    @Test(
+        "a file that was probably meant as volley.yaml is neither passed over for one further up, nor ignored next to another",
+        arguments: ["Volley.yaml", "VOLLEY.YML", "volley.yaml ", " volley.yaml", "volley.yaml.txt", "volley.yml.TXT", "volley.yml"])
+    func lookAlikes(name: String) throws {
+        let folder = try TemporaryFolder(), inner = folder.folder("a")
+        let text = Array("apps: {shop: {topic: com.example.shop, environment: simulator}}\n".utf8)
+        let outer = folder.file("volley.yaml", text), other = folder.file("a/\(name)", text)
+        #expect(throws: Never.self) { try Project.read(file: outer) }
+        #expect(Project.find(startingAt: inner) == other)
+        if name != "volley.yml" {
+            #expect(
+                found { () throws(Diagnostics) in try Project.read(file: other) }.contains("a file is not read under the name '\(name)'"))
+        }
+        let usual = folder.file("a/volley.yaml", text)
+        #expect(Project.find(startingAt: inner) == usual)
+        #expect(found { () throws(Diagnostics) in try Project.read(file: usual) }.contains("'\(name)' is in the same folder"))
+        #expect(throws: Never.self) { try Project.readToStop(file: usual) }
+        for harmless in ["volley.yaml.bak", "volley.yaml~", "my-volley.yaml"] {
+            _ = folder.file(harmless, text)
+            #expect(throws: Never.self) { try Project.read(file: outer) }
+        }
+    }
+
     @Test("a folder that is called volley.yaml, or a link of that name that leads nowhere, is not passed over, and cannot be read")
     func noFileOfThatName() throws {
         let folder = try TemporaryFolder()
