@@ -59,7 +59,7 @@ extension SharedLedger {
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
-            if let known { try Store.requireNoOther(thanKnown: known, beside: plan, connection) }
+            if let known { try Store.requireNoOther(thanKnown: known, of: plan, connection) }
         }
         state.withLock { $0.epoch = epoch }
         try write(.epochBegan(epoch, at: now, from: []), at: now)

@@ -61,7 +61,7 @@ extension Store {
     /// Checks in the transaction in which a run begins that no other run of its campaign has begun since the gate
     /// looked. Of several at the same moment, one begins.
     /// - Parameter known: those that had begun then.
-    static func requireNoOther(thanKnown known: Set<String>, beside run: RunPlan, _ connection: PostgresConnection) throws {
+    static func requireNoOther(thanKnown known: Set<String>, of run: RunPlan, _ connection: PostgresConnection) throws {
         try connection.run(
             "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("volley \(run.app)\n\(run.campaign)")], within: answerSeconds)
         var other: String?
