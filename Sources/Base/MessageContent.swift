@@ -48,6 +48,8 @@ public struct MessageContent: Hashable, Sendable {
     public var own: [ContentMember] = []
     /// What devices of a service do without, whatever the other levels set; empty except in the content of a service.
     public var removed: Set<ContentKey> = []
+    /// What the push says of itself; nil for a push that is not tracked.
+    public var tracking: PushTracking?
 
     /// Empty content.
     public init(position: SourcePosition) {

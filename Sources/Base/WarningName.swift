@@ -128,6 +128,8 @@ extension WarningName {
     public static let timeSensitive = WarningName("time-sensitive", from: [.files])
     /// `critical-alert`
     public static let criticalAlert = WarningName("critical-alert", from: [.files])
+    /// `not-tracked`
+    public static let notTracked = WarningName("not-tracked", from: [.files])
 
     // What the headers of the exports show. Which of a device's rows is the newest matters only if a device has several.
     /// `column-not-found`
@@ -229,7 +231,7 @@ extension WarningName {
         .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady, .soundNotPlayable,
         .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
-        .imageNotShown, .unknownPayloadKey, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
+        .imageNotShown, .unknownPayloadKey, .timeSensitive, .criticalAlert, .notTracked, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
         .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
         .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
         .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,

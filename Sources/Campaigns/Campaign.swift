@@ -119,6 +119,10 @@ public struct CampaignDelivery: Sendable {
     public var unknownPolicy: UnknownPolicy?
     /// Shares of bad answers beyond which the run stops; nil for only those that stop every run.
     public var stopLimits: StopLimits?
+    /// Which pushes say in the app's data and in links which they are; nil for none.
+    public var tracking: TrackedPushes?
+    /// Where `track` is, for warnings about it.
+    public var trackingPosition: SourcePosition?
     /// Where `pace` is, for warnings about it.
     public var pacePosition: SourcePosition?
     /// Where `priority` is, for errors about it.
@@ -132,6 +136,14 @@ public struct CampaignDelivery: Sendable {
     public func unknownPolicy(of service: any PushService) -> UnknownPolicy {
         unknownPolicy ?? (service.recognizesRepeats ? .resend : .skip)
     }
+}
+
+/// Pushes that say which they are. (`track: true`, `track: silent`)
+public enum TrackedPushes: Hashable, Sendable {
+    /// Those that people see or hear.
+    case visible
+    /// Silent ones, too.
+    case silentToo
 }
 
 extension Campaign {

@@ -55,6 +55,8 @@ public struct MessageCatalog: Sendable {
     let campaign: String
     /// How devices are assigned to variants.
     public let dealing: VariantDealing
+    /// Whether its pushes say which they are: payloads may have places for ids.
+    public let isTracked: Bool
 
     /// Compiles and checks everything that a campaign may say.
     /// - Parameters:
@@ -62,14 +64,16 @@ public struct MessageCatalog: Sendable {
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get the same.
     ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
     ///   - dealing: whether the alias or the token decides.
+    ///   - tracking: of the run, or of one like it for a preview; nil if its pushes do not say which they are.
     ///   - isPlanned: whether the content was checked when it was planned. Then texts are only compiled: looking for what is rarely meant
     ///     takes many times as long, and the warnings would not be read.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
         _ content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant] = [],
-        campaign: String = "", dealing: VariantDealing = .alias, isPlanned: Bool = false
+        campaign: String = "", dealing: VariantDealing = .alias, tracking: RunTracking? = nil, isPlanned: Bool = false
     ) throws(Diagnostics) {
         self.services = services
+        self.isTracked = tracking != nil
         let sources = services.map { MessageSources(content, variants, for: $0) }
         let count = sources.reduce(0) { $0 + $1.count }
         guard count <= Self.mostMessages else {
@@ -83,8 +87,10 @@ public struct MessageCatalog: Sendable {
         var compiler = MessageCompiler(lints: !isPlanned, hasSeveral: services.count > 1 || isPlanned)
         var messages: [Message] = []
         for (number, service) in services.enumerated() {
+            let named = tracking.map { _ in sources[number].nameableVariants(through: service) } ?? []
             for variant in sources[number].variants where !variant.isHoldout {
                 for (language, content) in sources[number].contents(of: variant) {
+                    let content = tracking?.applied(to: content, campaign, named.contains(variant.name) ? variant.name : "") ?? content
                     guard let template = compiler.compile(content, for: service) else { continue }
                     messages.append(
                         Message(
@@ -93,7 +99,8 @@ public struct MessageCatalog: Sendable {
                 }
             }
         }
-        (columns, pushType, warnings) = try compiler.finish(sources.flatMap(\.warnings))
+        let untracked = messages.compactMap { message in tracking?.warning(about: message.content) }
+        (columns, pushType, warnings) = try compiler.finish(sources.flatMap(\.warnings) + (isPlanned ? [] : untracked))
         self.messages = messages
         self.variants = Self.placed(sources[0])
         self.campaign = campaign

@@ -276,9 +276,12 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         }
         body.removeAll(keepingCapacity: true)
         let generation = Int(machine.pushes[request].generation)
+        // Where a body has one text for all, it is that of the first push.
+        let hasOwnTexts = settings.service.batching.largestWithOwnTexts > 1
         let pushes = machine.pushes(of: request).map { push in
-            let (target, payload) = store.bytes(of: push)
-            return RequestPush(id: self.id(of: push), target: target, payload: payload, generation: generation)
+            let (target, payload) = store.bytes(of: push), id = self.id(of: push)
+            let own = hasOwnTexts || push == request ? PushIDPlace.filled(payload, with: id) : payload
+            return RequestPush(id: id, target: target, payload: own, generation: generation)
         }
         let call = RequestCall(pushes, name: machine.name(of: request)?.text)
         makeBody(call, now.wall.epochSeconds, &body)

@@ -8,6 +8,10 @@ public enum RunID {
         "\(now.compact)-\(campaign)-\(TextFormat.hex(seed.high >> 48, digits: 4))"
     }
 
+    /// An id as a preview shows it, before there is a run: zeros in place of the moment and of the random digits. Ids of a campaign all have its
+    /// length.
+    public static func sample(campaign: String) -> String { "00000000-000000-\(campaign)-0000" }
+
     /// Whether a text can be an id: with a moment that exists, a campaign's name and four hex digits.
     static func isPossible(_ text: String) -> Bool {
         func number(_ from: Int, _ count: Int) -> Int { Int(text.dropFirst(from).prefix(count)) ?? -1 }

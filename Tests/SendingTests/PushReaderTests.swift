@@ -129,6 +129,26 @@ struct PushReaderTests {
         }
     }
 
+    @Test("a tracked push has its own id, before and after an interrupt", arguments: [false, true])
+    func tracked(isClaimed: Bool) throws {
+        let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
+        var content = MessageContent(position: place)
+        content.body = SourceText("Hi {{ name }}", at: place)
+        let messages = try MessageCatalog(
+            content, campaign: "c", tracking: RunTracking(run: "run", includesSilent: false, place: place))
+        let run = try PlannedRun(audience: 3)
+        if isClaimed { try run.store.append(.claimed(0..<3, at: .now())) }
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        #expect(try PushReader(run: run.store, messages: messages, paces: Self.none).read(into: batches).isEmpty)
+        let batch = try #require(batches.takeIfReady())
+        #expect(batch.pushes.count == 3)
+        for push in batch.pushes {
+            let payload = try JSONValue(parsing: Array(batch.bytes[push.payloadStart..<push.end]))
+            let id = PushID(runSeed: run.store.plan.seed, recipient: push.recipient)
+            #expect(payload["volley"]?.text == #"{"run":"run","campaign":"c","id":"\#(id)"}"#)
+        }
+    }
+
     @Test("capitals are those of the device's language too")
     func capitals() throws {
         let run = try PlannedRun(audience: 2, languages: ["tr", "en"]) { _ in "izmir" }

@@ -210,7 +210,7 @@ enum KeySynonyms {
                     "expires": ["ttl", "time_to_live", "expiry", "expiration", "expire", "valid_until"],
                     "pace": ["rate", "throttle", "speed", "rate_limit", "throttling", "max_rate", "throughput"],
                     "collapse": ["collapse_id", "collapse_key"], "frequency": ["frequency_cap", "capping", "frequency_capping", "cap"],
-                    "priority": ["urgency"],
+                    "priority": ["urgency"], "track": ["tracking", "utm", "analytics", "click_tracking", "open_tracking"],
                 ]
             ),
             (

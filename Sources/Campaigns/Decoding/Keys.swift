@@ -144,7 +144,8 @@ enum CampaignKeys {
     static let localized = KeyGroup("localized", valid: ["title", "subtitle", "body"])
     static let localizedText = KeyGroup("the text of the app", valid: ["key", "args"])
     static let translation = KeyGroup("the language", valid: ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
-    static let delivery = KeyGroup("delivery", valid: ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let delivery = KeyGroup(
+        "delivery", valid: ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when", "track"])
     static let stopWhen = KeyGroup("stop_when", valid: StopLimits.outcomes.map(\.name) + ["after"])
 
     static let schedule = KeyGroup("schedule", valid: ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])

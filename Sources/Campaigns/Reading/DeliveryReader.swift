@@ -23,8 +23,16 @@ struct DeliveryReader {
         delivery.priorityPosition = section.node("priority")?.position
         delivery.collapseID = collapseID()
         delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)])
+        delivery.tracking = tracking()
+        delivery.trackingPosition = section.has("track") ? section.place(of: "track") : nil
         delivery.stopLimits = section.node("stop_when").flatMap { StopReader($0, findings: section.findings)?.read() }
         return delivery
+    }
+
+    /// `true`, `false` or `silent`
+    private func tracking() -> TrackedPushes? {
+        if let text = section.node("track")?.text, text.value == "silent" { return .silentToo }
+        return section.truth("track") ?? false ? .visible : nil
     }
 
     private func takes(_ key: DeliveryKey) -> Bool { services.contains { $0.rules.deliveryKeys.contains(key) } }

@@ -410,6 +410,14 @@ public struct CampaignSchema {
                 "unknown": SchemaNode.choice(
                     "A push whose answer was lost: resend sends it again\(sameID), skip reports it as unknown.",
                     ["resend", "skip"], usual: "resend"),
+                "track": .object(pairs: [
+                    (
+                        "description",
+                        .string(
+                            "Pushes say which they are: volley {run, campaign, variant, id} in the app's data, utm_* in links to web pages. silent: those that no one sees, too."
+                        )
+                    ), ("enum", .array([.bool(true), .bool(false), .string("silent")])), ("default", .bool(false)),
+                ]),
                 "stop_when": SchemaNode.object(
                     CampaignKeys.stopWhen, "Stop the run when a share of its answers is passed.",
                     rules: [("anyOf", .array(StopLimits.outcomes.map { SchemaNode.has($0.name) }))],

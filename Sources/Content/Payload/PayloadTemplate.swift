@@ -76,7 +76,7 @@ public final class PayloadTemplate: Sendable {
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
     }
 
-    /// Replaces `bytes` with the payload of one device.
+    /// Replaces `bytes` with the payload of one device. A tracked push has zeros in place of its id, which only a run gives.
     /// - Parameters:
     ///   - fields: the device's cells in the order of `columns`.
     ///   - language: its language tag, such as `zh-Hans-CN`; may be blank.
@@ -94,10 +94,11 @@ public final class PayloadTemplate: Sendable {
             }
         }
         if let failure { return self.failure(failure) }
+        PushIDPlace.fill(&bytes, from: 0, with: PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
         return bytes.count <= byteLimit ? nil : .tooLarge(bytes: bytes.count)
     }
 
-    /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing if `bytes` has the capacity, unless a text
+    /// Appends the payload of one device, the same bytes that `render` gives, with open places for ids (`PushIDPlace`). Allocates nothing if `bytes` has the capacity, unless a text
     /// beyond ASCII changes its case.
     /// - Parameters:
     ///   - cells: the device's cells in the order of `columns`.

@@ -28,14 +28,23 @@ extension PayloadWriter {
     }
 
     /// The same for a web address. Characters that an address may not contain are percent-encoded.
-    /// - Parameter mustBeSecure: whether only an address that begins with https:// may be sent.
-    mutating func compileAddress(_ nodes: [TemplateNode], mustBeSecure: Bool) {
+    /// - Parameters:
+    ///   - mustBeSecure: whether only an address that begins with https:// may be sent.
+    ///   - parameters: what an address of a web page gets in its query.
+    mutating func compileAddress(_ nodes: [TemplateNode], mustBeSecure: Bool, parameters: [String] = []) {
         let isFixed = nodes.allSatisfy { if case .text(let text) = $0 { WebAddress.isClean(text) } else { false } }
-        if isFixed { return compile(nodes) }
+        if isFixed {
+            let start = compiled.constants.count
+            compile(nodes)
+            return WebAddress.add(Array(parameters.joined(separator: "&").utf8)[...], to: &compiled.constants, from: start)
+        }
         emit(.init(kind: .addressStart))
         let first = Int32(compiled.outputs.count)
         compile(nodes)
-        emit(.init(kind: .addressEnd, output: first, mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
+        emit(
+            .init(
+                kind: .addressEnd, output: first, range: parameters.isEmpty ? .empty : literal(parameters.joined(separator: "&")),
+                mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
     }
 
     /// The JSON of a value, as a text.

@@ -16,6 +16,8 @@ struct PayloadWriter {
     var comparisons: [TemplateComparison] = []
     /// The service that gets the payload, if it is one of several that take the campaign's pushes; nil if it is the only one.
     private(set) var oneOfSeveral: (any PushService)?
+    /// The link of a tracked push, and what it gets if it leads to a web page.
+    private var trackedLink: (text: SourceText, parameters: [String])?
     private var indexOfColumn: [String: Int]
 
     /// - Parameter columns: those already known; each once.
@@ -33,6 +35,7 @@ struct PayloadWriter {
         defer { finish() }
         if isOneOfSeveral { oneOfSeveral = service }
         if content.payload == nil, content.activity == nil { checkKind(content) }
+        trackedLink = content.tracking.flatMap { tracking in content.link.map { ($0, tracking.linkParameters) } }
         let draft = service.payload(of: content)
         findings += draft.findings + draft.losses.map(finding)
         append(draft.root)
@@ -93,7 +96,10 @@ struct PayloadWriter {
     /// A web address with templates, between quotes. Returns its nodes.
     @discardableResult
     mutating func appendAddress(_ text: SourceText, mustBeSecure: Bool = false) -> [TemplateNode] {
-        append(text, isShown: false) { writer, nodes in writer.compileAddress(nodes, mustBeSecure: mustBeSecure) }
+        let parameters = trackedLink.flatMap { $0.text == text ? $0.parameters : nil } ?? []
+        return append(text, isShown: false) { writer, nodes in
+            writer.compileAddress(nodes, mustBeSecure: mustBeSecure, parameters: parameters)
+        }
     }
 
     private mutating func append(
@@ -164,6 +170,10 @@ extension PayloadWriter {
                 append(node)
             }
             append(raw: "]")
+        case .pushID:
+            append(raw: "\"")
+            PushIDPlace.append(to: &compiled.constants)
+            append(raw: "\"")
         case .encoded(let node): compileEncoded(node)
         case .limited(let node, let limit): compileLimited(node, limit)
         }

@@ -20,7 +20,8 @@ struct CompiledPayload: Sendable {
             case shownStart, shownEnd
             /// In such a text, a condition that prints nothing in any branch.
             case gap
-            /// Before and after a web address; with `mustBeSecure`, an address that is not https is a failure.
+            /// Before and after a web address; with `mustBeSecure`, an address that is not https is a failure. One of a web page gets the
+            /// parameters in `range`.
             case addressStart, addressEnd
             /// Before a value that ends with one of the next two. They may be nested.
             case mark
@@ -118,6 +119,9 @@ struct CompiledPayload: Sendable {
                         if step.mustBeSecure, !WebAddress.isSecure(bytes, from: addressStart) {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .notHTTPS, output: Int(step.output))
+                        }
+                        if step.range != .empty {
+                            WebAddress.add(literals[Int(step.range.start)..<Int(step.range.end)], to: &bytes, from: addressStart)
                         }
                     case .branch: if !holds(step.range, cells, bytes: &bytes) { index = Int(step.target) }
                     case .cell:

@@ -28,6 +28,27 @@ enum WebAddress {
         return bytes.count - start > scheme.count && zip(bytes[start...], scheme).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 
+    /// Adds parameters to an address of a web page (http or https) that `encode` has processed, from `start` to the end: in front of its fragment,
+    /// and without those that it has already.
+    /// - Parameter parameters: `name=value`, joined by `&`.
+    static func add(_ parameters: ArraySlice<UInt8>, to bytes: inout [UInt8], from start: Int) {
+        let web = "http://".utf8
+        let isWeb = bytes.count - start > web.count && zip(bytes[start...], web).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+        guard isWeb || isSecure(bytes, from: start) else { return }
+        let fragment = Array(bytes[(bytes[start...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count)...])
+        bytes.removeLast(fragment.count)
+        for parameter in parameters.split(separator: UInt8(ascii: "&")) {
+            let query = bytes[start...].firstIndex(of: UInt8(ascii: "?"))
+            let present = query.map { bytes[$0...].dropFirst().split(separator: UInt8(ascii: "&")) } ?? []
+            let name = parameter.prefix { $0 != UInt8(ascii: "=") }
+            if present.contains(where: { $0.prefix { $0 != UInt8(ascii: "=") } == name }) { continue }
+            let isOpen = bytes.last == UInt8(ascii: "?") || bytes.last == UInt8(ascii: "&")
+            if query == nil || !isOpen { bytes.append(UInt8(ascii: query == nil ? "?" : "&")) }
+            bytes += parameter
+        }
+        bytes += fragment
+    }
+
     private static let percent = UInt8(ascii: "%")
 
     /// Whether two hex digits follow the percent sign.

@@ -127,6 +127,9 @@ struct CallSchedule {
             call: NamedCall(name: name?.text ?? "\(question.generation)", namedAt: namedAt, recipients: question.recipients))
     }
 
+    /// The first recipient of the first request that waits for a text to be kept.
+    func firstRecipient(of text: [UInt8]) -> Int { questions.first { $0.text == text }?.recipients.first ?? 0 }
+
     /// Notes names that the service gave out.
     /// - Parameter askedAt: when they were requested: their lifetime counts from then.
     mutating func given(_ texts: [String], askedAt: Timestamp) {

@@ -16,7 +16,7 @@ final class RequestNamer: Sendable {
     private let shared: Mutex<State>
     private let cancellation: FetchCancellation
     private let fetch: @Sendable (Int, FetchCancellation) -> NameFetchResult
-    private let keep: @Sendable ([UInt8], FetchCancellation) -> TextUploadResult
+    private let keep: @Sendable ([UInt8], Int, FetchCancellation) -> TextUploadResult
     private let commit: @Sendable ([NamedCall]) -> Bool
     private let clock: CommonClock
     private let thread = Mutex<WorkerThread<Void>?>(nil)
@@ -30,7 +30,7 @@ final class RequestNamer: Sendable {
         case .derived:
             let keeper = settings.request.keptTexts.map { TextUploader(settings, $0) }
             try self.init(
-                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, until: $1) ?? .cancelled },
+                protection, fetch: { _, _ in .cancelled }, keep: { keeper?.keep($0, for: $1, until: $2) ?? .cancelled },
                 commit: settings.commitCalls,
                 clock: settings.clock)
         case .fetched(let names):
@@ -40,12 +40,13 @@ final class RequestNamer: Sendable {
 
     /// - Parameters:
     ///   - fetch: requests this many names from the service once; returns early when it is cancelled.
-    ///   - keep: hands the text of a payload to the service once; returns early when it is cancelled.
+    ///   - keep: hands the text of a payload to the service once, for requests of which the first begins with a recipient; returns early when it
+    ///     is cancelled.
     ///   - commit: returns false if the calls could not be committed.
     ///   - clock: dates the requests.
     init(
         _ protection: RepeatProtection, fetch: @escaping @Sendable (Int, FetchCancellation) -> NameFetchResult,
-        keep: @escaping @Sendable ([UInt8], FetchCancellation) -> TextUploadResult = { _, _ in .cancelled },
+        keep: @escaping @Sendable ([UInt8], Int, FetchCancellation) -> TextUploadResult = { _, _, _ in .cancelled },
         commit: @escaping @Sendable ([NamedCall]) -> Bool, clock: CommonClock
     ) throws(Diagnostic) {
         shared = Mutex(State(schedule: CallSchedule(protection)))
@@ -105,7 +106,9 @@ final class RequestNamer: Sendable {
             switch shared.withLock({ $0.schedule.next(at: now) }) {
             case .commit(let answers): if commit(answers.compactMap(\.call)) { deliver(answers) }
             case .fetch(let count): note(fetch(count, cancellation), askedAt: now.wall)
-            case .keep(let text): note(keep(text, cancellation), text)
+            case .keep(let text):
+                let recipient = shared.withLock { $0.schedule.firstRecipient(of: text) }
+                note(keep(text, recipient, cancellation), text)
             case .wait(let until): cancellation.wakeup.wait(atMost: until.map { Double($0 - now.nanoseconds) / 1e9 })
             }
         }
@@ -224,10 +227,12 @@ final class TextUploader: Sendable {
     }
 
     /// Hands the text of a payload over once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
-    func keep(_ payload: [UInt8], until cancellation: FetchCancellation) -> TextUploadResult {
+    /// - Parameter recipient: the one whose push gives its id to all pushes with the text, if it has a place for one.
+    func keep(_ payload: [UInt8], for recipient: Int, until cancellation: FetchCancellation) -> TextUploadResult {
         let now = Timestamp.now()
         var body: [UInt8] = []
-        texts.body(payload[...], now.epochSeconds, &body)
+        let id = PushID(runSeed: settings.runSeed, recipient: recipient)
+        texts.body(PushIDPlace.filled(payload[...], with: id), now.epochSeconds, &body)
         let number = host.withLock { $0 }
         switch asker.ask(.post(body), texts.path, at: hosts[number], until: cancellation) {
         case .cancelled: return .cancelled

@@ -30,11 +30,10 @@ struct APNsPayload: ContentFindings {
         var members: [Member] = [("aps", .object(aps))]
         if let image = content.image { members.append(("image", .address(image, mustBeSecure: true))) }
         if let link = content.link { members.append(("link", .address(link))) }
-        if case .object(let data, _) = content.data {
-            checkData(data, content)
-            members += data.map { ($0.name.value, .content($0.value)) }
-        }
-        return .object(members)
+        var own: [ContentMember] = []
+        if case .object(let data, _) = content.data { own = data }
+        checkData(own, content)
+        return .object(members + own.map { ($0.name.value, .content($0.value)) } + tracking(content, beside: own))
     }
 
     private func aps(_ content: MessageContent) -> [Member] {
@@ -45,7 +44,7 @@ struct APNsPayload: ContentFindings {
         if let sound = Self.appleSound(content) { members.append(("sound", sound)) }
         let texts = [("thread-id", content.thread), ("category", content.category)]
         members += texts.compactMap { name, text in text.map { (name, .text($0)) } } + Self.presentation(content)
-        if content.image != nil { members.append(("mutable-content", .constant(.integer(1)))) }
+        if Self.runsExtension(content) { members.append(("mutable-content", .constant(.integer(1)))) }
         if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
         return members
     }

@@ -79,6 +79,10 @@ public struct FCM: PushService {
     /// bytes, with a collapse id of 64 bytes, which is there twice. The target does not count.
     /// Source: Google, "About FCM messages": "maximum payload is 4096 bytes".
     static let payloadLimit = 4096 - 300
+
+    /// The label under which Google counts the messages of a tracked run: its id, as far as it fits with its moment and its last digits.
+    /// Source: Google, "FcmOptions": at most 50 of `[a-zA-Z0-9-_.~%]`, and at most 100 labels a day.
+    static func label(ofRun id: String) -> String { id.count <= 50 ? id : "\(id.prefix(45))\(id.suffix(5))" }
 }
 
 /// The parts of an app's account with Firebase. Source: Google, "Authorize send requests" and "Using OAuth 2.0 for server to server

@@ -50,6 +50,9 @@ struct FCMPayload: ContentFindings {
         let data = data(content)
         if !data.isEmpty { others.append(("data", .object(data))) }
         others += label(content)
+        if let run = content.tracking?.run, !others.contains(where: { $0.name == "fcm_options" }) {
+            others.append(("fcm_options", .object([("analytics_label", .constant(.string(FCM.label(ofRun: run))))])))
+        }
         var android: [Member] = []
         var shown = localized(content) + androidMembers(content)
         if let sound = content.sound, !content.isSilent {
@@ -90,7 +93,7 @@ struct FCMPayload: ContentFindings {
         if let sound = Self.appleSound(content) { members.append(("sound", sound)) }
         let texts = [("thread-id", content.thread), ("category", content.category)]
         members += texts.compactMap { name, text in text.map { (name, .text($0)) } } + Self.presentation(content)
-        if content.image != nil { members.append(("mutable-content", .constant(.integer(1)))) }
+        if Self.runsExtension(content) { members.append(("mutable-content", .constant(.integer(1)))) }
         if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
         return members
     }

@@ -104,7 +104,13 @@ struct GetuiPayload: ContentFindings {
             } else {
                 _ = group(Self.inAppKey, in: content, example: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
             }
-            return transmission(.content(inApp.value), at: inApp.value.position)
+            var inside = PayloadNode.content(inApp.value)
+            if content.tracking != nil, case .object(let members, _) = inApp.value {
+                findings += members.repeatedNames
+                inside = .object(
+                    members.map { ($0.name.value, .content($0.value)) } + tracking(content, beside: members, of: Self.inAppKey))
+            }
+            return transmission(inside, at: inApp.value.position)
         }
         if content.isSilent { return transmission(.object(data), at: content.position) }
         guard let title = content.title, let body = content.body else {
@@ -145,7 +151,8 @@ struct GetuiPayload: ContentFindings {
     private func click(_ content: MessageContent, _ data: [Member]) -> [Member] {
         func kind(_ kind: String) -> Member { ("click_type", .constant(.string(kind))) }
         guard !data.isEmpty else { return [kind("startapp")] }
-        if let link = content.link, data.count == 1 {
+        // A link alone is opened by the phone, whether the push is tracked or not.
+        if let link = content.link, data.count == (content.tracking == nil ? 1 : 2) {
             if ["http://", "https://"].contains(where: link.value.hasPrefix) { return [kind("url"), ("url", address(link, "link"))] }
             if link.value.hasPrefix("intent:") { return [kind("intent"), ("intent", .text(link))] }
         }

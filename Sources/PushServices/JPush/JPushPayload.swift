@@ -116,9 +116,9 @@ struct JPushPayload: ContentFindings {
         if let thread = content.thread { members.append(("thread-id", .text(thread))) }
         members += Self.interruption(content)
         if content.wakesApp || isSilent { members.append(("content-available", .constant(.bool(true)))) }
+        if Self.runsExtension(content) { members.append(("mutable-content", .constant(.bool(true)))) }
         if let image = content.image {
             // The app's extension loads it.
-            members.append(("mutable-content", .constant(.bool(true))))
             extras.append((Self.imageKey, .address(image, mustBeSecure: true)))
         }
         return members + (extras.isEmpty ? [] : [("extras", .object(extras))])

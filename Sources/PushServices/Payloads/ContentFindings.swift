@@ -96,11 +96,33 @@ extension ContentFindings {
     /// - Parameter onlyTexts: whether the service carries nothing but texts there.
     mutating func ownKeys(_ content: MessageContent, onlyTexts: Bool) -> [Member] {
         let link: [Member] = content.link.map { [("link", .address($0))] } ?? []
-        guard case .object(let data, _) = content.data else { return link }
+        guard case .object(let data, _) = content.data else { return link + tracking(content, beside: [], asText: onlyTexts) }
         findings += data.repeatedNames
         refuseTwice("link", content.link, in: data)
         if onlyTexts { findings += data.compactMap { $0.mistakeUnlessText(in: "data", of: Self.service) } }
-        return link + data.map { ($0.name.value, .content($0.value)) }
+        return link + data.map { ($0.name.value, .content($0.value)) } + tracking(content, beside: data, asText: onlyTexts)
+    }
+
+    /// What a tracked push says of itself; empty for one that is not tracked.
+    /// - Parameters:
+    ///   - own: the app's own keys in the same place, below `group` of the campaign.
+    ///   - asText: whether the service carries nothing but texts there, so that it is the JSON of the same.
+    mutating func tracking(
+        _ content: MessageContent, beside own: [ContentMember], of group: String = "data", asText: Bool = false
+    ) -> [Member] {
+        guard let tracking = content.tracking else { return [] }
+        for member in own where member.name.value == PushTracking.key {
+            error(
+                "'\(group)' holds '\(PushTracking.key)', which 'track' writes", at: member.name.position,
+                remedy: "Rename it, here and in the app; or write track: false under 'delivery'.")
+        }
+        let value = PayloadNode.object(tracking.members.map { ($0.name, .constant(.string($0.value))) } + [("id", .pushID)])
+        return [(PushTracking.key, asText ? .encoded(value) : value)]
+    }
+
+    /// Whether the app's extension on iPhones is to run before the push is shown: it loads an image, or reports that a tracked push arrived.
+    static func runsExtension(_ content: MessageContent) -> Bool {
+        content.image != nil || content.tracking != nil && !alert(content).isEmpty
     }
 
     /// Reports a key of `data` that `content` also sets.

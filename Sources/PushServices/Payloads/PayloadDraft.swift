@@ -16,6 +16,8 @@ public indirect enum PayloadNode: Sendable {
     case object([(name: String, value: PayloadNode)])
     /// Values in their order.
     case list([PayloadNode])
+    /// The id of the push, or of the request that carries it with others: a text of `PushID.textCount` characters.
+    case pushID
     /// The JSON of a value as a text, for services that carry an app's own data in one.
     case encoded(PayloadNode)
     /// A value that the service limits. A device that exceeds the limit gets no push.

@@ -1,6 +1,7 @@
 import Base
 import Content
 import Delivery
+import PushServices
 import Runs
 
 /// The work for some recipients.
@@ -32,6 +33,8 @@ struct PushRendering {
     /// When capped recipients are settled.
     private let now: Timestamp
     private let hasChoice: Bool
+    /// What ids follow from, if requests carry one push each and so each payload has that of its push; nil if no payload has one yet.
+    private let seed: RunSeed?
     /// How many cells each recipient has: those that its texts need, and behind them its zone, if the run has zones.
     private let cells: Int
     private var chooser: MessageChooser
@@ -46,6 +49,7 @@ struct PushRendering {
         now = reader.now()
         let plan = reader.run.plan
         hasChoice = messages.hasChoice
+        seed = messages.isTracked && messages.services[reader.service].batching.largestTargets == 1 ? plan.seed : nil
         let hasZone = plan.fields.count > messages.columns.count && plan.fields.last == ExportColumns.Standard.timezone.rawValue
         cells = messages.columns.count + (hasZone ? 1 : 0)
         chooser = MessageChooser(messages)
@@ -69,12 +73,14 @@ struct PushRendering {
         }
         let message = hasChoice ? chooser.message(variant: push.variant, language: push.language, service: service) : 0
         try batch.append(recipient: push.id, token: push.token) { bytes in
+            let start = bytes.count
             guard push.cells.count == cells, let message,
                 messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
             else {
                 throw Diagnostic(
                     "recipient \(push.id) no longer has a payload: the file was changed after it was planned", file: run.place)
             }
+            if let seed { PushIDPlace.fill(&bytes, from: start, with: PushID(runSeed: seed, recipient: push.id)) }
         }
         if batch.pushes.count == batchSize { finishBatch() }
     }

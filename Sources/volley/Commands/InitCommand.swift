@@ -119,17 +119,12 @@ struct StarterProject {
         let hasExpiry = rules.deliveryKeys.contains(.expires) && !rules.deliveryLosses.contains { $0.key == .expires }
         let lacking = [
             rules.contentKeys.contains(.sound) ? nil : "  sound: default\n",
-            hasExpiry ? nil : Self.delivery,
+            hasExpiry ? nil : Self.expiry,
         ]
         return lacking.compactMap(\.self).reduce(Self.fullCampaign) { $0.replacing($1, with: "") }
     }
 
-    private static let delivery = """
-
-        delivery:
-          expires: 4h                     # nobody wants it tomorrow
-
-        """
+    private static let expiry = "  expires: 4h                     # nobody wants it tomorrow\n"
 
     private static let fullCampaign = """
         # yaml-language-server: $schema=.volley/campaign.schema.json
@@ -159,7 +154,10 @@ struct StarterProject {
           usual: {share: 45}
           short: {share: 45, content: {body: 20 % off., languages: {de: {body: 20 % auf alles.}, zh-Hans: {body: 全场八折。}}}}
           holdout: {share: 10}            # these get nothing, to compare with
-        \(delivery)
+
+        delivery:
+        \(expiry)  track: true                     # each push says which it is, and web links say where a visit came from
+
         """
 
     /// A small export: 300 devices, the same every time.

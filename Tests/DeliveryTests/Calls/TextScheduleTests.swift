@@ -28,6 +28,7 @@ struct TextScheduleTests {
         schedule.ask(question(2, nil))
         #expect(committed(schedule.next(at: start)).map(\.call?.name) == ["3"], "a generation does not wait for a text")
         #expect(schedule.next(at: start) == .keep(text: Array("a".utf8)))
+        #expect(schedule.firstRecipient(of: Array("a".utf8)) == 1, "whose push gives its id to the text of a tracked run")
         schedule.kept(Array("a".utf8), name("T1"))
         schedule.ask(question(4, "a"))
         let answers = committed(schedule.next(at: start))
