@@ -135,7 +135,8 @@ struct StatisticsCollector {
 
     /// Tests, rehearsals and runs that a process is sending are not queried.
     private func isDue(_ run: RunFile, at now: Timestamp) -> Bool {
-        guard triedAt[run.plan.id] == nil, !run.plan.isTest, run.plan.services.contains(where: { $0.statistics != nil }),
+        guard triedAt[run.plan.id] == nil, !run.plan.isTest,
+            run.plan.services.contains(where: { $0.statistics.map { !$0.needsTracking } ?? false }),
             let status = try? run.status(), status.state.hasEnded, let settings = try? run.plan.settings.get(), !settings.isRehearsal,
             let asked = try? run.statistics()
         else { return false }

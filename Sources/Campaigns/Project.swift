@@ -102,6 +102,8 @@ public struct AppService: Sendable {
     public var pace: Pace?
     /// Where its keys begin.
     public var position: SourcePosition
+    /// What the service is asked about for statistics (`AccountForm.countedApp`); nil if the app does not name it.
+    public var countedApp: SourceText?
 
     /// The form of its credential; nil if it has none.
     public var credentialForm: CredentialForm? { credential.flatMap { service.account.credential($0.form) } }

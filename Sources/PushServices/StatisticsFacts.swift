@@ -45,7 +45,14 @@ public struct StatisticsFacts: Sendable {
     public let days: Int
     /// What it counts, in the order in which a report shows it.
     public let counts: [Count]
-    /// The question about some subjects, at least one. `environment`: nil where another server replaces the service's own.
+    /// The scope of the token that the question needs; nil for that of pushes.
+    public let scope: String?
+    /// Whether only pushes of tracked runs (`MessageContent.tracking`) have the label.
+    public let needsTracking: Bool
+    /// What the figures can and cannot tell, in whole sentences; blank where their words say it.
+    public let note: String
+    /// The question about some subjects, at least one. `topic`: with a slash and `AccountForm.countedApp` behind it, where there is one.
+    /// `environment`: nil where another server replaces the service's own.
     public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
     /// What an answer says of the subjects of the question, each by the keys of `counts`. What the service does not have is missing, and
     /// other subjects are left out. nil if this is not an answer of the service, or if the answer says that it has no statistics.
@@ -53,13 +60,16 @@ public struct StatisticsFacts: Sendable {
 
     /// Facts about a service.
     public init(
-        subject: Subject, days: Int, counts: [Count],
+        subject: Subject, days: Int, counts: [Count], scope: String? = nil, needsTracking: Bool = false, note: String = "",
         question: @escaping @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question,
         read: @escaping @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
     ) {
         self.subject = subject
         self.days = days
         self.counts = counts
+        self.scope = scope
+        self.needsTracking = needsTracking
+        self.note = note
         self.question = question
         self.read = read
     }

@@ -154,6 +154,8 @@ extension Report {
         let askedAt: Timestamp
         /// In the service's order. `older`: the time of the report, if it was before the last answer.
         let counts: [(key: String, words: String, count: Int, older: Timestamp?)]
+        /// What they can and cannot tell; blank where their words say it.
+        var note: String { service.statistics?.note ?? "" }
     }
 
     /// By services, in the plan's order; empty if none was queried.
@@ -189,7 +191,8 @@ extension Report {
                 pairs: [
                     ("service", .string(said.service.name)), ("asked_at", .string(said.askedAt.description)),
                     ("counts", .object(pairs: said.counts.map { ($0.key, .integer(Int64($0.count))) })),
-                ] + (older.isEmpty ? [] : [("older", .object(pairs: older))]))
+                ] + (older.isEmpty ? [] : [("older", .object(pairs: older))])
+                    + (said.note.isEmpty ? [] : [("note", .string(said.note))]))
         }
         return services.isEmpty ? [] : [("statistics", .array(services))]
     }
@@ -206,7 +209,8 @@ extension ReportPage {
                 return (count.words, "\(figure("statistics/\(place)/counts/\(count.key)", number: count.count))\(older)")
             }
             let body: HTML = facts.isEmpty ? "<p class=\"note\">Nothing yet.</p>" : Self.facts(facts)
-            return "<h3>\(part.service.displayName)</h3><p class=\"note\">Asked at \(Self.moment(part.askedAt)).</p>\(body)"
+            let note: HTML = part.note.isEmpty ? "" : "<p class=\"note\">\(part.note)</p>"
+            return "<h3>\(part.service.displayName)</h3><p class=\"note\">Asked at \(Self.moment(part.askedAt)).</p>\(body)\(note)"
         }
         return """
             <section class="panel" id="afterwards"><h2>What services said afterwards</h2>

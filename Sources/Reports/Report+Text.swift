@@ -25,7 +25,10 @@ extension Report {
         for service in services {
             lines += reasonLines("Reasons of \(service.displayName)", service.reasons, service.service, style)
         }
-        if !afterwards.isEmpty { lines += ["", style.paint("Afterwards", .bold)] + table(afterwardsTable, style) }
+        if !afterwards.isEmpty {
+            lines += ["", style.paint("Afterwards", .bold)] + table(afterwardsTable, style)
+            lines += afterwards.map(\.note).filter { !$0.isEmpty }.flatMap { style.wrapped($0, indent: 0) }
+        }
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
             "Variants", variants, style, last: holdout.map { ("holdout", "\(TextFormat.devices($0)) kept back: they got nothing") })

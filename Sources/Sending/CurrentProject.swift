@@ -153,6 +153,11 @@ package struct CurrentProject {
         guard changes.isEmpty else { throw otherAccount(changes.joined(separator: "; ")) }
     }
 
+    /// What a service of a plan is asked about for statistics in addition to its topic; nil if volley.yaml does not name it now.
+    func countedApp(of then: ServiceSettings) -> String? {
+        app?.services.first { $0.service.name == then.serviceName }?.countedApp?.value
+    }
+
     private func otherAccount(_ change: String) -> Diagnostic {
         Diagnostic(
             "\(change), and only the account that took the pushes knows what became of them", file: project.file,

@@ -89,6 +89,31 @@ struct FCMCampaignTests {
         }
     }
 
+    @Test("report --refresh asks the Data API by the run's label, and says what its figures cannot tell")
+    func deliveryData() throws {
+        let bench = try Bench(devices: 30, firstDigits: [3: "00000404"])
+        let app = "android_app: 1:1234567890:android:0a1b2c3d4e5f67890"
+        try bench.writeProject(url: bench.url(), more: app)
+        try bench.folder.writeCampaign()
+        let plain = try bench.folder.volley("send", "campaign.yaml", "--yes")
+        #expect(plain.status == 0, "\(plain)")
+        let unlabelled = try bench.folder.volley("report", "last", "--refresh")
+        #expect(unlabelled.status == 2 && unlabelled.errors.contains("does not track them"), "\(unlabelled)")
+        try bench.folder.writeCampaign(delivery: "track: true")
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes")
+        #expect(sent.status == 0, "\(sent)")
+        let text = try bench.folder.volley("report", "last", "--refresh")
+        #expect(text.status == 0 && text.output.contains(/29\s+counted\s+on\s+Android,\s+29\s+delivered\s+\(about\)/), "\(text)")
+        #expect(text.output.contains(/Google\s+counts\s+messages\s+to\s+Android\s+devices/), "\(text)")
+        let said = try bench.folder.volley("report", "last", "--format", "json").json()["statistics"]?.text ?? ""
+        #expect(
+            said.contains(#""counts":{"countMessagesAccepted":29,"delivered":29}"#) && said.contains("never say which device"), "\(said)")
+        // Without the app in volley.yaml there is nothing to ask about; what was said stays.
+        try bench.writeProject(url: bench.url())
+        let unknown = try bench.folder.volley("report", "last", "--refresh")
+        #expect(unknown.status == 2 && unknown.errors.contains("android_app: \"1:"), "\(unknown)")
+    }
+
     @Test("every device gets it once, and report and ledger agree, however the simulator hesitates")
     func all() throws {
         let bench = try Bench(

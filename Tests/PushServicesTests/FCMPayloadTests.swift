@@ -28,6 +28,7 @@ struct FCMPayloadTests {
         case .list(let nodes): .array(nodes.map(json))
         case .encoded(let node): .string(json(node).text)
         case .limited(let node, _): json(node)
+        case .pushID: .null
         }
     }
 

@@ -25,7 +25,7 @@ struct RongCloudPayloadTests {
         switch node {
         case .constant(let value): value
         case .content(.text(let text)): .string(text.value)
-        case .content, .list, .encoded: .null
+        case .content, .list, .encoded, .pushID: .null
         case .limited(let node, _): json(node)
         case .text(let text), .shown(let text, _, _), .address(let text, _): .string(text.value)
         case .object(let members): .object(members.map { JSONMember($0.name, json($0.value)) })

@@ -146,6 +146,33 @@ private let goodMessages = [
 
 @Suite("A message to FCM")
 struct FCMMessageTests {
+    @Test("the Data API counts labels by day, for tokens of the whole cloud, and knows its own projects only")
+    func deliveryData() throws {
+        let fixture = FCMFixture(), path = "/v1beta1/projects/shop-1a2b/androidApps/1:2:android:ab/deliveryData?pageSize=10000"
+        func ask(_ token: String?, _ path: String = path) -> FCMReply {
+            fixture.decide(fcmRequest(path: path, method: "GET", type: nil, authorization: "Bearer \(token ?? "")", body: ""))
+        }
+        var assertion = FCMAssertion()
+        assertion.scope = "https://www.googleapis.com/auth/cloud-platform"
+        let token = fixture.accessToken(assertion)
+        #expect(json(ask(token)) == .object([]))
+        for label in ["a", "b", "a"] {
+            let (answer, request) = fixture.send(fcmMessage(#""fcm_options":{"analytics_label":"\#(label)"}"#))
+            #expect(answer.status == 200)
+            fixture.rules.take(request)
+        }
+        guard case .array(let days)? = json(ask(token))?["androidDeliveryData"] else {
+            Issue.record("no data")
+            return
+        }
+        #expect(days.map { $0["analyticsLabel"]?.stringValue } == ["a", "b"])
+        #expect(days.map { $0["data"]?["countMessagesAccepted"]?.stringValue } == ["2", "1"])
+        #expect(days[0]["date"]?["year"] != nil && days[0]["appId"] == .string("1:2:android:ab"))
+        #expect(ask(fixture.accessToken()).status == 403, "a token for messages alone")
+        #expect(ask(token, path.replacing("shop-1a2b", with: "news-3c4d")).status == 403)
+        #expect(ask("x").status == 401 && ask(token, path.replacing(":android:", with: ":ios:")).status == 404)
+    }
+
     @Test("that keeps all rules is accepted and gets a name", arguments: goodMessages) func accepted(_ body: String) {
         let (answer, request) = FCMFixture().send(body)
         #expect(answer.status == 200, "\(String(decoding: answer.text, as: UTF8.self))")

@@ -53,6 +53,14 @@ struct AppReader {
         return accepted(text, field)
     }
 
+    /// What the service is asked about for statistics; nil where it is left out.
+    func countedApp() -> SourceText? {
+        guard let field = account.countedApp, let text = section.text(field.key, example: "\(field.key): \"\(field.example)\"") else {
+            return nil
+        }
+        return accepted(text, field)
+    }
+
     private func accepted(_ text: SourceText, _ field: AccountField) -> SourceText? {
         section.accepted(text) { value throws(Mistake) in
             // Where the service gives out a plain secret with the name, people mix them up. No secret is written like a bundle id.

@@ -301,8 +301,10 @@ struct ServicesReader {
             ? reader.section.parsed("pace", example: example) { text throws(Mistake) in
                 try PaceNotation.pace(text, of: reader.service)
             } : nil
+        let countedApp = reader.countedApp()
         guard let topic, let environment else { return nil }
         return AppService(
-            service: service, topic: topic, environment: environment, credential: credential, pace: pace, position: position)
+            service: service, topic: topic, environment: environment, credential: credential, pace: pace, position: position,
+            countedApp: countedApp)
     }
 }

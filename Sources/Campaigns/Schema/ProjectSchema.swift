@@ -117,9 +117,11 @@ public struct ProjectSchema {
             regions.isEmpty
             ? []
             : [(EnvironmentForm.regionKey, SchemaNode.choice("Where the app's account is; \(regions[0]) if it is not said.", regions))]
+        let switches = account.switches.map { ($0.key, SchemaNode.truth($0.description)) }
+        let countedApp = account.countedApp.map { [($0.key, text($0))] } ?? []
         return Dictionary(
             uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + names
-                + region + credentials + account.switches.map { ($0.key, SchemaNode.truth($0.description)) })
+                + region + credentials + switches + countedApp)
     }
 
     /// A rule for each two of these keys: they cannot be combined.

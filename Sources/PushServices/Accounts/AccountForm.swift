@@ -10,11 +10,15 @@ public struct AccountForm: Sendable {
     public let credentials: [CredentialForm]
     /// What an app may have differently from others: keys that are true or false, and false if they are not there.
     public let switches: [AccountSwitch]
+    /// What the service is asked about for statistics, in addition to the topic: a key that an app may have; nil where the topic is enough. It
+    /// is no part of the account, and no run keeps it.
+    public let countedApp: AccountField?
 
     /// The keys below an app, in the order in which they are written.
     public var keys: [String] {
         [topic.key, EnvironmentForm.key] + (environments.regions.isEmpty ? [] : [EnvironmentForm.regionKey])
             + credentials.flatMap { $0.fieldsBeside.map(\.key) + [$0.key] } + switches.map(\.key)
+            + (countedApp.map { [$0.key] } ?? [])
     }
 
     /// Lifetimes of signed tokens; nil for a service that takes none.
@@ -37,11 +41,15 @@ public struct AccountForm: Sendable {
     public func credential(_ key: String) -> CredentialForm? { credentials.first { $0.key == key } }
 
     /// The parts of an account.
-    package init(topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm], switches: [AccountSwitch] = []) {
+    package init(
+        topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm], switches: [AccountSwitch] = [],
+        countedApp: AccountField? = nil
+    ) {
         self.topic = topic
         self.environments = environments
         self.credentials = credentials
         self.switches = switches
+        self.countedApp = countedApp
     }
 }
 

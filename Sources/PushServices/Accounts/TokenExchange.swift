@@ -36,6 +36,15 @@ public struct TokenExchange: Sendable {
         self.shortestRenewalSeconds = shortestRenewalSeconds
     }
 
+    /// The same for tokens with another scope; itself where tokens have none.
+    package func scoped(_ scope: String) -> TokenExchange {
+        guard case .assertion(let facts) = proof else { return self }
+        let scoped = AssertionFacts(address: facts.address, path: facts.path, scope: scope, seconds: facts.seconds, read: facts.read)
+        return TokenExchange(
+            noun: noun, proof: .assertion(scoped), header: header, prefix: prefix, renewEarlySeconds: renewEarlySeconds,
+            shortestRenewalSeconds: shortestRenewalSeconds)
+    }
+
     /// The server that gives out the tokens of the service's own environments, at port 443; nil if those that take the pushes do.
     public var host: String? {
         guard case .assertion(let facts) = proof else { return nil }

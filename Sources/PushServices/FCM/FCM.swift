@@ -94,7 +94,20 @@ extension FCM {
     /// The only FCM there is: it has no other servers for development.
     public static let production = ServiceEnvironment(name: "production", host: "fcm.googleapis.com")
 
-    static let account = AccountForm(topic: project, environments: environments, credentials: [serviceAccount])
+    static let account = AccountForm(
+        topic: project, environments: environments, credentials: [serviceAccount], countedApp: androidApp)
+
+    private static let androidApp = AccountField(
+        "android_app", .name(pattern: #"^[0-9]+:[0-9]+:android:[0-9a-f]+$"#),
+        description: "The App ID of the Android app in the Firebase project, under which Google counts its messages.",
+        example: "1:1234567890:android:0a1b2c3d4e5f67890", otherNames: ["firebase_app_id", "android_app_id"],
+        source: "Copy it from the Firebase console: Project settings, General, the Android app, App ID",
+        flaw: { text, shown in
+            if text.wholeMatch(of: /[0-9]+:[0-9]+:android:[0-9a-f]+/) != nil { return nil }
+            return Mistake(
+                "\(shown) is not the App ID of an Android app in Firebase; those are like 1:1234567890:android:0a1b2c3d4e5f67890",
+                remedy: "Copy it from the Firebase console: Project settings, General, the Android app, App ID.")
+        })
 
     private static let project = AccountField(
         "project", .name(pattern: "^[a-z][a-z0-9-]{4,28}[a-z0-9]$"), description: "The id of the Firebase project.", example: "shop-1a2b",

@@ -22,10 +22,11 @@ package final class Gateway {
     /// - Parameters:
     ///   - settings: of one service.
     ///   - proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
+    ///   - scope: what tokens are to be good for; nil for pushes.
     ///   - failure: what becomes of a failure to get the first token.
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that is not given out.
     package init(
-        _ settings: RunSettings, _ context: SendingContext, proxy: String? = nil,
+        _ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, scope: String? = nil,
         firstToken failure: FetchedTokenSource.FirstFailure = .isError, now: Timestamp
     ) throws {
         let read = try AppCredentials(settings, now: now)
@@ -64,7 +65,7 @@ package final class Gateway {
                 SignedTokenSource(
                     key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard,
                     clock: context.clock))
-        case .account(let key, let exchange): credentials = .fetched(try source(.key(key), exchange))
+        case .account(let key, let exchange): credentials = .fetched(try source(.key(key), scope.map(exchange.scoped) ?? exchange))
         case .secret(let secret, .fetchedToken(let exchange)): credentials = .fetched(try source(.secret(secret), exchange))
         case .secret(let secret, .signedRequest(let signature)): credentials = .signed(RequestSigner(signature, secret))
         case .secret(let secret, _): credentials = .fixed(FixedTokenSource(basic: secret))

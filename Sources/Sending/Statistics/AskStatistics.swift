@@ -1,5 +1,6 @@
 public import Base
 import Campaigns
+import Content
 import Delivery
 import PushServices
 public import Runs
@@ -16,16 +17,20 @@ public func askStatistics(
     guard let startedAt = try run.status().startedAt else {
         throw Diagnostic("nothing of this run was sent yet", file: run.place, remedy: "Ask when it was sent.")
     }
-    let asked = settings.services.indices.filter { number in
+    let having = settings.services.indices.filter { number in
         settings.services[number].service.statistics != nil && !run.plan.ids(ofService: number).isEmpty
     }
-    guard !asked.isEmpty else {
+    guard !having.isEmpty else {
         let names = PushServices.all.filter { $0.statistics != nil }.map(\.displayName).joined(separator: ", ")
         throw Diagnostic(
             "no service of this run says anything of its pushes afterwards", file: run.place,
             remedy: names.isEmpty ? nil : "Those that do: \(names).")
     }
     let present = try CurrentProject(of: run, in: choice)
+    let reasons = having.map { unaskable(settings.services[$0], of: run, present) }
+    let asked = zip(having, reasons).compactMap { $1 == nil ? $0 : nil }
+    // What one service lacks does not matter where another one is asked.
+    if asked.isEmpty, let reason = reasons.compactMap(\.self).first { throw reason }
     let withFiles = present.withPresentFiles(settings)
     var troubles: [Diagnostic] = []
     for number in asked {
@@ -33,7 +38,7 @@ public func askStatistics(
         do {
             try present.checkAccount(settings.services[number], pushType: settings.pushType)
             let counts = try ServiceStatisticsQuestions(run: run, service: number, settings: own, startedAt: startedAt, now: now)
-                .counts(over: ProxyRoute(present, own), context)
+                .counts(over: ProxyRoute(present, own), context, of: present.countedApp(of: settings.services[number]))
             try run.record(statistics: counts, ofService: number, at: now)
         } catch {
             var trouble = Diagnostic(explaining: error)
@@ -42,6 +47,22 @@ public func askStatistics(
         }
     }
     return troubles
+}
+
+/// Why a service that has statistics cannot be asked about a run; nil if it can.
+private func unaskable(_ service: ServiceSettings, of run: RunFile, _ present: CurrentProject) -> Diagnostic? {
+    let facts = service.service, name = facts.displayName
+    if let field = facts.account.countedApp, present.countedApp(of: service) == nil {
+        return Diagnostic(
+            "\(name) counts pushes by app, and volley.yaml does not say which app of the project it is", file: run.place,
+            remedy: "\(field.source), and write it next to \(facts.account.topic.key): \(field.key): \"\(field.example)\".")
+    }
+    if facts.statistics?.needsTracking == true, (try? MessageCatalog(frozenIn: run.plan))?.isTracked != true {
+        return Diagnostic(
+            "\(name) counts pushes by a label, and those of this run have none, as its campaign does not track them", file: run.place,
+            remedy: "Write track: true under 'delivery' of the next campaign.")
+    }
+    return nil
 }
 
 /// The questions to one service of a run.
@@ -54,7 +75,8 @@ private struct ServiceStatisticsQuestions {
     let now: Timestamp
 
     /// What the answers say, by what was asked about.
-    func counts(over route: ProxyRoute, _ context: SendingContext) throws -> [String: [String: Int]] {
+    /// - Parameter app: `AccountForm.countedApp` of the app.
+    func counts(over route: ProxyRoute, _ context: SendingContext, of app: String?) throws -> [String: [String: Int]] {
         guard let facts = settings.service.statistics else { return [:] }
         if settings.firstService.environment.isSimulator {
             throw Diagnostic("the simulator inside Volley ended with the run", remedy: "`volley simulate` starts one that stays.")
@@ -65,7 +87,7 @@ private struct ServiceStatisticsQuestions {
         }
         let questions = try subjects(facts)
         guard !questions.isEmpty else { throw Diagnostic("no answer of it gave an id by which it can be asked") }
-        let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
+        let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, scope: facts.scope, now: now)
         defer { _ = gateway.close() }
         var sender = SenderSettings(
             settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
@@ -75,7 +97,8 @@ private struct ServiceStatisticsQuestions {
         var counts: [String: [String: Int]] = [:]
         for subjects in questions {
             if context.cancellation?.isRequested == true { throw CancellationError() }
-            let answer = try ServiceQuery(sender).ask(facts.question(settings.firstService.topic, subjects, environment))
+            let topic = [settings.firstService.topic, app].compactMap(\.self).joined(separator: "/")
+            let answer = try ServiceQuery(sender).ask(facts.question(topic, subjects, environment))
             guard let found = facts.read(answer, subjects) else {
                 let reason = settings.service.details(of: answer).reason
                 throw Diagnostic(

@@ -9,6 +9,8 @@ struct AccessTokens {
         /// The index of the account it was given to.
         var account: Int
         var end: Timestamp
+        /// Whether it is good for all of Google's cloud, and so for the Data API.
+        var isOfCloud: Bool
         var uses = 0
     }
 
@@ -23,9 +25,8 @@ struct AccessTokens {
     static let clockSkewSeconds: Int64 = 300
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// One of them is enough. Source: firebase.google.com, "Method: projects.messages.send", authorization scopes.
-    static let scopes: Set<Substring> = [
-        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
-    ]
+    static let scopes: Set<Substring> = ["https://www.googleapis.com/auth/firebase.messaging", cloudScope]
+    private static let cloudScope: Substring = "https://www.googleapis.com/auth/cloud-platform"
     /// What Google's own SDKs write as the claim `aud`, wherever they send the assertion: google-auth for Python and Node, and older SDKs.
     static let audiencesOfGoogle: Set = [
         "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token", "https://www.googleapis.com/oauth2/v4/token",
@@ -53,7 +54,8 @@ struct AccessTokens {
     // MARK: Use
 
     /// The account that a header `authorization` stands for.
-    mutating func bearer(_ header: UnsafeBufferPointer<UInt8>?, now: Timestamp) -> Bearer {
+    /// - Parameter needsCloud: whether the token must be good for more than messages.
+    mutating func bearer(_ header: UnsafeBufferPointer<UInt8>?, needsCloud: Bool = false, now: Timestamp) -> Bearer {
         let scheme: StaticString = "bearer "
         guard let header, header.count > scheme.utf8CodeUnitCount,
             zip(header, scheme.bytes).allSatisfy({ $0 | 0x20 == $1 })
@@ -70,6 +72,7 @@ struct AccessTokens {
                     "Request had invalid authentication credentials. Expected OAuth 2 access token.",
                     index == nil ? "ACCESS_TOKEN_TYPE_UNSUPPORTED" : "ACCESS_TOKEN_EXPIRED"))
         }
+        guard !needsCloud || tokens[index].isOfCloud else { return .refused(.permissionDenied) }
         if tokens[index].uses == 0 { usedTokens += 1 }
         tokens[index].uses += 1
         return .account(tokens[index].account)
@@ -86,23 +89,24 @@ struct AccessTokens {
             return Self.refusal("invalid_request", "Required parameter is missing: assertion")
         }
         switch account(ofAssertion: Array(assertion.utf8), now: now) {
-        case .account(let account): return giveOut(to: account, now: now)
+        case .account(let account, let isOfCloud): return giveOut(to: account, isOfCloud: isOfCloud, now: now)
         case .refused(let reply): return reply
         }
     }
 
-    private mutating func giveOut(to account: Int, now: Timestamp) -> FCMReply {
+    private mutating func giveOut(to account: Int, isOfCloud: Bool, now: Timestamp) -> FCMReply {
         let digits = (0..<40).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
         let text = "ya29.simulator-\(digits)"
         if tokens.count >= Self.manyTokens { tokens.removeAll { $0.end <= now } }
-        tokens.append(Token(bytes: Array(text.utf8), account: account, end: now.adding(seconds: Double(tokenSeconds))))
+        let end = now.adding(seconds: Double(tokenSeconds))
+        tokens.append(Token(bytes: Array(text.utf8), account: account, end: end, isOfCloud: isOfCloud))
         let body = #"{"access_token":"\#(text)","expires_in":\#(tokenSeconds),"token_type":"Bearer"}"#
         return FCMReply(status: 200, reason: "", text: Array(body.utf8))
     }
 
     /// What an assertion says.
     private enum Verdict {
-        case account(Int)
+        case account(Int, isOfCloud: Bool)
         case refused(FCMReply)
 
         static func invalidGrant(_ description: String) -> Verdict { .refused(AccessTokens.refusal("invalid_grant", description)) }
@@ -131,7 +135,7 @@ struct AccessTokens {
         guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), !Self.scopes.isDisjoint(with: scopes) else {
             return .refused(Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided."))
         }
-        return .account(index)
+        return .account(index, isOfCloud: scopes.contains(Self.cloudScope))
     }
 
     private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {

@@ -1,8 +1,8 @@
 public import Base
 import Cryptography
 
-/// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and `POST /token`, which is
-/// oauth2.googleapis.com in one house with it.
+/// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and in one house with it `POST /token`,
+/// which is oauth2.googleapis.com, and `GET /v1beta1/projects/{project}/androidApps/{app}/deliveryData`, which is fcmdata.googleapis.com.
 ///
 /// The order of the checks: path and method, access token, project, quota, content type, JSON, the message (`MessageChecker`), its target
 /// (`DeviceRules`). What is neither path is answered in HTML, as Google's front end does.
@@ -16,6 +16,9 @@ final class FCMRules: ServiceRules {
     @exclusivity(unchecked) private var devices: DeviceRules
     private var quotas: [MinuteQuota]
     private var messages: UInt64 = 0
+    @exclusivity(unchecked) private var deliveries = DeliveryData()
+    /// What the message that was accepted last counts as, once it is taken.
+    private var accepted: DeliveryData.Entry?
 
     private static let tokenPath: StaticString = "/token", post: StaticString = "POST"
     private static let pathStart: StaticString = "/v1/projects/", pathEnd: StaticString = "/messages:send"
@@ -38,16 +41,22 @@ final class FCMRules: ServiceRules {
 
     func isPush(_ request: PushRequest) -> Bool {
         guard let path = request[.path], !areEqual(path, Self.tokenPath.bytes) else { return false }
-        return true
+        return !path.starts(with: "/v1beta1/".utf8)
     }
 
     // MARK: Decisions
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
-        guard let path = request[.path], let method = request[.method], areEqual(method, Self.post.bytes), !request.hasDuplicateHeader
-        else {
+        accepted = nil
+        guard let path = request[.path], let method = request[.method], !request.hasDuplicateHeader else {
             request.kind = .other
             return answer(request, Self.notFound)
+        }
+        guard areEqual(method, Self.post.bytes) else {
+            request.kind = .other
+            return answer(
+                request,
+                deliveryData(request, path: String(decoding: path, as: UTF8.self), isGet: method.elementsEqual("GET".utf8), now: now))
         }
         if areEqual(path, Self.tokenPath.bytes) {
             request.kind = .other
@@ -59,6 +68,23 @@ final class FCMRules: ServiceRules {
             answer(request, Self.notFound)
         }
     }
+
+    /// What was delivered of the project's labels: all messages count as delivered to the Android app that the path names.
+    private func deliveryData(_ request: PushRequest, path: String, isGet: Bool, now: Timestamp) -> FCMReply {
+        guard isGet,
+            let match = path.wholeMatch(
+                of: /\/v1beta1\/projects\/([^\/]+)\/androidApps\/([0-9]+:[0-9]+:android:[0-9a-f]+)\/deliveryData(?:\?.*)?/)
+        else { return Self.notFound }
+        switch tokens.bearer(request[.authorization], needsCloud: true, now: now) {
+        case .refused(let refusal): return refusal.reply(details)
+        case .account(let account):
+            guard projects[account] == match.output.1 else { return FCMError.permissionDenied.reply(details) }
+            return FCMReply(
+                status: 200, reason: "", text: Array(deliveries.answer(project: projects[account], app: String(match.output.2)).text.utf8))
+        }
+    }
+
+    func take(_ request: PushRequest) { if let accepted { deliveries.add(accepted) } }
 
     private func exchange(_ request: PushRequest, now: Timestamp) -> FCMReply {
         guard request.isBody(of: "application/x-www-form-urlencoded"), request.payloadBytes <= keptBodyBytes else {
@@ -85,6 +111,8 @@ final class FCMRules: ServiceRules {
         guard let addressee = request.addressee else { fatalError("a message without a target passed its checks") }
         if let refusal = devices.refusal(of: addressee) { return answer(request, refusal.reply(details)) }
         accept(request, project: projects[account], now: now)
+        guard request.kind != .dryRun else { return }
+        accepted = DeliveryData.Entry(project: projects[account], label: checker?.label ?? "", day: DeliveryData.day(of: now))
     }
 
     private func projectRefusal(path: UnsafeBufferPointer<UInt8>, account: Int) -> FCMError? {
@@ -170,6 +198,52 @@ final class FCMRules: ServiceRules {
             return false
         }
         return path[start.count..<path.count - end.count].allSatisfy { $0 != UInt8(ascii: "/") }
+    }
+}
+
+/// What the Data API says: accepted messages by project, label and day. Source: Google, "Firebase Cloud Messaging Data API",
+/// `projects.androidApps.deliveryData`. Unlike Google's, it is exact, and knows a message at once.
+struct DeliveryData {
+    struct Entry: Hashable {
+        let project: String
+        let label: String
+        /// Since 1970.
+        let day: Int
+    }
+
+    private var counts: [Entry: Int] = [:]
+
+    /// The day in Los Angeles, in winter.
+    static func day(of now: Timestamp) -> Int { Int((now.epochSeconds - 8 * 3600) / 86_400) }
+
+    mutating func add(_ entry: Entry) { counts[entry, default: 0] += 1 }
+
+    func answer(project: String, app: String) -> JSONValue {
+        let days = counts.filter { $0.key.project == project }.sorted { ($0.key.day, $0.key.label) < ($1.key.day, $1.key.label) }
+        return .object(pairs: days.isEmpty ? [] : [("androidDeliveryData", .array(days.map { Self.json($0.key, $0.value, app) }))])
+    }
+
+    private static func json(_ entry: Entry, _ count: Int, _ app: String) -> JSONValue {
+        let date = civilDate(fromDays: entry.day)
+        return .object(
+            pairs: [
+                ("appId", .string(app)),
+                (
+                    "date",
+                    .object(pairs: [
+                        ("year", .integer(Int64(date.year))), ("month", .integer(Int64(date.month))), ("day", .integer(Int64(date.day))),
+                    ])
+                ),
+            ] + (entry.label.isEmpty ? [] : [("analyticsLabel", .string(entry.label))]) + [
+                (
+                    "data",
+                    .object(pairs: [
+                        ("countMessagesAccepted", .string(String(count))),
+                        ("messageOutcomePercents", .object(pairs: [("delivered", .integer(100))])),
+                        ("deliveryPerformancePercents", .object(pairs: [("deliveredNoDelay", .integer(100))])),
+                    ])
+                )
+            ])
     }
 }
 

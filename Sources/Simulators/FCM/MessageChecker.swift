@@ -25,6 +25,11 @@ struct MessageChecker {
     /// Whether the body requests only a check.
     var isDryRun: Bool { body["validate_only"] == .bool(true) || body["validateOnly"] == .bool(true) }
 
+    /// The label under which Android counts the message; nil for none.
+    var label: String? {
+        (value(["android", "fcm_options", "analytics_label"]) ?? value(["fcm_options", "analytics_label"]))?.stringValue
+    }
+
     /// The first target that the body names, well formed or not.
     var addressee: PushRequest.Addressee? {
         for key in Self.targetKeys {
