@@ -122,6 +122,24 @@ struct DocumentTests {
         #expect(source.firstMatch(of: #/volleyVersion = "(.*)"/#)?.output.1 == versions.first)
     }
 
+    @Test("samples in Swift are Swift, page by page", arguments: ["docs/ios-app.md"])
+    func samples(path: String) throws {
+        let text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+        let samples = text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.1) }
+        #expect(samples.count >= 3)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("volley-sample-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try samples.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+        let compiler = Process(), errors = Pipe()
+        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        compiler.arguments = ["swiftc", "-parse", file.path]
+        compiler.standardError = errors
+        try compiler.run()
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        compiler.waitUntilExit()
+        #expect(compiler.terminationStatus == 0, "\(said)")
+    }
+
     @Test("the README names every page")
     func reached() throws {
         let pages = try Self.pages()

@@ -100,7 +100,7 @@ extension FCM {
     private static let androidApp = AccountField(
         "android_app", .name(pattern: #"^[0-9]+:[0-9]+:android:[0-9a-f]+$"#),
         description: "The App ID of the Android app in the Firebase project, under which Google counts its messages.",
-        example: "1:1234567890:android:0a1b2c3d4e5f67890", otherNames: ["firebase_app_id", "android_app_id"],
+        example: "1:1234567890:android:0a1b2c3d4e5f67890",
         source: "Copy it from the Firebase console: Project settings, General, the Android app, App ID",
         flaw: { text, shown in
             if text.wholeMatch(of: /[0-9]+:[0-9]+:android:[0-9a-f]+/) != nil { return nil }
