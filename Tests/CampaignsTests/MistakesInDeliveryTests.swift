@@ -10,7 +10,18 @@ struct MistakesInDeliveryTests {
         #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
     }
 
+    @Test("track is true, false, or silent")
+    func track() throws {
+        func pushes(_ word: String) throws -> TrackedPushes? { try readPart("delivery: {track: \(word)}\n").0.delivery.tracking }
+        #expect(try pushes("true") == .visible && pushes("silent") == .silentToo && pushes("false") == nil)
+        #expect(try readPart("delivery: {track: true}\n").0.delivery.trackingPosition?.column == 12)
+        #expect(try readPart("delivery: {pace: 10/s}\n").0.delivery.trackingPosition == nil)
+    }
+
     static let mistakes: [MistakeCase] = [
+        MistakeCase(
+            "track in another word", "delivery: {track: always}\n",
+            "campaign.yaml:1:19: 'track' must be true or false, not 'always'. For example: track: true."),
         MistakeCase(
             "priority high for a silent push",
             "content: {silent: true}\ndelivery: {priority: high}\n",

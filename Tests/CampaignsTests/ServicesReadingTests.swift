@@ -66,6 +66,21 @@ struct ServicesReadingTests {
         #expect(found.contains("'lists' must be true or false"))
     }
 
+    @Test("an app may name its Android app in Firebase, which is no part of the account")
+    func countedApp() throws {
+        func app(_ more: String) -> String {
+            self.app("service: fcm\nproject: shop-1a2b\nenvironment: simulator\n\(more)")
+        }
+        let id = "1:1234567890:android:0a1b2c3d"
+        let service = try #require(try readProject(app("android_app: \(id)\n")).0.apps.first?.services.first)
+        #expect(service.countedApp?.value == id && service.credential == nil)
+        #expect(try readProject(app("")).0.apps.first?.services.first?.countedApp == nil)
+        #expect(
+            found { () throws(Diagnostics) in try readProject(app("android_app: com.example.shop\n")) }
+                == "volley.yaml:6:18: 'com.example.shop' is not the App ID of an Android app in Firebase; those are like 1:1234567890:android:0a1b2c3d4e5f67890. Copy it from the Firebase console: Project settings, General, the Android app, App ID."
+        )
+    }
+
     @Test("columns say how a device is reached")
     func columns() throws {
         let project = try readProject(

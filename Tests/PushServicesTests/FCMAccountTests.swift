@@ -38,7 +38,7 @@ struct FCMAccountTests {
         let form = FCM().account.environments
         #expect(form.choices.map(\.name) == ["production"] && form.choices[0].host == "fcm.googleapis.com")
         #expect(form.remedies["sandbox"]?.contains("environment: production") == true)
-        #expect(FCM().account.keys == ["project", "environment", "service_account"])
+        #expect(FCM().account.keys == ["project", "environment", "service_account", "android_app"])
         #expect(FCM().signedToken == nil && FCM().account.signingKey == nil && FCM().account.certificate == nil)
     }
 
