@@ -276,14 +276,16 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         }
         body.removeAll(keepingCapacity: true)
         let generation = Int(machine.pushes[request].generation)
-        // Where a body has one text for all, it is that of the first push.
-        let hasOwnTexts = settings.service.batching.largestWithOwnTexts > 1
+        let batching = settings.service.batching, name = machine.name(of: request)?.text
+        // Where a body has one text for all, it is that of the first push. A request for one push has had its id since it was rendered, and one
+        // that names a text holds none.
+        let isOpen = batching.largestTargets > 1 && !(batching.keepsTexts && name != nil), hasOwnTexts = batching.largestWithOwnTexts > 1
         let pushes = machine.pushes(of: request).map { push in
             let (target, payload) = store.bytes(of: push), id = self.id(of: push)
-            let own = hasOwnTexts || push == request ? PushIDPlace.filled(payload, with: id) : payload
+            let own = isOpen && (hasOwnTexts || push == request) ? PushIDPlace.filled(payload, with: id) : payload
             return RequestPush(id: id, target: target, payload: own, generation: generation)
         }
-        let call = RequestCall(pushes, name: machine.name(of: request)?.text)
+        let call = RequestCall(pushes, name: name)
         makeBody(call, now.wall.epochSeconds, &body)
         let pathEnd = template.pathEnd.map { Array($0(call).utf8) } ?? []
         pathEnd.withUnsafeBufferPointer { target in

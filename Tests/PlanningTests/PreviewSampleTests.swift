@@ -52,6 +52,25 @@ struct PreviewSampleTests {
         }
     }
 
+    @Test("the sample of a tracked push shows what it says, with zeros in place of what only a run has")
+    func tracked() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign(content: "title: Hi\nlink: https://example.com/sale", delivery: "track: true")
+        let preview = try folder.preview(samples: 1, isJSON: true).json()
+        guard case .array(let samples)? = preview["samples"], let payload = samples.first?["payload"] else {
+            Issue.record("\(preview.text)")
+            return
+        }
+        let run = "00000000-000000-test-0000"
+        #expect(
+            payload["volley"]?.text == #"{"run":"\#(run)","campaign":"test","id":"00000000-0000-8000-8000-000000000000"}"#)
+        #expect(payload["link"]?.stringValue?.hasSuffix("?utm_source=volley&utm_medium=push&utm_campaign=test&utm_id=\(run)") == true)
+        let bytes = preview["payload_bytes"]?.int("max")
+        #expect(bytes == payload.text.utf8.count, "\(preview.text)")
+        let text = try folder.preview(samples: 1).output
+        #expect(text.contains("https://example.com/sale?utm_source=volley"), "\(text)")
+    }
+
     @Test("every text that anybody gets has its samples, however rare its language")
     func rareLanguages() throws {
         let folder = try ProjectFolder(export: Self.export(rows: 25_000))
