@@ -17,9 +17,10 @@ public struct RunTracking: Hashable, Sendable {
         self.place = place
     }
 
-    /// Content that says which push it is, unless it is a hand-written payload, which is sent as written, or silent.
+    /// Content that says which push it is, unless it is a hand-written payload, which is sent as written, a Live Activity, which has no place
+    /// for it, or silent.
     func applied(to content: MessageContent, _ campaign: String, _ variant: String) -> MessageContent {
-        guard content.payload == nil, !content.isSilent || includesSilent else { return content }
+        guard content.payload == nil, content.activity == nil, !content.isSilent || includesSilent else { return content }
         var content = content
         content.tracking = PushTracking(run: run, campaign: campaign, variant: variant)
         return content
@@ -33,6 +34,11 @@ public struct RunTracking: Hashable, Sendable {
                 .notTracked, message: "a payload written by hand is sent as it is written, so these pushes are not tracked",
                 at: payload.position,
                 remedy: "Write the push with the keys of 'content'; or write track: false under 'delivery'.")
+        }
+        guard content.activity == nil else {
+            return .warning(
+                .notTracked, message: "a Live Activity has no place that says which push it is, so these pushes are not tracked", at: place,
+                remedy: "Write track: false under 'delivery'.")
         }
         return .warning(
             .notTracked, message: "no one sees or opens a silent push, so these are not tracked", at: place,

@@ -78,7 +78,7 @@ struct MakerWarningTests {
         let found = try project(schedule: daily).check().errors
         #expect(
             found.contains(
-                "campaign.yaml:5:11: warning: 'repeat' goes out 3 times on a day, and phones of Huawei, Honor, OPPO, vivo and HarmonyOS show 2 "
+                "campaign.yaml:5:22: warning: 'repeat' goes out 3 times on a day, and phones of Huawei, Honor, OPPO, vivo and HarmonyOS show 2 "
                     + "marketing pushes of an app a day. Write fewer times in 'repeat', or frequency: at most 2 per day under 'delivery'. "
                     + "[maker-cap]"),
             "\(found)")
