@@ -179,7 +179,7 @@ struct ReportTests {
         #expect(text == before[0].split(separator: "\n"))
         #expect(after[1].split(separator: "\n").filter { !$0.contains("pruned_at") } == before[1].split(separator: "\n"))
         #expect(after[2].contains("<dt>Pruned</dt>"))
-        for command in [["report", run, "--format", "csv"], ["retry", run]] {
+        for command in [["report", run, "--format", "csv"], ["retry", run, "--yes"]] {
             let refused = try VolleyBinary.run(command, in: folder.url)
             #expect(
                 refused.status == 2 && refused.errors.contains("recipients were pruned at") && refused.output.isEmpty, "\(refused.errors)")

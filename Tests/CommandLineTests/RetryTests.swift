@@ -18,7 +18,7 @@ struct RetryTests {
         try #require(!unknown.isEmpty && unknown.count < 20)
         let id = try #require(first["run"]?.stringValue)
 
-        let retried = try server.folder.volley("retry", id, "--json")
+        let retried = try server.folder.volley("retry", id, "--yes", "--json")
         #expect(retried.status == 0, "\(retried.errors)")
         #expect(retried.errors.contains("get it twice"))
         let second = try retried.json()

@@ -175,7 +175,7 @@ struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send again to devices for which a run failed or never got an answer.",
         discussion:
-            "Makes a new run with the campaign and the settings of the first; the reports of both show the chain. Asks on a terminal, unless --yes is given."
+            "Makes a new run with the campaign and the settings of the first; the reports of both show the chain. Asks before it sends, unless --yes is given."
     )
 
     @OptionGroup var target: RunArgument

@@ -16,11 +16,9 @@ public enum ApproveCommand {
         _ argument: String, by name: String, isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let name = try approver(name)
-        guard isConfirmed || console.inputIsTerminal else {
-            throw Diagnostic(
-                "volley approve asks before it approves, and standard input is not a terminal",
-                remedy: "Add --yes to approve without a question. Nothing was approved.")
-        }
+        try console.checkCanAsk(
+            unless: isConfirmed, "volley approve", does: "approves",
+            remedy: "Add --yes to approve without a question. Nothing was approved.")
         Interruption.install()
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let settings = try checkApprovable(run, in: options.project)

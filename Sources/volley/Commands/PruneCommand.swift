@@ -30,11 +30,9 @@ public enum PruneCommand {
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         let (keep, isDryRun, isConfirmed) = (settings.keep, settings.isDryRun, settings.isConfirmed)
         let seconds = try LengthOfTime.seconds(keep)
-        guard isDryRun || isConfirmed || console.inputIsTerminal else {
-            throw Diagnostic(
-                "volley prune asks before it removes anything, and standard input is not a terminal",
-                remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
-        }
+        try console.checkCanAsk(
+            unless: isDryRun || isConfirmed, "volley prune", does: "removes anything",
+            remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(

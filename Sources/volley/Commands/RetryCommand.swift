@@ -8,13 +8,15 @@ import Sending
 
 /// `volley retry`: sends a new run to devices of an earlier one whose pushes failed, or whose answers were lost.
 public enum RetryCommand {
-    /// Sends. On a terminal it first waits for a confirmation, unless `isConfirmed`.
+    /// Waits for a confirmation, unless `isConfirmed`, and sends.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
     ///   - outcomes: names of outcomes; empty for failed and unknown.
     public static func run(
         _ argument: String, outcomes names: [String], isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
+        try console.checkCanAsk(
+            unless: isConfirmed, "volley retry", does: "sends", remedy: "Add --yes to send without a question. Nothing was sent.")
         Interruption.install()
         let outcomes = try outcomes(names)
         let run = try Project.catalog(options.project).openToRead(argument, options.project)
@@ -37,7 +39,7 @@ public enum RetryCommand {
         do {
             proposal = try retry.propose(in: options.project, stageOptions.context)
             console.show(proposal.warnings + retry.warnings, about: LogSubject(retry.run.plan))
-            guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
+            guard try isConfirmed || console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text) else {
                 try retry.run.remove()
                 console.warn("Nothing was sent, and the new run was removed.")
                 return .wrong
@@ -69,11 +71,4 @@ public enum RetryCommand {
     }
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
-
-    /// Requests a confirmation if a person can answer. Otherwise the author of the command has decided: a person agreed
-    /// to these devices once.
-    private static func isAgreed(_ proposal: SendProposal, isConfirmed: Bool, _ console: Console) throws -> Bool {
-        if isConfirmed || !console.inputIsTerminal { return true }
-        return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
-    }
 }

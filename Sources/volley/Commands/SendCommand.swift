@@ -40,11 +40,8 @@ public enum SendCommand {
     }
 
     private static func checkConsent(_ isConfirmed: Bool, _ console: Console) throws {
-        guard isConfirmed || console.inputIsTerminal else {
-            throw Diagnostic(
-                "volley send asks before it sends, and standard input is not a terminal",
-                remedy: "Add --yes to send without a question. Nothing was sent.")
-        }
+        try console.checkCanAsk(
+            unless: isConfirmed, "volley send", does: "sends", remedy: "Add --yes to send without a question. Nothing was sent.")
     }
 
     private static func sendTest(_ file: String, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {

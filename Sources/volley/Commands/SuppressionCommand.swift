@@ -190,10 +190,8 @@ public enum SuppressionCommand {
     }
 
     private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
-        guard console.inputIsTerminal else {
-            throw Diagnostic(
-                "--all asks before it removes, and standard input is not a terminal", remedy: "Add --yes to remove without a question.")
-        }
+        try console.checkCanAsk(
+            unless: false, "--all", does: "removes", remedy: "Add --yes to remove without a question. Nothing was removed.")
         Interruption.install()
         return try console.confirms(
             "Remove all \(TextFormat.devices(try list.count())) from the list of \(list.app) (\(list.environment))?")

@@ -147,7 +147,18 @@ public final class Console: Sendable {
         tell("\r\u{1B}[2K")
     }
 
-    /// Waits for a yes; anything else is a no. Call this only if standard input is a terminal.
+    /// Refuses a command that asks before it does something, where nothing can be asked: without `--yes` no command does
+    /// it unasked.
+    /// - Parameters:
+    ///   - isConfirmed: `--yes`.
+    ///   - does: what the command does, as `sends`.
+    ///   - remedy: what else can be done, and what was not done.
+    func checkCanAsk(unless isConfirmed: Bool, _ command: String, does: String, remedy: String) throws(Diagnostic) {
+        if isConfirmed || inputIsTerminal { return }
+        throw Diagnostic("\(command) asks before it \(does), and standard input is not a terminal", remedy: remedy)
+    }
+
+    /// Waits for a yes; anything else is a no. Call this only if standard input is a terminal (`checkCanAsk`).
     /// - Throws: `CancellationError` if the person interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
