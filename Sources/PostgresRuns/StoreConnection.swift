@@ -25,11 +25,21 @@ final class StoreConnection: @unchecked Sendable {
 
     deinit { retryDeadline.answered(ObjectIdentifier(self)) }
 
-    /// Runs something once.
-    /// - Parameter isRepeated: whether the caller tries again what fails: people are told then if it does for long.
+    /// Runs something without patience. A database that was restarted has ended the connections that rested, which
+    /// shows only with the next statement: then it is run over a new one. So `body` must do no harm if it was carried
+    /// out before without an answer.
+    /// - Parameter isRepeated: whether the caller tries again what fails: people are told then if it does for long, and
+    ///   `body` runs once.
     /// - Throws: `PostgresError`; what `body` throws.
     func once<Value>(isRepeated: Bool = false, _ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try locked { try attempt(isRepeated: isRepeated, body) }
+        try locked {
+            let hasRested = connection != nil
+            do { return try attempt(isRepeated: isRepeated, body) } catch let error as PostgresError
+                where hasRested && !isRepeated && error.cause != .late && error.isConnectionLost
+            {
+                return try attempt(isRepeated: false, body)
+            }
+        }
     }
 
     /// Runs something until the database has answered, however long it is away. `body` must do no harm if it was

@@ -41,6 +41,23 @@ struct RetryTests {
         #expect(accepted.count == 300 && Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: unknown))
     }
 
+    @Test(
+        "where nothing can be asked, a command that asks does nothing without --yes, and says so",
+        arguments: [
+            ["send", "campaign.yaml"], ["send", "--plan", "last"], ["retry", "last"], ["retry", "last", "--outcome", "unsent"],
+            ["approve", "last", "--by", "Ada"], ["prune", "--keep", "0d"], ["suppression", "remove", "--app", "shop", "--all"],
+        ])
+    func nothingCanBeAsked(command: [String]) throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
+        let runs = folder.files(in: "runs")
+        let refused = try VolleyBinary.run(command, in: folder.url)
+        #expect(refused.status == 2 && refused.output.isEmpty, "\(refused.errors)")
+        #expect(refused.errors.contains("and standard input is not a terminal. Add --yes"), "\(refused.errors)")
+        #expect(folder.files(in: "runs") == runs)
+    }
+
     @Test("a run that can be resumed is not retried, and one that was cancelled and retried is not resumed")
     func resumedOrRetried() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)

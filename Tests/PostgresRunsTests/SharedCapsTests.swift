@@ -77,6 +77,56 @@ struct SharedCapsTests {
         #expect(try ids(worker.cappedIDs()) == [])
     }
 
+    /// One thing that is asked of the store without patience.
+    private struct Question {
+        let name: String
+        let ask: @Sendable (Store) throws -> Void
+
+        init(_ name: String, _ ask: @escaping @Sendable (Store) throws -> Void) { (self.name, self.ask) = (name, ask) }
+    }
+
+    private static let questions = [
+        Question("key") { _ = try $0.hashKey() },
+        Question("reached") { try $0.setReached([.init(list: "sandbox", at: 60_000, hashes: [1, 2])], by: "r", of: "shop", keptFor: 60) },
+        Question("claim") { store in
+            let time = SharedFiring(app: "shop", campaign: "sale", occurrence: "2026-12-01T09:00", run: "r", state: .claimed)
+            let (holder, found) = (try store.claim(time), try store.holder(of: time))
+            #expect(holder == nil && found == nil)
+        },
+        Question("runs") { _ = try $0.holds("r") },
+        Question("sent") { _ = try $0.isBeingSent("r") },
+        Question("clock") { _ = try $0.clockOffsetSeconds() },
+        Question("service") { _ = try $0.joinAsService() },
+        Question("over") { try $0.end(["r"], as: .over) },
+    ]
+
+    @Test("a connection that an administrator ended while it rested is opened again, whatever is asked next")
+    func endedConnections() throws {
+        let server = try PostgresServer.shared.get(), bench = try StoreBench(server)
+        try bench.passQuiet()
+        for question in Self.questions {
+            let process = try #require(try bench.sql("SELECT pg_backend_pid()").first?.first ?? nil)
+            _ = try server.sql("SELECT pg_terminate_backend(\(process), 5000)")
+            #expect(throws: Never.self, "\(question.name)") { try question.ask(bench.store) }
+        }
+    }
+
+    @Test("what a run must know of the pushes of other machines is waited for while the database restarts, and comes once")
+    func restarted() throws {
+        let server = try PostgresServer(), bench = try StoreBench(server)
+        let now = Int(Timestamp.now().epochMilliseconds)
+        try bench.store.setReached([.init(list: "sandbox", at: now, hashes: [1, 2])], by: "r", of: "shop", keptFor: 3600)
+        for isOrderly in [true, false] {
+            server.stop(isOrderly: isOrderly)
+            let starter = try WorkerThread("start") { Result { try server.start() } }
+            var found: [[UInt64]] = []
+            _ = try bench.store.hashKey()
+            try bench.store.forEachReached(of: "shop", list: "sandbox", since: 0, where: { _ in true }) { found.append($1) }
+            #expect(found == [[1, 2]])
+            try starter.join().get()
+        }
+    }
+
     @Test("ids come back as they were, and what is no such set is refused")
     func bytes() {
         var set = BitSet()

@@ -145,10 +145,10 @@ extension Store {
     /// Pushes of a block.
     private static let pushesOfBlock = 50_000
 
-    /// The key of the hash.
+    /// The key of the hash. While the store is away, it is waited for: a run that is being sent needs it.
     package func hashKey() throws -> (UInt64, UInt64) {
         try StoreError.explaining {
-            try looking.once { connection in
+            try looking.retrying { connection in
                 var key: [UInt8] = []
                 try connection.run("SELECT hash_key FROM volley_store", within: Self.reachedSeconds) { key = Array($0.bytes(0)) }
                 guard key.count == 16 else { throw Diagnostic("the store has no key for the devices that runs have reached") }
@@ -206,7 +206,8 @@ extension Store {
         }
     }
 
-    /// Calls `body` with pushes that runs have sent, in blocks.
+    /// Calls `body` with pushes that runs have sent, in blocks. While the store is away, it is waited for, between two
+    /// blocks as well.
     /// - Parameters:
     ///   - since: milliseconds since 1970.
     ///   - counts: whether a run's are wanted.
@@ -215,29 +216,36 @@ extension Store {
         of app: String, list: String, since: Int, where counts: (_ run: String) -> Bool,
         _ body: (_ at: Timestamp, _ hashes: [UInt64]) throws -> Void
     ) throws {
-        try StoreError.explaining {
-            try looking.once { connection in
+        let place: [PostgresValue] = [.text(app), .text(list)]
+        let blocks = try StoreError.explaining {
+            try looking.retrying { connection in
                 var blocks: [(run: String, at: Int, number: Int)] = []
-                let place: [PostgresValue] = [.text(app), .text(list)]
                 try connection.run(
                     "SELECT run, at, number FROM volley_reached WHERE app = $1 AND list = $2 AND at >= $3 ORDER BY run, at, number",
                     place + [.int(since)], within: Self.reachedSeconds
                 ) { blocks.append(($0.text(0), $0.int(1), $0.int(2))) }
-                var wanted: [String: Bool] = [:]
-                for run in Set(blocks.map(\.run)) { wanted[run] = counts(run) }
-                for block in blocks where wanted[block.run] ?? false {
+                return blocks
+            }
+        }
+        var wanted: [String: Bool] = [:]
+        for run in Set(blocks.map(\.run)) { wanted[run] = counts(run) }
+        for block in blocks where wanted[block.run] ?? false {
+            let hashes = try StoreError.explaining {
+                try looking.retrying { connection in
+                    var hashes: [UInt64] = []
                     try connection.run(
                         "SELECT data FROM volley_reached WHERE app = $1 AND list = $2 AND run = $3 AND at = $4 AND number = $5",
                         place + [.text(block.run), .int(block.at), .int(block.number)], within: Self.reachedSeconds
                     ) { cells in
                         let bytes = cells.bytes(0)
-                        let hashes = stride(from: 0, to: bytes.count & ~7, by: 8).map {
+                        hashes = stride(from: 0, to: bytes.count & ~7, by: 8).map {
                             UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
                         }
-                        try body(Timestamp(epochMilliseconds: Int64(block.at)), hashes)
                     }
+                    return hashes
                 }
             }
+            if !hashes.isEmpty { try body(Timestamp(epochMilliseconds: Int64(block.at)), hashes) }
         }
     }
 }

@@ -16,9 +16,11 @@ extension RunSender {
     /// Sends until the run has ended, for all or for this process.
     func sendShared(_ session: WorkerSession) throws -> RunEnd {
         let end = try sentShared(session)
-        // What the store does not take once it is given up says nothing about the run.
-        if case .stopped(.ledger) = end, session.isStoreGivenUp { return .interrupted }
-        return end
+        // What the store neither takes nor says once it is given up says nothing about the run.
+        switch end {
+        case .stopped(.ledger), .stopped(.described): return session.isStoreGivenUp ? .interrupted : end
+        default: return end
+        }
     }
 
     private func sentShared(_ session: WorkerSession) throws -> RunEnd {
