@@ -213,7 +213,7 @@ struct Planner {
     }
 
     private func checkShrinking(_ comparison: RunComparison?) throws(Diagnostic) {
-        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.passes(limit) else { return }
+        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.selected.passes(limit) else { return }
         throw Diagnostic(comparison.dropMessage(limit), at: shrinkPosition, remedy: RunComparison.dropRemedy)
     }
 
@@ -223,7 +223,7 @@ struct Planner {
     private func comparisonWarnings(_ comparison: RunComparison?) -> [Diagnostic] {
         guard let comparison else { return [] }
         let isScheduled = context.campaign.schedule?.hasTimes ?? false
-        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.passes(limit) else { return comparison.warnings }
+        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.selected.passes(limit) else { return comparison.warnings }
         return [
             .warning(
                 .audienceDropped, message: "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,

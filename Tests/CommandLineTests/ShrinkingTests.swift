@@ -36,6 +36,26 @@ struct ShrinkingTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
+    @Test("because of frequency has not dropped: a campaign that is sent again is planned; with the export cut off, too, it is not")
+    func leftOut() throws {
+        let folder = try ProjectFolder()
+        func write() throws {
+            try folder.writeCampaign(
+                audience: "devices: devices.csv\neveryone: true\nshrinks_at_most: 50%", delivery: "frequency: at most 1 per 7 days")
+        }
+        try write()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
+        let again = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try again.status == 0 && again.json()["skipped"]?.int("frequency") == 20, "\(again.errors)")
+        #expect(!again.errors.contains("[audience-"), "\(again.errors)")
+        try folder.write("devices.csv", ProjectFolder.export(devices: 8))
+        let cut = try folder.volley("plan", "campaign.yaml")
+        #expect(
+            cut.status == 2
+                && cut.errors.contains("the audience has 0 devices, with those left out on purpose 8, 60.0 % fewer than the 20 of "),
+            "\(cut.errors)")
+    }
+
     @Test("is shown in a preview, with a warning that it will not be planned")
     func preview() throws {
         let folder = try folder("50%")

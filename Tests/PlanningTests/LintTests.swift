@@ -70,4 +70,20 @@ struct LintTests {
         #expect(AudienceLint.remedy(forNoneOf: skipped, file: "c.yaml")?.contains(words) == true)
         #expect(AudienceLint.remedy(forNoneOf: [:], file: "c.yaml") == nil)
     }
+
+    @Test("an audience is no smaller for the devices that are left out on purpose, nor for suppressed ones that the export no longer has")
+    func leftOut() {
+        typealias Side = (audience: Int, skipped: [SkipReason: Int])
+        func isDropped(_ then: Side, _ now: Side) -> Bool {
+            RunComparison.Selected(then: then, now: now).passes(StopShare(millionths: 500_000))
+        }
+        #expect(!isDropped((100, [:]), (0, [.frequency: 100])))
+        #expect(!isDropped((100, [:]), (10, [.holdout: 90])))
+        #expect(!isDropped((100, [:]), (40, [.suppressed: 60])))
+        #expect(!isDropped((40, [.suppressed: 60]), (40, [:])), "the export was cleaned")
+        #expect(isDropped((100, [:]), (40, [.notMatched: 60])))
+        #expect(isDropped((100, [:]), (40, [.filtered: 30, .excluded: 30])))
+        #expect(isDropped((1, [.frequency: 99]), (1, [:])), "as many got it then only because of frequency")
+        #expect(isDropped((40, [.suppressed: 60]), (10, [.suppressed: 60])))
+    }
 }

@@ -36,7 +36,8 @@ struct RunComparisonTests {
         arguments: [(90, 50, true), (90, 60, false), (90, 120, false), (90, 121, true), (0, 5, true), (0, 0, false), (5, 0, true)])
     func warnings(then: Int, now: Int, isWarned: Bool) {
         let comparison = RunComparison(
-            run: "20261201-090000-c-7f3a", plannedAt: .now(), audienceThen: then, audienceNow: now, shifts: [])
+            run: "20261201-090000-c-7f3a", plannedAt: .now(), audienceThen: then, audienceNow: now,
+            selected: .init(then: (then, [:]), now: (now, [:])), shifts: [])
         #expect(comparison.warnings.isEmpty != isWarned)
     }
 }
