@@ -1,6 +1,6 @@
 /// A date in another common form, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that does not exist, `2026-11-31`; with or without a time
 /// of day.
-struct WrittenDate {
+package struct WrittenDate {
     private let year: Int
     /// In the order in which they are written.
     private let first: Int, second: Int
@@ -9,7 +9,7 @@ struct WrittenDate {
     /// ` 09:00`, if a time follows the date.
     private let time: String
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split { $0 == " " || $0 == "T" || $0 == "," }
         let date = words.first.map(String.init) ?? text
         guard let mark = date.first(where: { "./-".contains($0) }) else { return nil }
@@ -52,14 +52,14 @@ struct WrittenDate {
     }
 
     /// What is wrong with the date; continues a sentence that begins with its text.
-    var flaw: String {
+    package var flaw: String {
         if dates({ $0 }).isEmpty { return "is not a day that exists" }
         guard isYearFirst else { return "is not a date that Volley reads: the year comes first" }
         return mark == "-" ? "is not a date that Volley reads" : "is not a date that Volley reads: its parts need hyphens between them"
     }
 
     /// - Parameter comparison: writes the comparison with a date.
-    func remedy(_ comparison: (String) -> String) -> String {
+    package func remedy(_ comparison: (String) -> String) -> String {
         let forms = dates(comparison)
         return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(forms.joined(separator: " or "))."
     }

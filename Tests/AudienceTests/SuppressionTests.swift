@@ -290,14 +290,15 @@ import Testing
         let lines = folder.file("list.txt", "\(token(1))\n\nabc\n\(token(2))0\n")
         #expect(
             mistakes(lines) == [
-                "list.txt:3:1: '…' cannot be a device token: its 3 digits are too few",
+                "list.txt:3:1: '…' cannot be a device token: its 3 digits are too few. Copy the whole token; most have 64 digits.",
                 "list.txt:4:1: '0000…0020' cannot be a device token: its 65 digits are no even number: it is cut off, or one is too many",
             ])
         let table = folder.file("list.csv", "token,invalid_since\n\(token(1)),\n,\n\(token(2))\n\(token(3)),soon\n")
         #expect(
             mistakes(table) == [
-                "list.csv:3:1: there is no device token", "list.csv:4:1: the row has 1 field instead of 2",
-                "list.csv:5:1: 'soon' in invalid_since is not a date",
+                "list.csv:3:1: there is no device token. Write it into its cell, or remove the row.",
+                "list.csv:4:1: the row has 1 field instead of 2",
+                "list.csv:5:1: 'soon' in invalid_since is not a date. Write it like 2026-11-30, or leave the cell blank.",
             ])
         let many = mistakes(folder.file("many.txt", String(repeating: "x\n", count: 25)))
         #expect(many.count == 11 && many.contains("15 more lines cannot be read"))
@@ -311,6 +312,39 @@ import Testing
         let cut = folder.file("b.csv", "device_token,outcome\n\(token(1)),accepted\n")
         #expect(mistakes(cut).first?.hasPrefix("b.csv: this is a run's report") == true)
         #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens cannot be JSON") == true)
+    }
+
+    @Test("a list's mistakes name what a list needs, not what exports need, and what they say is accepted when written")
+    func remedies() throws {
+        let named = ExportColumns(names: [.token: place("push")])
+        for columns in [ExportColumns(), named] {
+            let other = mistakes(folder.file("a.csv", "Device Token,Grund\n\(token(1)),x\n"), columns: columns)
+            #expect(
+                other.count == 1
+                    && other[0].hasSuffix(
+                        "its columns are 'Device Token', 'Grund'. Name the column of its tokens token in its first line, as in "
+                            + "token,reason,invalid_since; leave volley.yaml as it is."),
+                "\(other)")
+            let bare = mistakes(folder.file("b.csv", "\(token(1)),complaint\n"), columns: columns)
+            #expect(
+                bare == [
+                    "b.csv: the list has no header row: its first line holds a device token. Its first line must name the columns: "
+                        + "token,reason,invalid_since. A list without columns has one token a line."
+                ])
+            let mended = folder.file("c.csv", "token,reason,invalid_since\n\(token(1)),complaint,\n")
+            #expect(try read(mended, columns: columns).map(\.reason) == ["complaint"])
+        }
+        let dates = folder.file("d.csv", "token,invalid_since\n\(token(1)),30.04.2026\n\(token(2)),31.04.2026\n")
+        #expect(
+            mistakes(dates) == [
+                "d.csv:2:1: '30.04.2026' in invalid_since is not a date that Volley reads: the year comes first. Write 2026-04-30.",
+                "d.csv:3:1: '31.04.2026' in invalid_since is not a day that exists. Write it like 2026-11-30.",
+            ])
+        #expect(mistakes(folder.file("e.csv", "token,invalid_since\n\(token(1)),2026-04-30\n")).isEmpty)
+        let names = mistakes(folder.file("f.txt", "user-a\nuser-b\n"))
+        #expect(
+            names.count == 2 && names[0].hasSuffix("Write one token a line, or a cell of its column, and nothing else there."), "\(names)")
+        #expect(!names[1].contains("Write one token"), "said once")
     }
 
     @Test("a table with other columns of the app's exports is refused, unless all of its devices are meant", arguments: [1, 3000])
@@ -340,7 +374,8 @@ import Testing
         )
         #expect(
             mistakes(path) == [
-                "list.csv:3:1: invalid_since is in the future: '\(ahead)'",
+                "list.csv:3:1: invalid_since is in the future: '\(ahead)'. "
+                    + "Write when the token became invalid, or leave the cell blank for the moment of the import.",
                 "list.csv:4:1: invalid_since is in the future: '2099-01-01'",
                 "list.csv:5:1: invalid_since is in the future: '99999999999999'",
             ])

@@ -105,6 +105,21 @@ struct TokensInOutputTests {
         }
     }
 
+    @Test("tokens in the column of reasons are cut in the list of suppressed devices, and counted under what is shown of them")
+    func reasons() throws {
+        let folder = try ProjectFolder()
+        let rows = (0..<4).map { "\(Self.tokens[$0]),\($0 < 2 ? Self.tokens[7] : "\(Self.tokens[8 + $0]) asked")\n" }.joined()
+        try folder.write("list.csv", "token,reason\n\(rows)")
+        for words in [["import", "list.csv"], ["list"], ["list", "--json"]] {
+            let told = try VolleyBinary.run(["suppression"] + words, in: folder.url)
+            #expect(told.status == 0 && leak(in: told.errors + told.output) == nil, "\(told)")
+            if words.count == 2, words[0] == "list" {
+                let shown = "\(Self.tokens[7].prefix(4))…\(Self.tokens[7].suffix(4))"
+                #expect(try told.json()["reasons"]?.int(shown) == 2, "\(told.output)")
+            }
+        }
+    }
+
     @Test("an argument that is a token is not repeated whole, whatever should stand there")
     func arguments() throws {
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: devices.csv", export: Self.export)

@@ -19,6 +19,21 @@ struct SuppressionPageTests {
         reply.body.replacing(#/<[^>]*>/#, with: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
+    @Test("a token in the column of reasons is cut, too")
+    func tokenAsReason() async throws {
+        let folder = try TestFolder()
+        let site = try folder.siteWithAccounts()
+        let anna = try site.session("anna", [.administrator])
+        let (token, reason) = (TestFolder.token(1), TestFolder.token(5))
+        try await TestServer.with(site) { server throws in
+            let fields = [("list", "simulator"), ("devices", "token,reason\n\(token),\(reason)\n")]
+            let added = try server.form("/suppression/add?app=shop", session: anna, fields)
+            #expect(added.status == 200, "\(added.body)")
+            let page = try server.request("GET", Self.path, session: anna)
+            #expect(page.body.contains(Target.redact(reason)) && !page.body.contains(reason.prefix(32)))
+        }
+    }
+
     @Test("devices are added from lines and tables, looked up, and taken off again; every token is cut, and each change is on record")
     func changes() async throws {
         let folder = try TestFolder()

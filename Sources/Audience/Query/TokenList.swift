@@ -56,6 +56,15 @@ public enum TokenList {
         let latest: Timestamp?
         var list: ListMistakes
         var failure: (any Error)?
+        /// What was said to do: the first line that needs it says so, not each.
+        private var remedies: Set<String> = []
+
+        init(latest: Timestamp?, list: ListMistakes) { (self.latest, self.list) = (latest, list) }
+
+        mutating func add(_ mistake: Mistake, line: Int) {
+            let remedy = mistake.remedy.flatMap { remedies.insert($0).inserted ? $0 : nil }
+            list.add(mistake.message, line: line, remedy: remedy)
+        }
 
         /// Hands an entry over, unless that failed before.
         mutating func attempt(_ body: () throws -> Void) {
@@ -72,15 +81,22 @@ public enum TokenList {
             if let token = limits.targets.target(text) {
                 mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             } else {
-                mistakes.list.add(noToken(text, limits.targets), line: line)
+                mistakes.add(noToken(text, limits.targets), line: line)
             }
         }
     }
 
-    private static func noToken(_ text: String, _ targets: TargetForm) -> String {
-        guard let shape = targets.shape(of: text) else { return "there is no \(targets.noun)" }
+    private static func noToken(_ text: String, _ targets: TargetForm) -> Mistake {
+        guard let shape = targets.shape(of: text) else {
+            return Mistake("there is no \(targets.noun)", remedy: "Write it into its cell, or remove the row.")
+        }
         let shown = shape == .surrounded ? TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) : Target.redact(text)
-        return "'\(shown)' cannot be \(targets.aNoun): \(targets.clause(of: shape, length: text.utf8.count))"
+        let remedy =
+            switch shape {
+            case .oddDigits, .tooShort, .tooLong: targets.remedy
+            default: "Write one \(targets.shortNoun) a line, or a cell of its column, and nothing else there."
+            }
+        return Mistake("'\(shown)' cannot be \(targets.aNoun): \(targets.clause(of: shape, length: text.utf8.count))", remedy: remedy)
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.
@@ -125,7 +141,7 @@ public enum TokenList {
             case .row:
                 switch entry(reader.row, cells, limits.targets, latest: mistakes.latest) {
                 case .success(let entry): mistakes.attempt { try body(entry) }
-                case .failure(let flaw): mistakes.list.add(flaw.message, line: reader.recordLine)
+                case .failure(let flaw): mistakes.add(flaw, line: reader.recordLine)
                 }
             case .badRow: mistakes.list.add(reader.badRow)
             case .needsMore: try reader.refill()
@@ -136,7 +152,7 @@ public enum TokenList {
 
     private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, of table: Table) throws(Diagnostic) -> Cells {
         let header = resolver.header
-        guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
+        guard let token = resolver.listedTokenColumn else { throw noTokens(resolver, targets) }
         // Such a file also lists devices that got the push.
         if header.contains("outcome") || PushServices.idColumns.contains(where: header.contains) {
             throw Diagnostic(
@@ -154,19 +170,41 @@ public enum TokenList {
         return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }
 
+    /// What a table of a list needs is not what exports need: names that volley.yaml gives are for these.
+    private static func noTokens(_ resolver: ColumnResolver, _ targets: TargetForm) -> Diagnostic {
+        let header = "\(ExportColumns.Standard.token.rawValue),reason,invalid_since"
+        if let found = resolver.targetsInHeader {
+            return Diagnostic(
+                "the list has no header row: its first line holds \(found.aNoun)", file: resolver.file,
+                remedy: "Its first line must name the columns: \(header). A list without columns has one \(targets.shortNoun) a line.")
+        }
+        var names = resolver.columns.candidates(for: .token)
+        names += ["device_token", "token"].filter { !names.contains($0) }
+        return Diagnostic(
+            "the list has no column \(names.map { "'\($0)'" }.joined(separator: " or ")): its columns are \(resolver.list)",
+            file: resolver.file,
+            remedy: resolver.disguised(names)
+                ?? "Name the column of its \(targets.shortNouns) token in its first line, as in \(header); leave volley.yaml as it is.")
+    }
+
     private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<Entry, Mistake> {
         func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
-        guard let token = targets.target(text(cells.token)) else { return .failure(Mistake(noToken(text(cells.token), targets))) }
+        guard let token = targets.target(text(cells.token)) else { return .failure(noToken(text(cells.token), targets)) }
         let date = row.bytes(cells.invalidSince)
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {
+            let written = WrittenDate(text(cells.invalidSince))
             return .failure(
-                Mistake("'\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is not a date"))
+                Mistake(
+                    "'\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))' in invalid_since \(written?.flaw ?? "is not a date")",
+                    remedy: written?.remedy { $0 } ?? "Write it like 2026-11-30, or leave the cell blank."))
         }
         // It would outlast every registration until then.
         if let latest, moment > latest {
             return .failure(
-                Mistake("invalid_since is in the future: '\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))'"))
+                Mistake(
+                    "invalid_since is in the future: '\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))'",
+                    remedy: "Write when the \(targets.shortNoun) became invalid, or leave the cell blank for the moment of the import."))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }

@@ -142,7 +142,7 @@ struct ColumnResolver {
 
     /// What to do about a column with a name that looks like a wanted one and is another; nil without one. Either of the two may be in
     /// disguise.
-    private func disguised(_ names: [String]) -> String? {
+    func disguised(_ names: [String]) -> String? {
         for (place, name) in header.enumerated() {
             for wanted in names {
                 if let how = Spelling.disguise(of: name, as: wanted) {
@@ -214,7 +214,7 @@ struct ColumnResolver {
     var lacksHeader: Bool { targetsInHeader != nil }
 
     /// The form of the target that is found where the header should name columns.
-    private var targetsInHeader: TargetForm? {
+    var targetsInHeader: TargetForm? {
         column(of: .token) == nil ? header.lazy.compactMap(TargetRedaction.form).first : nil
     }
 
@@ -409,7 +409,7 @@ struct ColumnResolver {
     }
 
     /// The header's names for a message. Without a header row they are a device's data, and its token must not be shown.
-    private var list: String { Self.list(header) }
+    var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {
         let shown = header.prefix(40).map { "'\(TargetRedaction.possible($0) ?? String(TargetRedaction.withoutTargets($0).prefix(60)))'" }

@@ -2,6 +2,7 @@ import Accounts
 import Base
 import Campaigns
 import HTTPTypes
+import PushServices
 import Runs
 import Workspace
 
@@ -116,5 +117,8 @@ enum SuppressionPage {
             """
     }
 
-    private static func shown(_ reason: String) -> String { reason.isEmpty ? "no reason given" : TextFormat.printable(reason) }
+    /// A person's file may have tokens in any column.
+    private static func shown(_ reason: String) -> String {
+        reason.isEmpty ? "no reason given" : TextFormat.printable(TargetRedaction.withoutTargets(reason))
+    }
 }

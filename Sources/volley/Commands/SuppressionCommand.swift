@@ -50,7 +50,19 @@ public enum SuppressionCommand {
 
         init(_ list: SuppressionList) throws {
             self.list = list
-            (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
+            // A person's file may have tokens in any column.
+            var devices: [String: Int] = [:], order: [String] = []
+            for entry in try list.reasons() {
+                let shown = TargetRedaction.withoutTargets(entry.reason)
+                if devices[shown] == nil { order.append(shown) }
+                devices[shown, default: 0] += entry.devices
+            }
+            reasons = order.map { ($0, devices[$0, default: 0]) }
+            newest = try list.newest(shownEntries).map { device in
+                var device = device
+                device.reason = TargetRedaction.withoutTargets(device.reason)
+                return device
+            }
         }
     }
 
