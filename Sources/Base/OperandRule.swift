@@ -56,6 +56,11 @@ public struct OperandRule {
 
     /// - Throws: a `Mistake` that says what is wrong with the operand.
     public func check() throws(Mistake) {
+        if notation == .condition, !operand.isEmpty, Blank.isCell(operand) {
+            throw Mistake(
+                "a cell that reads \(quoted(operand)) counts as blank",
+                remedy: "For blank cells write \(column): missing, for all others \(column): present.")
+        }
         try checkSingle()
         let kind = ComparisonValue(operand, column: column).kind
         if let mistake = WrittenDash.mistake(

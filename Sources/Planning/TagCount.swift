@@ -13,7 +13,7 @@ public func tagCounts(
     _ campaign: CampaignFile, most: Int, _ options: PlanOptions, at now: Timestamp
 ) throws -> TagCounts {
     guard let path = campaign.project.file ?? Project.find(startingAt: FilePaths.folder(of: campaign.path)) else {
-        throw Diagnostic("there is no volley.yaml in this campaign's folder or above it", file: campaign.path, remedy: "Name one.")
+        throw CampaignContext.noProject(of: campaign.path, remedy: "Name one.")
     }
     let project = try Project.read(file: path).0
     let draft = Campaign.draft(file: campaign.path, now: now) { name in

@@ -39,9 +39,10 @@ public enum ResultFileCheck {
                 "this file already exists and holds a key or a certificate, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")
         }
-        guard !isExport(file) else {
+        guard !isExport(file), !isNameList(file) else {
             throw Diagnostic(
-                "this file already exists and looks like an export or a list of devices, and the \(what) would replace it", file: file,
+                "this file already exists and looks like an export or a list of devices or names, and the \(what) would replace it",
+                file: file,
                 remedy: "Name another file, or remove that one first.")
         }
     }
@@ -76,6 +77,20 @@ public enum ResultFileCheck {
         let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline).prefix(2)
         return ending != ".txt" && lines.count == 2 && lines.allSatisfy { $0.contains { ",;\t".contains($0) } }
             && !results.contains(String(line))
+    }
+
+    /// Whether a file with any ending holds names for `{file: …}`, one a line, or a table of them with one column. Every
+    /// result has lines with blanks, or a header of its own.
+    private static func isNameList(_ file: String) -> Bool {
+        guard let bytes = beginning(of: file, count: 4096) else { return false }
+        let lines = String(decoding: bytes, as: UTF8.self).drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)
+            .filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }
+        guard let first = lines.first, !results.contains(String(first)) else { return false }
+        let isTable = [".csv", ".tsv"].contains(where: file.lowercased().hasSuffix)
+        return lines.count > (isTable ? 1 : 0)
+            && lines.allSatisfy { line in
+                line.split(whereSeparator: \.isWhitespace).count == 1 && !line.contains { "{}<>".contains($0) }
+            }
     }
 
     /// nil if the file does not exist, or it is a link, a pipe or a device: Volley does not wait for those.

@@ -299,6 +299,20 @@ struct MistakesInAudienceTests {
             campaign.yaml:4:15: the condition on 'language' must be a value, a list or a comparison, not a group of keys. For example: language: ">= 3.2.0".
             """),
         MistakeCase(
+            "comparisons with what a blank cell reads",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                first_name: "!= NULL"
+                city: "== N/A"
+
+            """#,
+            """
+            campaign.yaml:4:17: a cell that reads 'NULL' counts as blank. For blank cells write first_name: missing, for all others first_name: present.
+            campaign.yaml:5:11: a cell that reads 'N/A' counts as blank. For blank cells write city: missing, for all others city: present.
+            """),
+        MistakeCase(
             "a condition that is an empty list",
             #"""
             audience:

@@ -154,9 +154,12 @@ struct OutputFileTests {
         try folder.write("tokens.txt", ProjectFolder.token(1) + "\n")
         try folder.write("devices.jsonl", "{\"device_token\":\"\(ProjectFolder.token(1))\"}\n")
         try folder.write("some.csv", "device_token,registration_id\n\(ProjectFolder.token(1)),a\n")
+        try folder.write("vip.txt", "# people who may try things first\n\nanna\nuser-7\n")
+        try folder.write("vip", "anna")
+        try folder.write("vip.csv", "alias\nanna\nben\n")
         try Shell.run("cd '\(folder.url.path)'; gzip -k devices.csv")
         func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
-        for file in ["devices.csv", "some.csv", "tokens.txt", "devices.jsonl", "devices.csv.gz"] {
+        for file in ["devices.csv", "some.csv", "tokens.txt", "devices.jsonl", "devices.csv.gz", "vip.txt", "vip", "vip.csv"] {
             let before = try content(file)
             for command in [
                 ["suppression", "export"], ["report", "last", "--format", "csv"], ["report", "last", "--format", "json"],

@@ -25,6 +25,21 @@ struct CampaignInspectionTests {
         CampaignFile(folder.url.appendingPathComponent(name).path)
     }
 
+    @Test("a campaign whose folder was moved is said to be in no folder, rather than without a volley.yaml")
+    func movedFolder() throws {
+        let folder = try folder("{everyone: true}"), fields = "name: c\n\(Self.campaign)audience: {everyone: true}\n"
+        try folder.write("deep/c.yaml", fields)
+        let campaign = file("deep/c.yaml", folder)
+        try FileManager.default.moveItem(
+            at: folder.url.appendingPathComponent("deep"), to: folder.url.appendingPathComponent("deep.moved"))
+        let gone = CampaignContext.noProject(of: campaign.path, remedy: "Name one.").description
+        #expect(
+            gone.hasSuffix("the folder of this campaign is not there. Put it back, or name the place where the campaign is now."), "\(gone)"
+        )
+        let there = CampaignContext.noProject(of: "/c.yaml", remedy: "Name one.").description
+        #expect(there == "/c.yaml: there is no volley.yaml in this campaign's folder or above it. Name one.")
+    }
+
     @Test(
         "are those that check names: of lists, exclusion lists, exports and columns",
         arguments: [

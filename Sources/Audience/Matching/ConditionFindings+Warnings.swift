@@ -181,7 +181,7 @@ extension ConditionFindings {
         }
         // The nearest to 1 would be 0.
         if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
-        guard let name = nearestCell(to: value, in: column, among: otherCells) else { return nil }
+        guard let name = nearestCell(to: value, in: column, among: otherCells), !name.utf8.elementsEqual(value.utf8) else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
             return "Did you mean '\(name)'?"
         }

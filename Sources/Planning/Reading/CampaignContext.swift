@@ -120,14 +120,22 @@ package struct CampaignContext {
         }
     }
 
+    /// Without its folder, a campaign has no volley.yaml either, and naming one would not help.
+    static func noProject(of campaign: String, remedy: String) -> Diagnostic {
+        let folder = FilePaths.folder(of: campaign)
+        guard FilePaths.exists(folder) else {
+            return Diagnostic(
+                "the folder of this campaign is not there", file: campaign,
+                remedy: "Put it back, or name the place where the campaign is now.")
+        }
+        return Diagnostic("there is no volley.yaml in this campaign's folder or above it", file: campaign, remedy: remedy)
+    }
+
     private static func project(
         of campaign: CampaignFile, _ mistakes: inout [Diagnostic], _ warnings: inout [Diagnostic]
     ) -> Project? {
         guard let path = campaign.project.file ?? Project.find(startingAt: FilePaths.folder(of: campaign.path)) else {
-            mistakes.append(
-                Diagnostic(
-                    "there is no volley.yaml in this campaign's folder or above it", file: campaign.path,
-                    remedy: "Name one with --config, or run `volley init`."))
+            mistakes.append(noProject(of: campaign.path, remedy: "Name one with --config, or run `volley init`."))
             return nil
         }
         return collect(&mistakes, &warnings) { () throws(Diagnostics) in try Project.read(file: path) }
