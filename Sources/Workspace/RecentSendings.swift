@@ -28,6 +28,8 @@ public struct RecentSendings: Sendable {
         public let begunAt: Timestamp
         /// When it reached the last of them, as far as that was read; otherwise as `begunAt`.
         public fileprivate(set) var lastAt: Timestamp
+        /// Whether devices are still to get its push: it is paused, waits for a time, or is being sent.
+        public fileprivate(set) var hasMoreToCome = false
         /// By number of its services, whether its pushes reach devices of the app's present lists.
         fileprivate let counted: [Bool]
 
@@ -47,7 +49,8 @@ public struct RecentSendings: Sendable {
     /// Runs of the last hours of which it is not known, or not as a whole, which devices they reached: the file is
     /// gone, damaged, an older copy, or held by another program.
     public private(set) var unread: Set<String> = []
-    /// The devices, one cap of one push for each of `all`; nil until they are read, and where there was no sending.
+    /// The devices, one cap of one push for each of `all`, and a last one for devices that got none yet and are still to
+    /// get one; nil until they are read, and where there was no sending.
     package private(set) var devices: CappedDevices?
     private let since: Timestamp
     private let now: Timestamp
@@ -108,17 +111,22 @@ public struct RecentSendings: Sendable {
         guard !all.isEmpty else { return }
         var unread = unread
         defer { self.unread = unread }
-        let caps = all.map { _ in FrequencyCap(pushes: 1, seconds: Self.hours * 3600) }
-        var moments = all.map(\.lastAt)
+        let caps = (0...all.count).map { _ in FrequencyCap(pushes: 1, seconds: Self.hours * 3600) }
+        var moments = all.map(\.lastAt), hasMoreToCome = all.map { _ in false }
         devices = CappedDevices(caps, hash: hash) { add in
             for (number, sending) in all.enumerated() {
                 do {
                     let run = try catalog.open(sending.run, timeoutSeconds: Self.timeoutSeconds)
                     defer { run.close() }
                     try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome, service in
-                        guard sending.counted[service], isToCome || moment.map({ $0 >= since }) ?? false else { return }
-                        add(token) { $0 == number }
-                        moments[number] = max(moments[number], isToCome ? now : moment ?? now)
+                        guard sending.counted[service] else { return }
+                        if let moment, moment >= since {
+                            add(token) { $0 == number }
+                            moments[number] = max(moments[number], moment)
+                        } else if isToCome {
+                            add(token) { $0 == all.count }
+                            hasMoreToCome[number] = true
+                        }
                     }
                 } catch {
                     // Everything that was read before a damaged place counts.
@@ -126,6 +134,6 @@ public struct RecentSendings: Sendable {
                 }
             }
         }
-        for number in all.indices { all[number].lastAt = min(moments[number], now) }
+        for number in all.indices { (all[number].lastAt, all[number].hasMoreToCome) = (min(moments[number], now), hasMoreToCome[number]) }
     }
 }

@@ -36,6 +36,39 @@ struct SentBeforeTests {
         _ = terminal.finish()
     }
 
+    @Test("devices that a paused run has not come to are not counted as reached, but as still to get its push")
+    func paused() throws {
+        let server = try LedgeredServer(app: "pace: 5/s", devices: 20)
+        let folder = server.folder
+        try folder.writeCampaign()
+        try folder.writeCampaign("other.yaml", name: "other")
+        let running = try server.start(["send", "campaign.yaml", "--yes"])
+        server.wait {
+            server.acceptedSoFar().count >= 3
+        } orEndOf: {
+            running
+        }
+        #expect(try folder.volley("pause", "last").status == 0)
+        var accepted = 0
+        for _ in 0..<100 {
+            let report = try folder.volley("report", "last", "--format", "json").json()
+            accepted = report["outcomes"]?.int("accepted") ?? 0
+            if report["state"]?.stringValue == "paused", accepted + (report["outcomes"]?.int("unsent") ?? 0) == 20 { break }
+            usleep(100_000)
+        }
+        try #require((1..<20).contains(accepted))
+        let preview = try folder.volley("preview", "other.yaml", "--json")
+        #expect(preview.errors.contains("\(accepted) of these 20 devices got or may have got 'test' "), "\(preview.errors)")
+        #expect(
+            preview.errors.contains(", and \(20 - accepted) more \(accepted == 19 ? "is" : "are") still to get 'test' (run "),
+            "\(preview.errors)")
+        guard case .array(let reached)? = try preview.json()["reached_lately"] else { throw Diagnostic("no reached_lately") }
+        #expect(reached.map { $0.int("devices") } == [accepted])
+        #expect(try folder.volley("cancel", "last").status == 0)
+        _ = running.finish()
+        #expect(try !folder.volley("preview", "other.yaml").errors.contains("still to get"))
+    }
+
     @Test("a push that went out after a plan was made is said before the plan is sent")
     func sincePlanned() throws {
         let server = try LedgeredServer(devices: 5)

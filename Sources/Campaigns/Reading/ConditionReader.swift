@@ -137,7 +137,10 @@ struct ConditionReader {
             throw Mistake("the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
         }
         if comparison == .equal || comparison == .notEqual {
-            if let value = unquoted(operand) { return .comparison(comparison, value) }
+            if let value = unquoted(operand) {
+                if Blank.isCell(value) { try OperandRule(column: column, comparison: comparison, operand: value).check() }
+                return .comparison(comparison, value)
+            }
             try checkSingle(operand, comparison, column: column)
         }
         try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.withoutTargets).check()

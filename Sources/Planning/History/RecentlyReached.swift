@@ -7,6 +7,9 @@ import Workspace
 struct RecentlyReached: Sendable {
     /// Newest first. A device counts for the newest run that reached it.
     private let sendings: [(sending: RecentSendings.Sending, devices: Int)]
+    /// Runs that are not over, and how many devices of the audience got none of these pushes yet and are still to get one.
+    private let goingOn: [RecentSendings.Sending]
+    private let toCome: Int
     private let audience: Int
     /// Runs that may have reached more of them.
     private let unread: Set<String>
@@ -18,6 +21,7 @@ struct RecentlyReached: Sendable {
         sendings = (recent?.all ?? []).enumerated().compactMap { number, sending in
             result.reachedBySending[number].map { (sending, $0) }
         }
+        (goingOn, toCome) = ((recent?.all ?? []).filter(\.hasMoreToCome), recent.flatMap { result.reachedBySending[$0.all.count] } ?? 0)
         (audience, unread, self.now) = (result.audience, recent?.unread ?? [], now)
     }
 
@@ -37,7 +41,8 @@ struct RecentlyReached: Sendable {
                 remedy: "Put back what is missing; `volley runs` shows what is there, and what is wrong with it.", [.seeProblems])
         }
         let others = sendings.filter { !isKnown($0.sending) }
-        guard let first = others.first else { return [minimum].compactMap(\.self) }
+        let waiting = toCome > 0 ? goingOn.filter { !isKnown($0) } : []
+        guard let first = others.first?.sending ?? waiting.first else { return [minimum].compactMap(\.self) }
         let named = others.prefix(Self.mostNamed).enumerated().map { number, other in
             let devices = number == 0 ? "\(TextFormat.count(other.devices)) of \(these)" : TextFormat.count(other.devices)
             return
@@ -48,13 +53,17 @@ struct RecentlyReached: Sendable {
             rest.isEmpty
             ? ""
             : ", and \(TextFormat.count(rest.reduce(0) { $0 + $1.devices })) got or may have got another push in the last \(RecentSendings.hours) h"
+        let those = named.isEmpty ? "\(TextFormat.count(toCome)) of \(these)" : ", and \(TextFormat.count(toCome)) more"
+        let later = waiting.first.map {
+            "\(those) \(TextFormat.plural(toCome, one: "is", many: "are")) still to get '\($0.campaign)' (run \($0.run))"
+        }
         return [
             .warning(
-                .sentRecently, message: named.joined(separator: ", ") + more, at: context.campaign.audience.position,
+                .sentRecently, message: named.joined(separator: ", ") + more + (later ?? ""), at: context.campaign.audience.position,
                 remedy:
                     "To leave such devices out, write frequency: at most 1 per \(RecentSendings.hours) hours under 'delivery'; "
-                    + "`volley report \(first.sending.run)` shows what they got.",
-                [.readReport(run: first.sending.run)])
+                    + "`volley report \(first.run)` shows what they got.",
+                [.readReport(run: first.run)])
         ] + [minimum].compactMap(\.self)
     }
 

@@ -206,8 +206,8 @@ extension Store {
         }
     }
 
-    /// Calls `body` with pushes that runs have sent, in blocks. While the store is away, it is waited for, between two
-    /// blocks as well.
+    /// Calls `body` with pushes that runs have sent, in blocks. While the store is away, it is waited for, also between
+    /// two blocks.
     /// - Parameters:
     ///   - since: milliseconds since 1970.
     ///   - counts: whether a run's are wanted.
