@@ -13,12 +13,6 @@ public struct SendProposal {
     public let settings: RunSettings
     /// Warnings about volley.yaml, keys and certificates.
     public let warnings: [Diagnostic]
-    /// The campaign's file if it changed after the run was planned; nil otherwise.
-    public var changedFile: String? {
-        let file = run.plan.campaignFile
-        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, text: run.plan.campaignSource)
-        return isChanged ? file : nil
-    }
     /// The present volley.yaml.
     public var project: Project { dispatch.project }
     private let dispatch: RunToSend

@@ -120,7 +120,8 @@ public struct ScheduledTime: Sendable {
         }?.plan.id
     }
 
-    /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in its name and is no longer where it was.
+    /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in its name and is no longer where it was: a
+    /// campaign that is still there under its name, whatever its text is now, was not renamed.
     private static func runsByTheirFiles(
         _ source: String, app: String, occurrence: LocalTime, campaign: String, in catalog: RunsFolder
     )
@@ -134,11 +135,18 @@ public struct ScheduledTime: Sendable {
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest,
                 plan.campaign == campaign
-                    || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, text: plan.campaignSource),
+                    || nameless(plan.campaignSource) == text && !isStillThere(plan),
                 try plan.settings.get().schedule?.occurrence == occurrence
             else { return false }
             return try other.unlessRemoved { try $0.hasBegun() } ?? false || record.isCancelled(plan.id)
         }
+    }
+
+    private static func isStillThere(_ plan: RunPlan) -> Bool {
+        func name(_ text: String) -> Substring? { text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("name:") } }
+        guard let bytes = try? RegularFile.bytes(of: plan.campaignFile, atMost: CampaignChange.longestCampaign) else { return false }
+        let then = name(plan.campaignSource)
+        return then != nil && then == name(String(decoding: bytes, as: UTF8.self))
     }
 
     // MARK: - Words

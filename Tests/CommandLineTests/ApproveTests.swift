@@ -50,6 +50,25 @@ struct ApproveTests {
         #expect(elsewhere.status == 2 && elsewhere.errors.contains("the topic was"), "\(elsewhere.errors)")
     }
 
+    @Test("an approver reads first that the campaign was changed or is gone since the plan was made, and what to do instead")
+    func changedCampaign() throws {
+        let folder = try ProjectFolder(app: Self.app)
+        try folder.writeCampaign()
+        let run = try #require(try folder.volley("plan", "campaign.yaml", "--json").json()["run"]?.stringValue)
+        func approve() throws -> String { try folder.volley("approve", run, "--by", "Anna", "--yes").errors }
+        #expect(try !approve().contains("campaign.yaml was changed"))
+        try folder.writeCampaign(content: "title: Hello\nbody: Moon")
+        let changed = try approve()
+        #expect(changed.contains("campaign.yaml was changed after this plan was made. The plan is sent unchanged"), "\(changed)")
+        #expect(changed.contains("`volley cancel \(run)`") && changed.contains("volley plan "), "\(changed)")
+        try Shell.run("mv '\(folder.url.path)/campaign.yaml' '\(folder.url.path)/moved.yaml'")
+        let gone = try approve()
+        #expect(gone.contains("campaign.yaml is no longer there: it was archived, moved or removed"), "\(gone)")
+        // The remedies.
+        #expect(try folder.volley("cancel", run).status == 0)
+        #expect(try folder.volley("plan", "moved.yaml").status == 0)
+    }
+
     @Test("a plan made before approval was demanded needs one; one frozen with it needs it also when volley.yaml no longer asks")
     func changedPolicy() throws {
         let folder = try ProjectFolder()

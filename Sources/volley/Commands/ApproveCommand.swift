@@ -22,6 +22,7 @@ public enum ApproveCommand {
         Interruption.install()
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let settings = try checkApprovable(run, in: options.project)
+        if let change = change(of: run) { console.warn(change) }
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
         if let earlier = try run.approval() { console.say("Already approved by \(earlier.name), \(earlier.approvedAt).") }
         guard try isConfirmed || console.confirms(question(run, settings, name: name)) else {
@@ -37,6 +38,26 @@ public enum ApproveCommand {
         let done = "\(run.plan.id) is approved by \(name)."
         let text = (try? next(run, settings)).map { "\(done)\n\($0)" } ?? done
         return console.answer(options.isJSON ? answer.indentedText : text, done: done)
+    }
+
+    /// What happened to the campaign's file after a plan was made, and what to do instead of sending the plan; nil if it is as it was.
+    static func change(of run: RunFile) -> String? {
+        let (id, file) = (run.plan.id, run.plan.campaignFile)
+        guard let change = CampaignChange(since: run.plan, at: .now()) else { return nil }
+        // A cancelled plan of `volley schedule` has used its time.
+        let anew =
+            (try? run.plan.settings.get())?.isOfScheduler ?? false
+            ? "To send what the file says now instead, cancel this plan with `volley cancel \(id)` and give the campaign another time."
+            : "To send what the file says now instead, cancel this plan with `volley cancel \(id)` and plan it again: volley plan \(FilePaths.inShell(file))"
+        // Another plan would reach devices that this run has reached.
+        if (try? run.hasBegun()) ?? true { return change.sentences(calling: file) }
+        let remedy =
+            switch change {
+            case .gone: "`volley cancel \(id)` cancels it."
+            case .unreadable: "Make it readable for this user, and compare."
+            case .changed: anew
+            }
+        return "\(change.sentences(calling: file)) \(remedy)"
     }
 
     private static func next(_ run: RunFile, _ settings: RunSettings) throws -> String {

@@ -109,11 +109,7 @@ public enum SendCommand {
         let stageOptions = console.running(options)
         let proposal = try propose(run, in: options.project, stageOptions.context)
         console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
-        if let file = proposal.changedFile {
-            console.warn(
-                "\(file) was changed after this plan was made. The plan is sent unchanged. To send what the file says now, plan it again: "
-                    + "volley plan \(FilePaths.inShell(file))")
-        }
+        if let change = ApproveCommand.change(of: run) { console.warn(change) }
         guard try isAgreed(proposal, isConfirmed: isConfirmed, console) else {
             console.warn(afterNo(run, .kept(try kept(run))))
             return .wrong

@@ -94,6 +94,18 @@ struct GateTimeTests: GateTesting {
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
     }
 
+    @Test("a campaign that was edited in its place is not taken for the former name of another one with its former text")
+    func editedBeside() throws {
+        let folder = try folder(schedule: Self.due)
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("other.yaml", campaign.replacing("name: test", with: "name: other"))
+        let (first, other) = (try plan(folder), try plan(folder, "other.yaml"))
+        try folder.write("campaign.yaml", campaign + "# corrected\n")
+        #expect(try folder.volley("cancel", first).status == 0)
+        let sent = try folder.volley("send", "--plan", other, "--yes")
+        #expect(sent.status == 0, "\(sent.errors)")
+    }
+
     @Test(
         "a campaign that was renamed and moved to another folder goes out no second time, also when its former file holds another one; one of the same text for other devices goes out",
         arguments: ["\n", "\r\n"], [true, false])
