@@ -70,12 +70,21 @@ public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -
 /// - Returns: warnings, in sentences; the plan is cancelled anyway.
 /// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.
 public func reject(_ run: RunFile, by name: String, reason: String) throws -> [String] {
+    try cancelPlan(run, because: .rejected(by: name, reason: reason), "rejected")
+}
+
+/// Cancels a plan for the people who asked for it, whether it was approved or not.
+/// - Returns: as `reject`.
+/// - Throws: as `reject`.
+public func withdraw(_ run: RunFile) throws -> [String] { try cancelPlan(run, because: .cancelled, "withdrawn") }
+
+private func cancelPlan(_ run: RunFile, because cause: StopCause, _ done: String) throws -> [String] {
     let state = try run.status().state
     guard try state == .planned && !run.hasBegun() else {
         throw Diagnostic(
-            "the run is \(state.rawValue); only a plan can be rejected", file: run.place,
+            "the run is \(state.rawValue); only a plan can be \(done)", file: run.place,
             remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.",
             [.watch(run: run.plan.id)] + (state.hasEnded ? [] : [.cancel(run: run.plan.id)]))
     }
-    return try cancel(run, because: .rejected(by: name, reason: reason)).warnings
+    return try cancel(run, because: cause).warnings
 }

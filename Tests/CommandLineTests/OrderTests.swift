@@ -236,6 +236,34 @@ struct OrderTests {
         stop(running)
     }
 
+    @Test("people that may plan a campaign withdraw its plans, approved or not, and no run that has begun")
+    func withdrawn() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\napproval: required")
+        try folder.writeCampaign()
+        let bench = try Bench(folder)
+        try bench.add("ben", [RoleGrant(.approver, .allApps)])
+        try bench.add("edith", [RoleGrant(.editor, .allApps)])
+        func plan() throws -> String {
+            try #require(try folder.volley("plan", "campaign.yaml", "--json").json()["run"]?.stringValue)
+        }
+        let (waiting, approved, begun) = (try plan(), try plan(), try plan())
+        for run in [approved, begun] { #expect(try folder.volley("approve", run, "--by", "Ben", "--yes").status == 0) }
+        #expect(try folder.volley("send", "--plan", begun, "--yes").status == 0)
+        let running = try bench.schedule()
+        defer { _ = running.finish(timeout: 0) }
+        #expect(try bench.end(of: bench.place(.withdraw(run: waiting), by: "ben"), running) == .refused(.notPermitted))
+        for run in [waiting, approved] {
+            #expect(try bench.end(of: bench.place(.withdraw(run: run), by: "edith"), running) == .done(.init(run: run)))
+            #expect(try folder.volley("report", run, "--format", "json").json()["state"]?.stringValue == "cancelled")
+        }
+        guard case .refused(.described(let words)) = try bench.end(of: bench.place(.withdraw(run: begun), by: "edith"), running) else {
+            Issue.record("a run that was sent is no plan")
+            return
+        }
+        #expect(words.contains("only a plan can be withdrawn"), "\(words)")
+        stop(running)
+    }
+
     @Test("an order is done by the right of who gave it at the moment when it is done, and nobody approves what they wrote")
     func rights() throws {
         let folder = try ProjectFolder(app: "environment: simulator\napproval: required")

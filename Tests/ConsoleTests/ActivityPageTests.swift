@@ -43,7 +43,8 @@ struct ActivityPageTests {
         (.approvalAsked(digest: "d"), "a.yaml", "asked for a plan of a.yaml"),
         (.approved(digest: "d"), id, "asked to approve \(id)"),
         (.rejected(digest: "d", reason: "too <b>loud"), id, "asked to reject \(id) :"),
-        (.sent, id, "asked to send \(id)"), (.paused, id, "asked to pause \(id)"), (.resumed, id, "asked to resume \(id)"),
+        (.withdrawn, id, "asked to withdraw \(id)"), (.sent, id, "asked to send \(id)"), (.paused, id, "asked to pause \(id)"),
+        (.resumed, id, "asked to resume \(id)"),
         (.cancelled, id, "asked to cancel \(id)"), (.retried, id, "asked to retry \(id)"),
         (.timeSkipped("2026-12-01T09:00"), "spring", "asked to leave out spring at 2026-12-01 09:00"),
         (

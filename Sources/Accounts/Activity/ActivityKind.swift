@@ -48,6 +48,7 @@ public enum ActivityKind: Hashable, Sendable {
     case approved(digest: String)
     /// Of the reason, 1,000 bytes are kept, in one line.
     case rejected(digest: String, reason: String)
+    case withdrawn
     case sent
     case paused
     case resumed
@@ -83,7 +84,7 @@ public enum ActivityKind: Hashable, Sendable {
         case campaignArchived = "campaign_archived"
         case testSent = "test_sent"
         case approvalAsked = "approval_asked"
-        case approved, rejected, sent, paused, resumed, cancelled, retried
+        case approved, rejected, withdrawn, sent, paused, resumed, cancelled, retried
         case timeSkipped = "time_skipped"
         case timeApproved = "time_approved"
         case approvalWithdrawn = "approval_withdrawn"
@@ -190,6 +191,7 @@ extension ActivityKind {
         case .approved(let digest): (.approved, [("digest", .string(digest))])
         case .rejected(let digest, let reason):
             (.rejected, [("digest", .string(digest)), ("reason", .string(TextFormat.foreign(reason, maximumBytes: 1_000)))])
+        case .withdrawn: (.withdrawn, [])
         case .sent: (.sent, [])
         case .paused: (.paused, [])
         case .resumed: (.resumed, [])
@@ -209,7 +211,7 @@ extension ActivityKind {
     private static let plain: [ActivityKind] = [
         .signedIn, .signedOut, .sessionEnded, .passwordChanged, .secondFactorSetUp, .secondFactorRemoved,
         .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .disabled, .enabled, .confirmed,
-        .removed, .campaignArchived, .sent, .paused, .resumed, .cancelled, .retried,
+        .removed, .campaignArchived, .withdrawn, .sent, .paused, .resumed, .cancelled, .retried,
     ]
 
     /// The kind that was stored like this; nil for anything else.

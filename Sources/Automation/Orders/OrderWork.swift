@@ -27,6 +27,7 @@ extension Order.Kind {
         case .approve, .reject: (.approve, .looks)
         case .pause, .cancel: (.controlSending, .looks)
         case .plan: (.askForApproval, .plans)
+        case .withdraw: (.askForApproval, .looks)
         case .test: (.sendTests, .own)
         case .send, .resume, .retry: (.controlSending, .own)
         case .approveTime, .withdrawApproval: (.approve, .scheduler)
@@ -92,6 +93,7 @@ struct OrderWork: Sendable {
             case .approve(let run, let digest): try changing(run) { try approve($0, digest: digest, by: placed.order.by) }
             case .reject(let run, let digest, let reason):
                 try changing(run) { try reject($0, digest: digest, by: placed.order.by, reason: reason) }
+            case .withdraw(let run): try changing(run, withdrawPlan)
             case .pause(let run): try changing(run, pause)
             case .cancel(let run): try changing(run, cancel)
             case .plan(let file, let digest): try plan(file, digest, for: placed, notices)
@@ -147,6 +149,11 @@ struct OrderWork: Sendable {
         let name = try approver(person)
         guard isShown(run, digest) else { return .refused(.planDiffers) }
         if try run.status().state != .cancelled { warn(try Sending.reject(run, by: name, reason: reason), about: run) }
+        return .done(OrderResult(run: run.plan.id))
+    }
+
+    private func withdrawPlan(_ run: RunFile) throws -> OrderState {
+        if try run.status().state != .cancelled { warn(try Sending.withdraw(run), about: run) }
         return .done(OrderResult(run: run.plan.id))
     }
 

@@ -11,6 +11,8 @@ public struct Order: Hashable, Sendable {
         case approve(run: String, digest: String)
         /// Cancel a plan, with a reason that may be blank.
         case reject(run: String, digest: String, reason: String)
+        /// Cancel a plan that was not begun: the people who may ask for one may take it back, also after it was approved.
+        case withdraw(run: String)
         /// Send a plan.
         case send(run: String, digest: String)
         /// Send a campaign to the app's test devices.
@@ -97,7 +99,7 @@ extension Order.Kind {
 
     /// The names of the kinds, in `orders.sqlite` and in JSON.
     enum Name: String, CaseIterable {
-        case approve, reject, send, test, plan, resume, retry, pause, cancel, skip, approveTime = "approve_time"
+        case approve, reject, withdraw, send, test, plan, resume, retry, pause, cancel, skip, approveTime = "approve_time"
         case withdrawApproval = "withdraw_approval"
     }
 
@@ -111,6 +113,7 @@ extension Order.Kind {
         case .approve(let run, let digest): Row(name: .approve, values: Values(run: run, digest: digest), leadsToPushes: true)
         case .reject(let run, let digest, let reason):
             Row(name: .reject, values: Values(run: run, digest: digest, reason: reason))
+        case .withdraw(let run): Row(name: .withdraw, values: Values(run: run), overtakes: true)
         case .send(let run, let digest):
             Row(
                 name: .send, values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
@@ -141,6 +144,7 @@ extension Order.Kind {
             switch Name(rawValue: name) {
             case .approve: both(run, digest) { .approve(run: $0, digest: $1) }
             case .reject: both(run, digest) { .reject(run: $0, digest: $1, reason: values.reason ?? "") }
+            case .withdraw: run.map { .withdraw(run: $0) }
             case .send: both(run, digest) { .send(run: $0, digest: $1) }
             case .test: both(file, digest) { .test(file: $0, digest: $1) }
             case .plan: both(file, digest) { .plan(file: $0, digest: $1) }

@@ -72,6 +72,12 @@ final class RunArchive: Sendable {
         return try memory.withLock { try $0.entries[id]?.result?.get() }
     }
 
+    /// The plans of a campaign's file that may still be sent, newest first.
+    func plans(ofFile path: String) throws -> [RunSummary] {
+        let names = [FilePaths.named(path), FilePaths.absolute(path)]
+        return try listing().runs.filter { $0.isPlan && !$0.isTest && !$0.campaignFiles.isDisjoint(with: names) }
+    }
+
     /// The runs of a campaign that were begun before one of them was planned, newest first, at most twenty: tests and retries do not count.
     /// Plans that were never sent are not opened.
     func begun(before run: RunSummary) throws -> [RunFile] {

@@ -8,6 +8,8 @@ struct RunSummary: Sendable {
     var id: String
     var campaign: String
     var app: String
+    /// The paths of its campaign's file, with links kept and resolved.
+    var campaignFiles: Set<String>
     var state: RunState
     /// Why it stopped; nil for most.
     var cause: StopCause?
@@ -50,6 +52,9 @@ struct RunSummary: Sendable {
     /// Whether it was put back before it had ended, so that no command continues it.
     var isHeld: Bool { restored?.isHeld ?? false }
 
+    /// Whether it is a plan of which nothing was sent.
+    var isPlan: Bool { state == .planned && startedAt == nil }
+
     /// Whether a process sends it, so that its figures change.
     var isLive: Bool { state == .running || state == .paused }
 
@@ -76,6 +81,7 @@ struct RunSummary: Sendable {
         (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
         isApproved = try run.approval() != nil
         let settings = try? plan.settings.get()
+        campaignFiles = Set([plan.campaignFile, settings?.realCampaignFile].compactMap(\.self))
         isForATime = settings?.schedule?.occurrence != nil
         if isForATime, let schedule = settings?.schedule, schedule.quietHours == nil, case .skip(let seconds) = schedule.late {
             tooLateAt = plan.waves.map(\.due).max()?.adding(seconds: Double(seconds))

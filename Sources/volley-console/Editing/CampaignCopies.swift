@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import HTTPTypes
+import Runs
 
 /// New campaigns, copies of others, and campaigns that are no longer needed.
 enum CampaignCopies {
@@ -154,21 +155,47 @@ enum CampaignCopies {
         }
     }
 
-    /// The form on the page of a campaign.
-    static func archiveForm(_ item: CampaignCache.Item, digest: String, _ visit: Visit) -> HTML {
-        """
-        <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
-        <h3>Archive</h3><p>The file leaves the list, and nothing is sent from it any more. Its runs and reports stay, and IT finds it in the folder \
-        <code>.archive</code>.</p>
-        \(OrderForm.hidden(visit, digest: digest))<p><button class="grave">Archive</button></p></form>
-        """
+    /// The form on the page of a campaign. It names the plans that are cancelled with the campaign.
+    static func archiveForm(_ item: CampaignCache.Item, digest: String, _ visit: Visit, _ site: Site) throws -> HTML {
+        let plans = try cancelled(with: item, visit, site).map(\.id)
+        let links = HTML(joined: plans.map { "<li><a href=\"\(Words.path(of: $0))\">\($0)</a></li>" })
+        let cancels: HTML =
+            plans.isEmpty
+            ? ""
+            : """
+            <p><b>\(TextFormat.plural(plans.count, one: "This plan waits, and is", many: "These plans wait, and are")) cancelled with it:</b></p>
+            <ul>\(links)</ul><input type="hidden" name="plans" value="\(plans.joined(separator: " "))">
+            """
+        return """
+            <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
+            <h3>Archive</h3><p>The file leaves the list, and nothing is planned from it any more. Its runs and reports stay, \
+            what is being sent continues, and IT finds the file in the folder <code>.archive</code>.</p>\(cancels)
+            \(OrderForm.hidden(visit, digest: digest))<p><button class="grave">Archive</button></p></form>
+            """
+    }
+
+    /// The plans that archiving a campaign cancels: those that the person may take back.
+    private static func cancelled(with item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
+        try site.archive.plans(ofFile: item.path).filter { visit.may(RunAction.withdraw.right, app: $0.app) }
     }
 
     private static func archive(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
+        let plans = try cancelled(with: item, visit, site)
+        guard Set(plans.map(\.id)) == Set((visit.form["plans"] ?? "").split(separator: " ").map(String.init)) else {
+            throw Refusal.outdated(
+                "The plans that wait are not those that the page showed: one was made, sent or cancelled since. Load the page again, and look at them."
+            )
+        }
         guard try site.saving.archive(item.file, app: item.app, base: visit.form[OrderForm.digest] ?? "", visit) else {
             throw Refusal.outdated(
                 "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
+        }
+        guard let person = visit.person else { return .redirect("/campaigns") }
+        // Until the sender has cancelled them, and if it is not there, their pages say that the campaign is gone.
+        for plan in plans {
+            _ = try site.orders.place(Order(nonce: Secrets.make(), kind: .withdraw(run: plan.id), by: person.account))
+            try site.note(.withdrawn, app: plan.app, subject: plan.id, visit)
         }
         return .redirect("/campaigns")
     }

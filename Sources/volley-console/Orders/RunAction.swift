@@ -6,7 +6,7 @@ import Runs
 
 /// What people can order for a run on its page.
 enum RunAction: String, CaseIterable, Sendable {
-    case approve, reject, send, pause, resume, cancel, retry
+    case approve, reject, withdraw, send, pause, resume, cancel, retry
 
     /// The order that it becomes.
     /// - Parameters:
@@ -16,6 +16,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .approve: .approve(run: run, digest: digest)
         case .reject: .reject(run: run, digest: digest, reason: reason)
+        case .withdraw: .withdraw(run: run)
         case .send: .send(run: run, digest: digest)
         case .pause: .pause(run: run)
         case .resume: .resume(run: run)
@@ -32,6 +33,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .approve: .approved(digest: digest)
         case .reject: .rejected(digest: digest, reason: reason)
+        case .withdraw: .withdrawn
         case .send: .sent
         case .pause: .paused
         case .resume: .resumed
@@ -51,6 +53,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .approve: "Approval"
         case .reject: "Rejection"
+        case .withdraw: "Withdrawal asked for"
         case .send: "Sending asked for"
         case .pause: "Pause asked for"
         case .resume: "Resumption asked for"
@@ -63,12 +66,13 @@ enum RunAction: String, CaseIterable, Sendable {
     /// - Parameter needsApproval: whether its app requires an approval.
     func isOffered(for run: RunSummary, needsApproval: Bool) -> Bool {
         if let restored = run.restored, isRefused(for: restored) { return false }
-        let isPlan = run.state == .planned && run.startedAt == nil
+        let isPlan = run.isPlan
         let waits = needsApproval && !run.isApproved && !run.isTest
         return switch self {
         // A plan without recipients needs no approval.
         case .approve: isPlan && waits && run.audience > 0
         case .reject: isPlan && waits
+        case .withdraw: isPlan
         case .send: isPlan && !waits && !run.isForATime && run.audience > 0
         case .pause: run.state == .running || run.orderToPassOn == .pause
         case .resume: run.state == .paused || run.state == .stopped && run.left > 0
@@ -82,7 +86,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .retry: true
         case .approve, .send, .resume: restored.isHeld
-        case .reject, .pause, .cancel: false
+        case .reject, .withdraw, .pause, .cancel: false
         }
     }
 
@@ -93,7 +97,7 @@ enum RunAction: String, CaseIterable, Sendable {
     var look: HTML {
         switch self {
         case .approve, .send: " class=\"main\""
-        case .reject, .cancel: " class=\"grave\""
+        case .reject, .withdraw, .cancel: " class=\"grave\""
         case .pause, .resume, .retry: ""
         }
     }
@@ -108,6 +112,10 @@ enum RunAction: String, CaseIterable, Sendable {
                 ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come and is not longer ago than the campaign allows."
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
         case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
+        case .withdraw:
+            run.isForATime
+                ? "The plan is cancelled and never sent, and the campaign is not sent at its time."
+                : "The plan is cancelled and never sent. You can plan the campaign again."
         case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
         case .pause where run.orderToPassOn == .pause, .cancel where run.orderToPassOn == .cancel:
             "It is \(Words.state(run.state)) on this machine. Other machines that may be sending it are told as well."
@@ -137,7 +145,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .send: run.audience
         case .retry: toRetry(run)
-        case .approve, .reject, .pause, .resume, .cancel: nil
+        case .approve, .reject, .withdraw, .pause, .resume, .cancel: nil
         }
     }
 

@@ -87,9 +87,12 @@ enum RunOrders {
     /// The panel: every action that the person may order now, with what it will do; blank without any.
     static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
         let run = viewModel.run
-        let forms: [HTML] = RunAction.allCases.filter {
+        var offered = RunAction.allCases.filter {
             visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: viewModel.needsApproval)
-        }.map { action in
+        }
+        // One way to put a plan away is enough.
+        if offered.contains(.reject) || offered.contains(.cancel) { offered.removeAll { $0 == .withdraw } }
+        let forms: [HTML] = offered.map { action in
             if action == .approve, let eyes = viewModel.eyes {
                 return """
                     <div class="action"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p>\

@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import Planning
+import Runs
 import Workspace
 
 /// The campaign files, and the page of one of them.
@@ -68,15 +69,32 @@ enum CampaignsPage {
             \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
             \(visit.query["saved"] == nil ? "" : "<p class=\"good\" role=\"status\">Saved.</p>" as HTML)
             \(state)
+            \(try earlierPlans(item, visit, site))
             \(hindrances.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Not sent\"><p><b>This campaign is not sent at its times.</b></p><ul>\(hindrances.map { "<li>\(Words.text($0, withPlace: false))</li>" as HTML })</ul></section>" as HTML)
             \(links(item, visit))
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
             \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(Words.panel("Source", id: "source", lines(text, own)))
-            \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", CampaignCopies.archiveForm(item, digest: ShownFile.digest(of: bytes), visit)) : "")
+            \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", try CampaignCopies.archiveForm(item, digest: ShownFile.digest(of: bytes), visit, site)) : "")
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
             """
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
+    }
+
+    /// Plans of the file's earlier versions that may still be sent: saving a new one changes nothing about them. Blank without any.
+    private static func earlierPlans(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        let plans = try site.archive.plans(ofFile: item.path).filter { visit.may(.readReports, app: $0.app) }
+        let lines: [HTML] = plans.prefix(10).compactMap { summary in
+            // It may have been sent or removed a moment ago.
+            guard let run = try? site.catalog.open(summary.id) else { return nil }
+            defer { run.close() }
+            guard let change = CampaignChange(since: run.plan, at: visit.now) else { return nil }
+            return """
+                <li>A plan of an earlier version waits: <a href="\(Words.path(of: summary.id))">\(summary.id)</a>. \
+                \(change.sentences(calling: "The campaign")) Its page has the button that cancels it.</li>
+                """
+        }
+        return lines.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Plans of earlier versions\"><ul>\(lines)</ul></section>"
     }
 
     private static func links(_ item: CampaignCache.Item, _ visit: Visit) -> HTML {

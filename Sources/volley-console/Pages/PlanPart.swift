@@ -20,6 +20,7 @@ enum PlanPart {
             <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
             """
         let content: HTML = """
+            \(CampaignChange(since: plan, at: .now()).map { "<p class=\"stop\">\($0.sentences(calling: "The campaign’s file"))</p>" as HTML } ?? "")
             \(written(by: writers))
             \(warnings(plan))
             \(sentSince(plan, site))

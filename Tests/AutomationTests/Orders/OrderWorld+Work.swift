@@ -75,7 +75,7 @@ extension OrderWorld {
         switch work.placed.order.kind {
         case .approve:
             if run.state != .planned { return .ended(.refused(.described("no plan"))) }
-        case .reject:
+        case .reject, .withdraw:
             if run.state == .cancelled { break }
             guard run.state == .planned, !run.hasBegun else { return .ended(.refused(.described("no plan"))) }
             if run.holder != nil { return nil }
@@ -215,7 +215,7 @@ extension OrderWorld {
     mutating func remains(of placed: PlacedOrder) -> OrderRemains {
         guard let id = placed.order.kind.run ?? table.row(placed.order.nonce)?.made, let run = runs[id] else { return .nothing }
         switch placed.order.kind {
-        case .approve, .reject, .pause, .cancel, .skip, .approveTime, .withdrawApproval: return .unknown(run: id, "")
+        case .approve, .reject, .withdraw, .pause, .cancel, .skip, .approveTime, .withdrawApproval: return .unknown(run: id, "")
         case .send, .resume, .retry, .test, .plan: break
         }
         if run.holder != nil { return .elsewhere(run: id) }
