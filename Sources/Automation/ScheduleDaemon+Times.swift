@@ -40,7 +40,10 @@ extension ScheduleDaemon {
             let next = scheduler.dueTime(of: name, at: now) ?? scheduler.nextTime(of: name, after: now)
             observer(.next(campaign: name, app: campaign.app, next, campaign.schedule.zone))
         }
-        for name in before.keys.sorted() where scheduler.campaigns[name] == nil { observer(.gone(campaign: name)) }
+        for name in before.keys.sorted() where scheduler.campaigns[name] == nil {
+            let waiting = scheduler.open.values.map(\.scheduledRun).filter { $0.key.campaign == name && $0.state == .waiting }
+            observer(.gone(campaign: name, waiting: waiting.compactMap(\.run).sorted()))
+        }
         if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }
         for file in reading.unscheduledFiles { observer(.unscheduled(file: file)) }
     }

@@ -28,7 +28,8 @@ public enum ScheduleEvent: Sendable {
     case mended(file: String, isGone: Bool)
     /// A campaign was read or changed; its app, and its next time, or nil if it has none.
     case next(campaign: String, app: String, Occurrence?, Schedule.Zone)
-    case gone(campaign: String)
+    /// No file has the campaign with times any more; the plans of its times that wait for an approval, and are sent once they have it.
+    case gone(campaign: String, waiting: [String])
     /// The time zone database was updated, and the clocks of these zones of campaigns have other rules.
     case zonesChanged([String])
     /// Files in the folders that were not read as campaigns.

@@ -297,6 +297,25 @@ struct ScheduleTests {
         #expect(folder.files(in: "runs").count == count, "a plan that could never go out")
     }
 
+    @Test("when a campaign goes while its plan waits, the log names the plan, and that it is still sent; its cancellation keeps it back")
+    func goneWhileWaiting() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\napproval: required")
+        try folder.write("a.yaml", Self.campaign("a"))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "the plan") { try states(folder) == ["a": "waiting"] }
+        let plan = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") })
+        let run = String(plan.dropLast(".sqlite".count))
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.yaml"))
+        try wait(running, "the news") { running.errorsSoFar.contains("a is gone, or has no times any more") }
+        #expect(
+            running.errorsSoFar.contains("Its plan \(run) is still sent once it is approved; `volley cancel \(run)` cancels it."),
+            "\(running.errorsSoFar)")
+        #expect(try folder.volley("cancel", run).status == 0)
+        try wait(running, "the end") { try states(folder) == ["a": "cancelled"] }
+        stop(running)
+    }
+
     @Test("an export that comes late is waited for, and its failure told once; dates in its path are those of the schedule")
     func export() throws {
         let folder = try ProjectFolder()

@@ -99,7 +99,10 @@ final class ScheduleTerminal: Sendable {
         case .mended(let file, let isGone): console.say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
         case .next(let campaign, let app, let next, let zone):
             console.say("\(campaign): \(Self.text(next, zone))", about: LogSubject(app: app, campaign: campaign))
-        case .gone(let campaign): console.say("\(campaign) is gone, and no longer sent.", about: subject(ofCampaign: campaign))
+        case .gone(let campaign, let waiting):
+            let plans = waiting.map { " Its plan \($0) is still sent once it is approved; `volley cancel \($0)` cancels it." }.joined()
+            let fact = "\(campaign) is gone, or has no times any more: no further time of it is planned."
+            console.say(fact + plans, about: subject(ofCampaign: campaign))
         case .zonesChanged(let zones):
             console.say("The time zone database was updated: times in \(zones.joined(separator: ", ")) follow the new rules from now on.")
         case .ignored(let files): console.say(ScheduleList.words(ignoredFiles: files))
@@ -186,7 +189,7 @@ extension ScheduleTerminal {
             case .planNotCancelled(let scheduledRun, _):
                 if let run = runs.removeValue(forKey: scheduledRun.key) { known[run] = nil }
             case .order(.ended(_, let state)): if let run = state.run, !runs.values.contains(run) { known[run] = nil }
-            case .gone(let campaign): apps[campaign] = nil
+            case .gone(let campaign, _): apps[campaign] = nil
             default: break
             }
         }
