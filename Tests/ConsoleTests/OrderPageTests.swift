@@ -159,6 +159,24 @@ struct OrderPageTests {
         #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
     }
 
+    @Test("the button that sends says how many devices wait for their time or their quiet hours, and until when")
+    func sendingLater() throws {
+        let office = try Office()
+        var run = try RunSummary(office.folder.run(Self.id, .planned), figures: nil, known: HistorySnapshot(of: office.site.catalog))
+        // 2026-12-01, 9:00 in UTC: 18:00 in Tokyo, 4:00 in New York.
+        let now = try #require(Timestamp("2026-12-01T09:00:00Z"))
+        func words() -> String { RunAction.send.meaning(for: run, at: now).markup }
+        #expect(words() == "5 devices get a push, as soon as the sender begins.")
+        run.waves = [RunWave(ids: 0..<2, zone: "Asia/Tokyo", due: now), RunWave(ids: 2..<5, zone: "America/New_York", due: now)]
+        #expect(words() == "5 devices get a push, as soon as the sender begins.")
+        run.quietHours = try QuietHours("22:00-08:00")
+        #expect(words().contains("5 devices get a push: 2 as soon as the sender begins, and 3 later"), "\(words())")
+        #expect(words().contains("2026-12-01 13:00 UTC"), "\(words())")
+        run.quietHours = nil
+        run.waves[1].due = now.adding(seconds: 3600)
+        #expect(words().contains("2 as soon as") && words().contains("2026-12-01 10:00 UTC"), "\(words())")
+    }
+
     @Test("a run that is paused or cancelled on one machine only says so, and its button tells the others")
     func onlyHere() throws {
         let office = try Office()

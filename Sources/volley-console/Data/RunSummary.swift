@@ -40,6 +40,8 @@ struct RunSummary: Sendable {
     var secondsBetweenPushes: Double
     /// When its parts are due; empty when all goes out at once.
     var waves: [RunWave]
+    /// When its devices are not sent to; nil for no such hours.
+    var quietHours: QuietHours?
     /// Why its figures may be too small; nil when they are not.
     var doubt: Diagnostic?
 
@@ -60,6 +62,18 @@ struct RunSummary: Sendable {
 
     /// Recipients with an outcome that lasts.
     var settled: Int { outcomes == nil ? 0 : audience - count(.unsent) - (isLive ? count(.unknown) : 0) }
+
+    /// The devices that wait for their time, or for the end of their quiet hours, if it is begun now, and when the last of them can be sent
+    /// to; nil for none.
+    func later(than now: Timestamp) -> (devices: Int, last: Timestamp)? {
+        let parts: [(Int, Timestamp)] = waves.compactMap { wave in
+            let due = max(wave.due, now)
+            let zone = try? ZoneDatabase.system.zone(named: wave.zone)
+            let moment = zone.flatMap { quietHours?.end(from: due, in: $0) } ?? due
+            return moment > now ? (wave.ids.count, moment) : nil
+        }
+        return parts.map(\.1).max().map { (parts.reduce(0) { $0 + $1.0 }, $0) }
+    }
 
     /// Recipients with that outcome.
     func count(_ outcome: Outcome) -> Int { outcomes?[outcome] ?? 0 }
@@ -91,7 +105,7 @@ struct RunSummary: Sendable {
         let paces = (0..<plan.serviceCount).compactMap { settings?.ofService($0).paces }
         secondsBetweenPushes = paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0
         badges = EnvironmentBadge.html(of: plan)
-        waves = plan.waves
+        (waves, quietHours) = (plan.waves, settings?.schedule?.quietHours)
         restored = RestoredRun(run, among: known)
         orderToPassOn = try run.orderToPassOn()
     }

@@ -116,7 +116,15 @@ enum RunAction: String, CaseIterable, Sendable {
             run.isForATime
                 ? "The plan is cancelled and never sent, and the campaign is not sent at its time."
                 : "The plan is cancelled and never sent. You can plan the campaign again."
-        case .send: "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
+        case .send:
+            if let later = run.later(than: now) {
+                """
+                \(TextFormat.devices(run.audience)) get a push: \(TextFormat.count(run.audience - later.devices)) as soon as the sender begins, and \
+                \(TextFormat.count(later.devices)) later, when their time comes or their quiet hours are over; the last at \(Words.moment(later.last)).
+                """
+            } else {
+                "\(TextFormat.devices(run.audience)) get a push, as soon as the sender begins."
+            }
         case .pause where run.orderToPassOn == .pause, .cancel where run.orderToPassOn == .cancel:
             "It is \(Words.state(run.state)) on this machine. Other machines that may be sending it are told as well."
         case .pause: "Nothing more is sent until it is resumed. What is on its way now still arrives."
