@@ -45,10 +45,21 @@ struct UnrecordedReasons: Hashable, Sendable {
         }
     }
 
+    /// Recorded reasons in place of which the report gives that of unclaimed recipients. The reason why a recipient was unsent at a backup says
+    /// nothing about the time since then. A recipient that was given back when the run was paused gets nothing because it was cancelled later.
+    var replaced: Set<OwnReason> {
+        switch unclaimed {
+        case .notKnownSinceBackup: Set(OwnReason.allCases.filter { $0.outcome == .unsent })
+        case .cancelled: OwnReason.givenBack
+        default: []
+        }
+    }
+
     /// A recipient's reason.
     func reason(of result: StoredResult) -> String {
-        // The reason why it was unsent at the backup says nothing about the time since then.
-        guard !result.isRecorded || self == .sinceBackup && result.outcome == .unsent else { return result.reason }
+        let isReplaced =
+            result.outcome == .unsent && OwnReason(rawValue: result.reason).map { replaced.contains($0) } ?? (self == .sinceBackup)
+        guard !result.isRecorded || isReplaced else { return result.reason }
         return (result.outcome == .unknown ? claimed : unclaimed).rawValue
     }
 }
@@ -87,11 +98,9 @@ extension RunFigures {
     func reasons(_ unrecorded: UnrecordedReasons?) -> [String: Int] {
         guard let unrecorded else { return reasons }
         var all = reasons
-        if unrecorded == .sinceBackup {
-            for reason in OwnReason.allCases where reason.outcome == .unsent {
-                guard let count = all.removeValue(forKey: reason.rawValue) else { continue }
-                all[OwnReason.notKnownSinceBackup.rawValue, default: 0] += count
-            }
+        for reason in unrecorded.replaced {
+            guard let count = all.removeValue(forKey: reason.rawValue) else { continue }
+            all[unrecorded.unclaimed.rawValue, default: 0] += count
         }
         for (reason, count) in [(unrecorded.claimed, self.unrecorded.claimed), (unrecorded.unclaimed, self.unrecorded.unclaimed)]
         where count > 0 { all[reason.rawValue, default: 0] += count }

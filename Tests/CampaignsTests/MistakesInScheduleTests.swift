@@ -52,7 +52,7 @@ struct MistakesInScheduleTests {
             "44: there is no time zone 'recipients'. Did you mean 'recipient', each device by its own clock?"),
         one(
             "no zone for devices without one", "at: 2026-12-01 09:00, timezone: recipient",
-            "44: timezone: recipient needs the key 'fallback_timezone': the zone of devices whose own is not known. Add, for example: fallback_timezone: Europe/Berlin."
+            "44: the key 'fallback_timezone' is missing: timezone: recipient needs the zone of devices whose own is not known. Add, for example: fallback_timezone: Europe/Berlin."
         ),
         one(
             "'recipient' as its own fallback", "at: 2026-12-01 09:00, timezone: recipient, fallback_timezone: recipient",

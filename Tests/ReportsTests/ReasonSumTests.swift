@@ -98,6 +98,21 @@ import Testing
         try check(unclaimed: "Interrupted")
     }
 
+    @Test("devices that were given back before a run was cancelled are unsent because it was cancelled, in every form of its report")
+    func givenBack() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(5))
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<4, at: start))
+        let settled = [("", Outcome.accepted), ("Paused", .unsent), ("QuietHours", .unsent), ("FrequencyCap", .unsent)].enumerated().map {
+            Settlement(recipient: $0, outcome: $1.1, status: 0, reason: $1.0, attempts: 1, settledAt: start)
+        }
+        try run.append(.settled([settled]))
+        try run.append(.state(.cancelled, cause: .cancelled, at: start))
+        #expect(try Report(run).reasonCounts == ["Cancelled": 3, "FrequencyCap": 1])
+        try check(run)
+    }
+
     @Test("a plan has no reasons yet, and one that was cancelled has been cancelled for all")
     func planned() throws {
         let folder = try TemporaryFolder()

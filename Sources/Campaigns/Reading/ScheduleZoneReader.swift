@@ -25,7 +25,7 @@ struct ScheduleZoneReader {
         guard let node = section.node("fallback_timezone") else {
             if !section.mentions("fallback_timezone") {
                 section.findings.error(
-                    "timezone: recipient needs the key 'fallback_timezone': the zone of devices whose own is not known",
+                    "the key 'fallback_timezone' is missing: timezone: recipient needs the zone of devices whose own is not known",
                     at: section.node("timezone")?.position ?? section.position,
                     remedy: "Add, for example: fallback_timezone: Europe/Berlin.")
             }
