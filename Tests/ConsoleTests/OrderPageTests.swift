@@ -159,6 +159,36 @@ struct OrderPageTests {
         #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
     }
 
+    @Test("a campaign whose only time was sent says that no time is left, and what to do; one whose time is to come does not")
+    func noTimeLeft() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        @Sendable func write(_ at: String) throws {
+            try office.folder.write(
+                "once.yaml",
+                "name: once\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"\(at)\"}\n"
+            )
+        }
+        let store = try ScheduleStore(folder: office.folder.runs)
+        defer { store.close() }
+        let begins = try #require(Timestamp("2020-01-05T09:00:00Z"))
+        try store.save(
+            [
+                ScheduledRun(
+                    key: .init(campaign: "once", occurrence: "2020-01-05T09:00"), file: "\(office.folder.path)/once.yaml", run: nil,
+                    state: .finished, begins: begins, ends: begins, changedAt: begins)
+            ], [])
+        try write("2020-01-05 09:00")
+        try await TestServer.with(office.site) { server throws in
+            let over = try server.request("GET", "/campaign?file=once.yaml", session: edith).body
+            #expect(over.contains("No time of this campaign is left") && over.contains("write a later time"), "\(over)")
+            #expect(!over.contains("This campaign has times"))
+            try write("2099-01-01 09:00")
+            let coming = try server.request("GET", "/campaign?file=once.yaml", session: edith).body
+            #expect(coming.contains("This campaign has times") && !coming.contains("No time of this campaign is left"), "\(coming)")
+        }
+    }
+
     @Test("the button that sends says how many devices wait for their time or their quiet hours, and until when")
     func sendingLater() throws {
         let office = try Office()

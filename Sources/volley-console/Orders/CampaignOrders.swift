@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Campaigns
+import Reports
 import Runs
 
 /// The orders for a campaign file: a plan and a test. And for a time of its schedule: to skip it.
@@ -60,13 +61,28 @@ enum CampaignOrders {
                 Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
                 \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)
                 """)
-        let times: HTML = """
+        let times: HTML =
+            item.isScheduled && hasNoTimeLeft(item, visit, site)
+            ? """
+            <p><b>No time of this campaign is left:</b> nothing more of it is planned. \(Remedy.giveAnotherTime.sentence) Without times, it is planned \
+            and sent by hand.</p>
+            """
+            : """
             <p>This campaign has times (<a href="/calendar">calendar</a>): when one comes, its audience is planned by itself\(app.needsApproval
                 ? ", and the plan waits on <a href=\"/\">Today</a> for an approval. It is sent once that is given, or at once if its time was approved ahead." : " and the campaign is sent." as HTML)</p>
             \(item.isScheduled && app.needsApproval ? nextTimes(item, visit, site) : "")
             """
         let forms: [HTML] = [item.isScheduled ? times : "", test, plan].filter { !$0.markup.isEmpty }
         return forms.isEmpty ? "" : Words.panel("What you can do", id: "actions", "\(forms)")
+    }
+
+    /// Whether each time of a campaign with times was sent, skipped or cancelled; false if that cannot be read.
+    private static func hasNoTimeLeft(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> Bool {
+        guard let project = try? site.project(), let listed = try? site.campaigns.schedule(project: project, now: visit.now).times,
+            let next = try? site.campaigns.nextTimes(of: item, count: 1, project: project, now: visit.now)
+        else { return false }
+        // One that has just come may not be planned yet.
+        return next.isEmpty && !listed.contains { $0.campaign == item.name && $0.state == nil }
     }
 
     /// The next times, each with its approval; blank without any.
