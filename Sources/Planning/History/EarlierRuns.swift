@@ -110,9 +110,13 @@ public struct EarlierRuns: Sendable {
             } else {
                 ("is being sent", "`volley report \(id)` shows its progress.", [.watch(run: id)])
             }
+        // Its report is such a list, and planning does not compare the two.
+        let again =
+            context.campaign.audience.excludedDevices.isEmpty
+            ? "to devices that it has reached" : "to those of its devices that the lists below 'exclude: devices' do not leave out"
         return .warning(
             .lastRunUnfinished,
-            message: "the last run of this campaign, \(id), \(fact); a new run sends again to devices that it has reached",
+            message: "the last run of this campaign, \(id), \(fact); a new run sends again \(again)",
             at: context.campaign.audience.position, remedy: remedy, remedies)
     }
 }

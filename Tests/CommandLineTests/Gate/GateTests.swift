@@ -69,6 +69,15 @@ struct GateTests: GateTesting {
         let preview = try server.folder.volley("preview", "campaign.yaml")
         #expect(preview.errors.contains("\(run), ended before it was finished") && preview.errors.contains("[last-run-unfinished]"))
         #expect(preview.errors.contains("`volley resume \(run)`"), "\(preview.errors)")
+        #expect(preview.errors.contains("sends again to devices that it has reached"), "\(preview.errors)")
+        // A campaign that leaves out the devices of the run's report is not said to send to them again.
+        let campaign = try String(contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        #expect(campaign.contains("audience:\n"))
+        _ = try server.folder.volley("report", run, "--format", "csv", "--output", "reached.csv")
+        #expect(server.folder.files(in: "").contains("reached.csv"))
+        try server.folder.write("without.yaml", campaign.replacing("audience:\n", with: "audience:\n  exclude: {devices: reached.csv}\n"))
+        let without = try server.folder.volley("preview", "without.yaml").errors
+        #expect(without.contains("do not leave out") && !without.contains("devices that it has reached"), "\(without)")
         #expect(try server.folder.volley("resume", run).status == 0)
         #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("[last-run-unfinished]"))
     }
