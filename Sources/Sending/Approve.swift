@@ -73,7 +73,7 @@ public func reject(_ run: RunFile, by name: String, reason: String) throws -> [S
     try cancelPlan(run, because: .rejected(by: name, reason: reason), "rejected")
 }
 
-/// Cancels a plan for the people who asked for it, whether it was approved or not.
+/// Cancels a plan for people that may ask for one, whether it was approved or not.
 /// - Returns: as `reject`.
 /// - Throws: as `reject`.
 public func withdraw(_ run: RunFile) throws -> [String] { try cancelPlan(run, because: .cancelled, "withdrawn") }

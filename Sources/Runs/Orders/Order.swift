@@ -11,7 +11,7 @@ public struct Order: Hashable, Sendable {
         case approve(run: String, digest: String)
         /// Cancel a plan, with a reason that may be blank.
         case reject(run: String, digest: String, reason: String)
-        /// Cancel a plan that was not begun: the people who may ask for one may take it back, also after it was approved.
+        /// Cancel a plan that was not begun: people that may ask for one may take it back, also after it was approved.
         case withdraw(run: String)
         /// Send a plan.
         case send(run: String, digest: String)
