@@ -246,6 +246,24 @@ public enum FilePaths {
         }
     }
 
+    /// Makes a file that gets its name when it is complete and on the disk, unless that is taken. So one that is found
+    /// empty was emptied, whatever process was killed.
+    /// - Parameter fill: fills the file of the path that it gets, which only its owner may read.
+    /// - Throws: `FileError`: the file cannot be made; what `fill` throws.
+    package static func makeWhole(_ path: String, _ fill: (_ unfinished: String) throws -> Void) throws {
+        let unfinished = join(folder(of: path), name: ".new-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))")
+        // No descriptor is opened: closing one takes a database's locks from the whole process (fcntl(2)).
+        guard mknod(unfinished, S_IFREG | 0o600, 0) == 0 else { throw FileError.system(errno) }
+        defer { for ending in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + ending) } }
+        try fill(unfinished)
+        try synchronize(unfinished)
+        // Not every file system can link.
+        guard link(unfinished, path) == 0 || errno != EEXIST && !isTaken(path) && rename(unfinished, path) == 0 else {
+            throw FileError.system(errno)
+        }
+        try synchronize(folder(of: path))
+    }
+
     /// Writes a complete file, and replaces the regular file that has its name; through links and into pipes and devices as `OutputPlace` says.
     /// - Parameter mode: permissions of a new file, before the umask.
     public static func replace(

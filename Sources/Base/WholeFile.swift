@@ -48,8 +48,7 @@ package struct KnownDamage: Sendable {
             return last.damage
         }
         let damage = read()
-        // Another process may be about to make an empty file a database.
-        files[path] = stamp.size > 0 || damage != nil ? (stamp, damage) : nil
+        files[path] = (stamp, damage)
         return damage
     }
 }

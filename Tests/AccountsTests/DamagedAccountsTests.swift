@@ -40,7 +40,7 @@ struct DamagedAccountsTests {
         }
     }
 
-    @Test("a damaged file is an obstacle as long as it is in its place; a missing, an empty and a whole one are none")
+    @Test("a damaged file is an obstacle as long as it is in its place; a missing and a whole one are none")
     func obstacle() throws {
         let runs = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: runs) }
@@ -59,7 +59,10 @@ struct DamagedAccountsTests {
         try put(Array(whole.prefix(whole.count / 2)))
         #expect(inspection.obstacle()?.message.contains("damaged") == true)
         try put([])
-        #expect(inspection.obstacle() == nil)
+        let emptied = "the file of accounts is damaged: it is empty"
+        #expect(inspection.obstacle()?.message == emptied)
+        #expect(diagnostic { try AccountStore(beside: runs).close() }?.message == emptied)
+        #expect(try FilePaths.read(path).isEmpty)
         try put(whole)
         #expect(inspection.obstacle() == nil)
     }

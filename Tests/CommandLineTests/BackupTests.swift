@@ -597,6 +597,15 @@ struct BackupTests {
         #expect(result.status == 1 && result.errors.contains("20260101-000000-x-0000.sqlite: this is not a database"), "\(result.errors)")
         #expect(result.errors.contains("pipe.txt: the file cannot be read: this is a named pipe"), "\(result.errors)")
         #expect(try paths(result.json()).count { $0.hasPrefix("runs/") } == 1)
+        // What was emptied could not be put back with the rest.
+        let emptied = ["20260101-000000-y-0000.sqlite", "suppressed-shop.sqlite", "console/accounts.sqlite"]
+        try Shell.run("cd '\(folder.url.path)/runs'; mkdir console; for name in \(emptied.joined(separator: " ")); do : > $name; done")
+        let rest = try folder.volley("backup", "more", "--json")
+        #expect(rest.status == 1, "\(rest.errors)")
+        for name in emptied { #expect(rest.errors.contains("\(name): the file is damaged: it is empty"), "\(rest.errors)") }
+        let made = try #require(rest.json()["backup"]?.stringValue)
+        let put = try folder.volley("restore", made, "--into", "put")
+        #expect(put.status == 0, "\(put.errors)")
         let inside = try folder.volley("backup", "runs/backups")
         #expect(inside.status == 2 && inside.errors.contains("a backup cannot be in the folder of runs"))
     }

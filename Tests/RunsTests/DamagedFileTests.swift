@@ -143,7 +143,6 @@ struct DamagedFileTests {
         try each([
             { _ = try history.entries() }, { _ = try history.entry(of: run)?.begunAt.description }, { _ = try history.order() },
             { _ = try history.retries(of: run) }, { _ = try history.isCancelled(run) }, { _ = try history.run(having: time, besides: "x") },
-            { _ = try history.knowsTimes() },
             { _ = (try history.entry(of: run)?.epoch).map(SendingHistory.epoch) }, { _ = try history.confirm(run) },
             { try history.noteCancelled("20261201-090000-spring-sale-0006", having: time) },
             { try history.hold([HeldRun(id: run, retryOf: nil, epoch: "1-abc", isOver: false)], backupAt: noon) },

@@ -57,7 +57,8 @@ struct DatabaseCopyTests {
     func refused() throws {
         let folder = try TemporaryFolder()
         writeBytes(Array(String(repeating: "no database ", count: 100).utf8), folder.path + "/x.sqlite")
-        for name in ["x.sqlite", "missing.sqlite"] {
+        writeBytes([], folder.path + "/emptied.sqlite")
+        for name in ["x.sqlite", "missing.sqlite", "emptied.sqlite"] {
             let found = diagnostic { try DatabaseCopy.make(of: folder.path + "/" + name, at: folder.path + "/copy") { _, _ in } }
             #expect(found?.file == folder.path + "/" + name)
         }

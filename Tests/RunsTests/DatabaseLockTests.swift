@@ -74,4 +74,21 @@ final class DatabaseLockTests {
         #expect(!FileManager.default.fileExists(atPath: folder + "/nowhere"))
         #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(self.folder, doing: "cannot write it", .sending) }
     }
+
+    @Test("a record has its name once it is whole, and a process that ends before leaves none")
+    func makingWhole() throws {
+        let path = folder + "/new.db"
+        #expect(throws: CancellationError.self) {
+            try FilePaths.makeWhole(path) { unfinished in
+                #expect(!FilePaths.exists(path) && DatabaseFile.size(unfinished) == 0 && FilePaths.exists(unfinished))
+                throw CancellationError()
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        try FilePaths.makeWhole(path) { writeBytes([1], $0) }
+        #expect(throws: FileError.system(EEXIST)) { try FilePaths.makeWhole(path) { writeBytes([2, 2], $0) } }
+        #expect(readBytes(path) == [1])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["new.db"])
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
 }

@@ -257,6 +257,10 @@ final class OrderStoreTests {
         }
         #expect(query(path, "PRAGMA user_version = 9").isEmpty)
         #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("newer Volley") == true)
+        #expect(truncate(path, 0) == 0)
+        let words = "the record of orders is damaged: it is empty"
+        #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message == words)
+        #expect(diagnostic { _ = try OrderRecords(folder: self.folder).read() }?.message == words)
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: path))
         #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("not a record of orders") == true)
     }

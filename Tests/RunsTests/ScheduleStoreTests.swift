@@ -97,6 +97,23 @@ final class ScheduleStoreTests {
         #expect(try RunsFolder(folder).list().runs.isEmpty)
     }
 
+    @Test("an emptied one is damage, whatever was on record; without it there is a new one")
+    func emptied() throws {
+        let store = try ScheduleStore(folder: folder)
+        try store.save([scheduledRun("1", .skipped)], [])
+        store.close()
+        let path = folder + "/schedule.sqlite"
+        #expect(truncate(path, 0) == 0)
+        let words = "the record of a schedule is damaged: it is empty"
+        #expect(diagnostic { try ScheduleStore(folder: self.folder).close() }?.message == words)
+        #expect(diagnostic { _ = try ScheduleStore.read(folder: self.folder, since: noon) }?.message == words)
+        var known = KnownObstacles()
+        #expect(RunsFolder(folder).obstacles(&known).map(\.message) == [words])
+        #expect(readBytes(path).isEmpty)
+        #expect(unlink(path) == 0)
+        try ScheduleStore(folder: folder).close()
+    }
+
     @Test("is nothing where there is none, and refuses what it is not")
     func others() throws {
         #expect(try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)).scheduledRuns.isEmpty)

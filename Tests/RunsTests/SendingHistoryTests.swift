@@ -1,4 +1,5 @@
 import Base
+import GRDB
 import Glibc
 import Synchronization
 import Testing
@@ -50,6 +51,38 @@ struct SendingHistoryTests {
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .possible)
     }
 
+    @Test(
+        "a run that gets older content in its place while it is sent does not finish, and its sender's end does not make that its own",
+        arguments: [false, true])
+    func olderContentWhileSent(alsoNextToIt: Bool) throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, id: runID, audience: 20)
+        let new = NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox")
+        #expect(try run.append(.epochNoted(new, at: noon)).beginning == .noted)
+        try run.append(.epochBegan(new.epoch, at: noon, from: [.planned]))
+        #expect(try run.append(.epochConfirmed(givenUp: [])).beginning == .noted)
+        let counter = ClaimCounter.file(of: run.path), record = folder.path + "/sent.db"
+        func claim(_ ids: Range<Int>) throws {
+            try run.append(.claimed(ids, at: noon))
+            try run.append(.claimsNoted(ids.upperBound))
+            try run.append(.settled([ids.map { settled($0) }]))
+        }
+        try claim(0..<4)
+        let older = (readBytes(counter), readBytes(record))
+        try claim(4..<9)
+        // The file stays, and what was recorded in it last is gone, as after `cat copy > file`.
+        try run.write { try $0.execute(sql: "DELETE FROM claim WHERE first_id >= 4") }
+        if alsoNextToIt {
+            writeBytes(older.0, counter)
+            writeBytes(older.1, record)
+        }
+        try claim(9..<20)
+        #expect(diagnostic { try run.append(.finished(unless: { _ in nil }, at: noon)) }?.message.contains("has lost") == true)
+        try run.append(.state(.stopped, cause: .interrupted, at: noon))
+        try run.append(.epochEnded)
+        run.close()
+        #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .certain)
+    }
+
     @Test("what a damaged run file calls itself, or its epoch, does not get into the record, which stays readable for all others")
     func names() throws {
         let folder = try TemporaryFolder(), record = SendingHistory(folder: folder.path)
@@ -62,6 +95,17 @@ struct SendingHistoryTests {
         #expect(throws: Diagnostic.self) { try record.noteCancelled(odd.plan.id, having: nil) }
         _ = try begin(run, record)
         #expect(try record.entries().begun.keys.sorted() == [runID])
+    }
+
+    @Test("an emptied record is damage, also where no run next to it was started, and nothing begins")
+    func emptied() throws {
+        let folder = try TemporaryFolder(), record = SendingHistory(folder: folder.path)
+        let run = try makeRun(folder, id: runID, audience: 2)
+        writeBytes([], record.path)
+        let words = "the record of what was sent is damaged: it is empty"
+        #expect(diagnostic { _ = try record.entries() }?.message == words)
+        #expect(diagnostic { _ = try begin(run, record) }?.message == words)
+        #expect(readBytes(record.path).isEmpty)
     }
 
     @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")

@@ -58,6 +58,9 @@ extension SuppressionList {
         let refusal = #expect(throws: Diagnostic.self) { try list.count() }
         #expect(refusal?.message == "the suppression list is damaged: it is empty")
         #expect(refusal?.remedy?.contains("Restore the list from a backup") == true)
+        #expect(diagnostic { try list.add((2, "Unregistered", 500)) } == refusal)
+        var known = KnownObstacles()
+        #expect(RunsFolder(folder.path).obstacles(&known) == [refusal].compactMap(\.self))
     }
 
     @Test(

@@ -4,20 +4,23 @@ import Glibc
 
 /// The file of accounts before SQLite opens it.
 enum AccountFile {
-    /// Creates an empty file that only its owner may read, unless it exists, and removes other users' permissions from
-    /// an existing one: it holds the secrets of second factors. SQLite gives its companions the same permissions. No
-    /// descriptor is opened, because closing any descriptor of a file releases all of the process's SQLite locks on it
-    /// (fcntl(2)).
-    /// - Throws: a `Diagnostic`.
-    static func prepare(_ path: String) throws(Diagnostic) {
+    /// Creates a file with its tables that only its owner may read, unless it exists, and removes other users'
+    /// permissions from an existing one: it holds the secrets of second factors. SQLite gives its companions the same
+    /// permissions. No descriptor is opened, because closing any descriptor of a file releases all of the process's
+    /// SQLite locks on it (fcntl(2)).
+    /// - Throws: a `Diagnostic`; an error of SQLite.
+    static func prepare(_ path: String) throws {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
             if let dead = FileKind.deadLink(file) { throw dead }
             guard let kind = FileKind(path: file), kind != .regular else { continue }
             throw kind.intrusion(file, wanted: "a file of accounts")
         }
-        if mknod(path, S_IFREG | 0o600, 0) == 0 { return }
-        let code = errno
-        guard code == EEXIST else { throw failure(code, path) }
+        if FileKind(path: path) == nil {
+            do { return try make(path) } catch let error as FileError {
+                // Another process may have made it.
+                guard error.errorNumber == EEXIST else { throw failure(error.errorNumber, path) }
+            }
+        }
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure(errno, path) }
         guard status.st_mode & 0o077 != 0 else { return }
@@ -25,6 +28,14 @@ enum AccountFile {
             throw AccountDiagnostics.obstacle(path)
                 ?? Diagnostic(
                     "other users of this machine may read the accounts", file: path, remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
+        }
+    }
+
+    private static func make(_ path: String) throws {
+        try FilePaths.makeWhole(path) { unfinished in
+            let database = try DatabaseQueue(path: unfinished, configuration: configuration())
+            try database.write(AccountSchema.create)
+            try database.close()
         }
     }
 
@@ -36,7 +47,7 @@ enum AccountFile {
         }
     }
 
-    /// Opens the file; makes the tables in an empty one. Two processes may do this at the same moment.
+    /// Opens the file. Two processes may do this at the same moment.
     static func open(_ path: String) throws -> DatabasePool {
         // Another process that opens or closes the file locks it for a moment without letting others wait.
         var retries = Retries(atMost: 500, milliseconds: 20)
@@ -49,15 +60,20 @@ enum AccountFile {
 
     private static func openOnce(_ path: String) throws -> DatabasePool {
         // Checked before anything is changed in it: it may belong to another program.
+        try checkNotEmptied(path)
         let looking = try DatabaseQueue(path: path, configuration: configuration())
-        try looking.read { db in if try AccountSchema.check(db, path: path) { try checkWhole(db, path) } }
+        try looking.read { db in
+            try AccountSchema.check(db, path: path)
+            try checkWhole(db, path)
+        }
         try looking.close()
         let pool = try DatabasePool(path: path, configuration: configuration())
         try pool.writeWithoutTransaction { db in
             // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a code would work twice.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
-                if try AccountSchema.check(db, path: path) { try AccountSchema.upgrade(db) } else { try AccountSchema.create(db) }
+                try AccountSchema.check(db, path: path)
+                try AccountSchema.upgrade(db)
                 // Changes nothing, but fails if the file cannot be changed: SQLite would open such a file for reading.
                 try db.execute(sql: "UPDATE account SET id = id WHERE 0")
                 return .commit
@@ -70,9 +86,10 @@ enum AccountFile {
     static func damage(_ path: String) -> Diagnostic? {
         do {
             if let kind = FileKind(path: path), kind != .regular { return kind.intrusion(path, wanted: "a file of accounts") }
+            try checkNotEmptied(path)
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
             try database.read { db in
-                guard try AccountSchema.check(db, path: path) else { return }
+                try AccountSchema.check(db, path: path)
                 _ = try AccountRow.one(db, "SELECT id FROM account LIMIT 1")
                 try checkWhole(db, path)
             }
@@ -83,6 +100,11 @@ enum AccountFile {
             let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR].contains(error.resultCode)
             return isDamaged ? AccountDiagnostics.diagnostic(for: error, path: path) : nil
         } catch { return Diagnostic(explaining: error, file: path) }
+    }
+
+    /// SQLite would remove the files next to an empty one, which may hold what it held.
+    private static func checkNotEmptied(_ path: String) throws {
+        if FileStamp(path: path)?.size == 0 { throw AccountDiagnostics.emptied(path) }
     }
 
     /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one account are found
@@ -138,6 +160,9 @@ enum AccountDiagnostics {
     static func damaged(_ path: String?, what: String) -> Diagnostic {
         Diagnostic("the file of accounts is damaged: \(what)", file: path, remedy: "Restore it from a backup.")
     }
+
+    /// The file was emptied: that is not the same as no accounts.
+    static func emptied(_ path: String) -> Diagnostic { damaged(path, what: "it is empty") }
 
     /// A value is not what it should be. `AccountStore` adds the file.
     static let unreadable = damaged(nil, what: "a value in it cannot be read")

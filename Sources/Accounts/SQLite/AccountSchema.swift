@@ -128,15 +128,14 @@ enum AccountSchema {
         try db.execute(sql: "\(ties) \(tiesOfActivities) PRAGMA user_version = \(version);")
     }
 
-    /// - Returns: false for a file that is empty.
-    /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
-    static func check(_ db: Database, path: String) throws -> Bool {
+    /// - Throws: `Diagnostic`: a newer Volley wrote it, it was emptied, or it is something else.
+    static func check(_ db: Database, path: String) throws {
         let identity = try AccountRow.pragma("application_id", db)
         if identity != applicationID {
             guard identity == 0, try AccountRow.one(db, "SELECT 1 FROM sqlite_master LIMIT 1") == nil else {
                 throw AccountDiagnostics.notAccounts(path)
             }
-            return false
+            throw AccountDiagnostics.emptied(path)
         }
         let found = try AccountRow.pragma("user_version", db)
         guard found <= version else {
@@ -144,6 +143,5 @@ enum AccountSchema {
                 "the accounts were written by a newer Volley (format \(found); this one reads \(version))", file: path,
                 remedy: "Use the newer Volley.")
         }
-        return true
     }
 }

@@ -24,8 +24,10 @@ public final class AccountStore: Sendable {
     public init(folder: String) throws {
         let path = FilePaths.join(folder, name: Self.fileName)
         self.path = path
-        try AccountFile.prepare(path)
-        database = try Self.translating(path) { try AccountFile.open(path) }
+        database = try Self.translating(path) {
+            try AccountFile.prepare(path)
+            return try AccountFile.open(path)
+        }
     }
 
     /// The accounts of a folder of runs, in a folder below it that only its owner may enter.
@@ -132,7 +134,7 @@ extension AccountStore {
         try translating(path) {
             let database = try DatabaseQueue(path: copy)
             try database.writeWithoutTransaction { db in
-                guard try AccountSchema.check(db, path: path) else { return }
+                try AccountSchema.check(db, path: path)
                 try AccountFile.checkWhole(db, copy, named: path)
                 // What is removed does not stay in free pages.
                 try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM invitation;")

@@ -26,6 +26,7 @@ public final class ClaimCounter: Sendable {
     private let path: String
     private let epoch: String
     private let descriptor: Mutex<Int32>
+    private let noted = Mutex(0)
     private let recordedAt = Mutex(ContinuousClock.now)
 
     /// Creates the file on the disk, in place of the file of an earlier epoch.
@@ -47,9 +48,13 @@ public final class ClaimCounter: Sendable {
 
     deinit { close() }
 
+    /// The most claims that were noted: the file may be put back to what it was.
+    var made: Int { noted.withLock { $0 } }
+
     /// Notes the number of claims made so far. Must return before the last of them goes onto the wire.
     /// - Throws: `Diagnostic`: it cannot be written.
     public func note(_ claimed: Int) throws {
+        noted.withLock { $0 = max($0, claimed) }
         let code: Int32 = descriptor.withLock { descriptor in
             guard descriptor >= 0 else { return EBADF }
             let text = Self.text(epoch, claimed: claimed)

@@ -42,13 +42,19 @@ enum DatabaseFile {
     static func makeDatabase(_ path: String, doing: String, _ activity: RunDiagnostics.Activity) throws {
         try makeFolder(RunDiagnostics.folder(of: path))
         guard mknod(path, S_IFREG | 0o600, 0) != 0 else { return }
-        let code = errno
+        if let obstacle = obstacle(toMaking: path, code: errno, doing: doing, activity) { throw obstacle }
+    }
+
+    /// Why a database could not be created; nil when the file exists.
+    static func obstacle(
+        toMaking path: String, code: Int32, doing: String, _ activity: RunDiagnostics.Activity
+    ) -> Diagnostic? {
         switch kind(path) {
-        case .file where code == EEXIST: return
-        case .folder where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
+        case .file where code == EEXIST: nil
+        case .folder where code == EEXIST: RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
         // SQLite would follow it.
-        case .deadLink(let mistake): throw mistake
-        default: throw RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
+        case .deadLink(let mistake): mistake
+        default: RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
         }
     }
 

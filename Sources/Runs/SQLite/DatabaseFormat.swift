@@ -17,12 +17,10 @@ struct DatabaseFormat {
 
     /// Looks at a database: its header and, unless this process did so before, the whole file.
     /// - Parameter rows: checks what SQLite cannot: whether rows can be what they should be.
-    /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, it is damaged, or it is something else; what `rows` throws.
-    func check(_ db: Database, path: String, rows: (Database) throws -> Void = { _ in }) throws -> Bool {
-        guard try checkHeader(db, path: path) else { return false }
+    func check(_ db: Database, path: String, rows: (Database) throws -> Void = { _ in }) throws {
+        try checkHeader(db, path: path)
         try checkWhole(db, path: path, rows: rows)
-        return true
     }
 
     /// Checks a file as `WholeFile` does.
@@ -35,12 +33,11 @@ struct DatabaseFormat {
         guard isWhole else { throw damaged(path, what: WholeFile.damage) }
     }
 
-    /// - Returns: false when the file is empty.
-    func checkHeader(_ db: Database, path: String) throws -> Bool {
+    /// A file without any table was emptied, and is not an empty record: what it said is gone.
+    func checkHeader(_ db: Database, path: String) throws {
         let identity = try db.pragma("application_id")
         if identity != applicationID {
-            guard identity == 0, try db.isBlank() else { throw unclaimed(path) }
-            return false
+            throw try identity == 0 && db.isBlank() ? emptied(path) : unclaimed(path)
         }
         let found = try db.pragma("user_version")
         guard found <= version else {
@@ -49,15 +46,42 @@ struct DatabaseFormat {
                 remedy: "Use the newer Volley.")
         }
         guard found > 0 else { throw damaged(path, what: "its format is not a number that Volley gives") }
-        return true
     }
 
     /// Looks at the header of a file that is about to be opened for writing, which may change it at once (WAL mode,
-    /// pages): one that is refused stays as it is, to the byte. An empty file passes.
+    /// pages): one that is refused stays as it is, to the byte.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
     func checkUntouched(_ path: String, timeoutSeconds: Double) throws {
+        try checkNotEmptied(path)
         try InterruptedChange.takingBack(path) {
-            _ = try DatabaseFile.read(path, timeoutSeconds) { try checkHeader($0, path: path) }
+            try DatabaseFile.read(path, timeoutSeconds) { try checkHeader($0, path: path) }
+        }
+    }
+
+    /// SQLite would remove the files next to an empty one, which may hold what it held.
+    func checkNotEmptied(_ path: String) throws {
+        if DatabaseFile.kind(path) == .file, DatabaseFile.size(path) == 0 { throw emptied(path) }
+    }
+
+    private func emptied(_ path: String) -> Diagnostic { damaged(path, what: "it is empty") }
+
+    /// Makes a file with its tables, for its owner only, unless it exists. Until it is complete it has another name.
+    func make(
+        _ path: String, doing: String, _ activity: RunDiagnostics.Activity, _ tables: (Database) throws -> Void
+    ) throws {
+        if DatabaseFile.kind(path) == .file { return }
+        try DatabaseFile.makeFolder(RunDiagnostics.folder(of: path))
+        do {
+            try translating(path) {
+                try FilePaths.makeWhole(path) { unfinished in
+                    let database = try DatabaseQueue(path: unfinished)
+                    try database.write(tables)
+                    try database.close()
+                }
+            }
+        } catch let error as FileError {
+            guard let obstacle = DatabaseFile.obstacle(toMaking: path, code: error.errorNumber, doing: doing, activity) else { return }
+            throw obstacle
         }
     }
 
@@ -65,10 +89,8 @@ struct DatabaseFormat {
     /// time.
     /// - Parameters:
     ///   - timeoutSeconds: how long a call waits for another process.
-    ///   - prepare: makes the tables of an empty file, or converts older ones.
-    func open(
-        _ path: String, timeoutSeconds: Double, prepare: (_ db: Database, _ isEmpty: Bool) throws -> Void
-    ) throws -> DatabasePool {
+    ///   - upgrade: converts the tables of an older version.
+    func open(_ path: String, timeoutSeconds: Double, upgrade: (Database) throws -> Void) throws -> DatabasePool {
         try translating(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(timeoutSeconds)
@@ -82,7 +104,8 @@ struct DatabaseFormat {
                 // would fire twice, and an order that was taken would be taken again.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
-                    try prepare(db, !check(db, path: path))
+                    try check(db, path: path)
+                    try upgrade(db)
                     return .commit
                 }
             }
@@ -90,11 +113,15 @@ struct DatabaseFormat {
         }
     }
 
-    /// Reads a file as it is at one moment, whether or not processes work with it; nil when it is empty.
-    func read<Value>(_ path: String, timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value? {
+    /// Reads a file as it is at one moment, whether or not processes work with it.
+    func read<Value>(_ path: String, timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value {
         try translating(path) {
-            try InterruptedChange.takingBack(path) {
-                try DatabaseFile.read(path, timeoutSeconds) { try check($0, path: path) ? try body($0) : nil }
+            try checkNotEmptied(path)
+            return try InterruptedChange.takingBack(path) {
+                try DatabaseFile.read(path, timeoutSeconds) { db in
+                    try check(db, path: path)
+                    return try body(db)
+                }
             }
         }
     }

@@ -34,10 +34,8 @@ public final class OrderStore: Sendable {
         let path = Self.path(in: folder)
         self.path = path
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
-        try DatabaseFile.makeDatabase(path, doing: "cannot write the orders", .planning)
-        database = try Self.format.open(path, timeoutSeconds: Self.timeoutSeconds) { db, isEmpty in
-            if isEmpty { try Self.create(db) } else { try Self.upgrade(db) }
-        }
+        try Self.format.make(path, doing: "cannot write the orders", .planning, Self.create)
+        database = try Self.format.open(path, timeoutSeconds: Self.timeoutSeconds, upgrade: Self.upgrade)
         identity = DatabaseFile.identity(path)
     }
 
@@ -194,11 +192,9 @@ public final class OrderStore: Sendable {
         let path = path(in: folder)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
         guard DatabaseFile.kind(path) != .missing else { return OrderListing() }
-        let listing = try format.read(path, timeoutSeconds: timeoutSeconds) {
+        return try format.read(path, timeoutSeconds: timeoutSeconds) {
             try fetch("WHERE number < ? ORDER BY number DESC LIMIT ?", [number ?? .max, limit], $0, path)
         }
-        // Another process has just made an empty file.
-        return listing ?? OrderListing()
     }
 
     /// Row by row: one that cannot be read keeps none of the others from being read.

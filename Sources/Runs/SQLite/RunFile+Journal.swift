@@ -23,7 +23,9 @@ extension RunFile {
         case .lost(let at): return EntryYield(count: try recordLost(at: at))
         case .segment(let segment, let state): try setState(state, of: segment)
         case .state(let state, let cause, let at, let expected): try setState(state, cause: cause, at: at, from: expected)
-        case .finished(let objection, let at): return EntryYield(objection: try finish(at: at, unless: objection))
+        case .finished(let objection, let at):
+            try checkKnowsClaims()
+            return EntryYield(objection: try finish(at: at, unless: objection))
         case .ordered(let order, let at): try give(order, at: at)
         case .epochNoted(let epoch, let at): return EntryYield(beginning: try note(epoch, at: at))
         case .epochConfirmed(let givenUp): return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
@@ -249,10 +251,26 @@ extension RunFile {
         try noted.withLock { $0?.counter }?.note(claimed)
     }
 
-    /// Notes next to the runs how far the run is; its claim counter is needed no more.
+    /// Notes next to the runs how far the run is; its claim counter is needed no more. What this process has claimed
+    /// counts, also where the file knows less by now.
     func endEpoch() throws {
-        noted.withLock { $0 = nil }
-        if try catalog.history.end(self, epoch: ownEpoch.withLock { $0 }) { ClaimCounter.remove(path) }
+        let counter = noted.withLock { noted in
+            defer { noted = nil }
+            return noted?.counter
+        }
+        let made = counter?.made ?? 0
+        // What is next to the file may have been put back together with it.
+        try? counter?.note(made)
+        if try catalog.history.end(self, epoch: ownEpoch.withLock { $0 }, made: made) { ClaimCounter.remove(path) }
+    }
+
+    /// Makes sure that the file has all claims that this process has made in it. Older content that was written into
+    /// it in its place has fewer, and the rest would count as unsent.
+    private func checkKnowsClaims() throws {
+        guard let made = noted.withLock({ $0?.counter.made }), try claims().made < made else { return }
+        throw Diagnostic(
+            "the run file has lost what was recorded in it while it was sent", file: path,
+            remedy: "`volley report \(plan.id)` says what to do.", [.readReport(run: plan.id)])
     }
 }
 

@@ -31,13 +31,8 @@ public final class ScheduleStore: Sendable {
         let path = FilePaths.join(folder, name: Self.fileName)
         self.path = path
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        let isNew = DatabaseFile.kind(path) == .missing
-        try DatabaseFile.makeDatabase(path, doing: "cannot write the schedule", .sending)
-        database = try Self.format.open(path, timeoutSeconds: 10) { db, isEmpty in
-            guard isEmpty else { return try Self.upgrade(db) }
-            if !isNew { try Self.checkNothingKnown(folder) }
-            try Self.create(db)
-        }
+        try Self.format.make(path, doing: "cannot write the schedule", .sending, Self.create)
+        database = try Self.format.open(path, timeoutSeconds: 10, upgrade: Self.upgrade)
         identity = DatabaseFile.identity(path)
     }
 
@@ -72,13 +67,11 @@ public final class ScheduleStore: Sendable {
         let path = FilePaths.join(folder, name: fileName)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard DatabaseFile.kind(path) == .file else { return SavedSchedule() }
-        let result = try format.read(path, timeoutSeconds: 10) { db in
+        return try format.read(path, timeoutSeconds: 10) { db in
             // One that only reads leaves a file of an older format as it is.
             let approvals = try db.has(table: "approval") ? approvals(db) : []
             return SavedSchedule(scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
         }
-        if result == nil { try checkNothingKnown(folder) }
-        return result ?? SavedSchedule()
     }
 
     /// Firings that are open, or that ended at or after a moment; in the order of their times.
@@ -352,16 +345,6 @@ public final class ScheduleStore: Sendable {
         try db.all("SELECT name, file, times, decided_through FROM campaign ORDER BY name") { row in
             ScheduledCampaign(name: try row.string(0), file: try row.string(1), times: try row.string(2), decidedThrough: try row.moment(3))
         }
-    }
-
-    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made
-    /// is.
-    private static func checkNothingKnown(_ folder: String) throws {
-        guard try SendingHistory(folder: folder).knowsTimes() else { return }
-        throw Diagnostic(
-            "the record of a schedule is damaged: it is empty, but scheduled times were sent or cancelled here",
-            file: FilePaths.join(folder, name: fileName),
-            remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
     }
 
     private static func create(_ db: Database) throws {

@@ -12,22 +12,18 @@ extension SendingHistory {
         remedy: "Restore it from a backup. Nothing is sent without it.",
         strangerRemedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
 
-    /// nil when there is no file, or an empty one.
+    /// nil when there is no file.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
         guard try isThere() else { return nil }
         return try Self.format.translating(path) {
-            try InterruptedChange.takingBack(path) {
-                if let result = try readOnce(body) { return result }
-                guard let begun = try firstBegun() else { return nil }
-                // Another process may have made the record, and begun that run, since.
-                if let result = try readOnce(body) { return result }
-                throw emptied(begun)
+            try Self.format.checkNotEmptied(path)
+            return try InterruptedChange.takingBack(path) {
+                try DatabaseFile.read(path, 10) { db in
+                    try check(db)
+                    return try body(db)
+                }
             }
         }
-    }
-
-    private func readOnce<Value>(_ body: (Database) throws -> Value) throws -> Value? {
-        try DatabaseFile.read(path, 10) { try check($0) ? try body($0) : nil }
     }
 
     /// One transaction, isolated from those of others.
@@ -35,10 +31,9 @@ extension SendingHistory {
     ///   - timeoutSeconds: how long to wait for others.
     ///   - isDecision: whether something is decided by what is on record; the whole file is checked then.
     func write<Value>(timeoutSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
-        let isNew = try !isThere()
-        if isNew { try DatabaseFile.makeDatabase(path, doing: "cannot write the record of what was sent", .sending) }
+        if try !isThere() { try Self.format.make(path, doing: "cannot write the record of what was sent", .sending, create) }
         return try Self.format.translating(path) {
-            if !isNew { try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds) }
+            try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds)
             var configuration = Configuration()
             configuration.busyMode = .timeout(timeoutSeconds)
             let database = try DatabaseQueue(path: path, configuration: configuration)
@@ -48,10 +43,7 @@ extension SendingHistory {
                 // With less, the last change could be lost in a power failure, and a run begin twice.
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
-                    if try isDecision ? !check(db) : !Self.format.checkHeader(db, path: path) {
-                        if !isNew, let begun = try firstBegun() { throw emptied(begun) }
-                        try create(db)
-                    }
+                    try isDecision ? check(db) : Self.format.checkHeader(db, path: path)
                     result = try body(db)
                     return .commit
                 }
@@ -61,17 +53,6 @@ extension SendingHistory {
             return result
         }
     }
-
-    /// A run in the folder that has begun. A process that begins one makes the record first.
-    private func firstBegun() throws -> String? {
-        try RunsFolder(RunDiagnostics.folder(of: path)).list().runs.first { run in
-            defer { run.close() }
-            return try run.unlessRemoved { try !$0.status().epoch.isEmpty } ?? false
-        }?.plan.id
-    }
-
-    /// A file that was emptied is not an empty record: what it said is gone. One that a killed process has just made is.
-    private func emptied(_ begun: String) -> Diagnostic { damaged("it is empty, but \(begun) next to it was started") }
 
     func isThere() throws -> Bool {
         switch DatabaseFile.kind(path) {
@@ -105,8 +86,7 @@ extension SendingHistory {
                 """)
     }
 
-    /// - Returns: false when the file is empty.
-    private func check(_ db: Database) throws -> Bool {
+    private func check(_ db: Database) throws {
         try Self.format.check(db, path: path) { db in
             // Every row is read: one that cannot be read may be the one that keeps a run from being sent a second time.
             _ = try entries(of: nil, db)

@@ -193,14 +193,6 @@ public struct SendingHistory: Sendable {
         _ = try row.unlessBlank(column + 1, row.occurrence)
     }
 
-    /// Whether any time of a schedule is on record.
-    func knowsTimes() throws -> Bool {
-        try read { db in
-            try !Self.cancelled(db, which: "WHERE occurrence <> '' LIMIT 1").isEmpty
-                || db.first("SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") { _ in true } != nil
-        } ?? false
-    }
-
     /// Runs that were begun and that retry `run`, in the order in which they began.
     public func retries(of run: String) throws -> [String] {
         try read { try Self.retries(of: run, $0) } ?? []
@@ -300,16 +292,22 @@ public struct SendingHistory: Sendable {
     }
 
     /// Notes how far a run is as an epoch of it ends. Does nothing when another one has begun since.
-    /// - Parameter epoch: nil where none began.
+    /// - Parameters:
+    ///   - epoch: nil where none began.
+    ///   - made: the claims that the process has made: a file with fewer is not as the process left it.
     /// - Returns: whether it was noted.
-    func end(_ run: RunFile, epoch: String?) throws -> Bool {
+    func end(_ run: RunFile, epoch: String?, made: Int) throws -> Bool {
         guard try isThere() else {
             throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
         }
-        let (reached, claimed) = (try run.reached(), try run.claims().made)
+        let (reached, claimed): (Int, Int)
+        do { (reached, claimed) = (try run.reached(), max(made, try run.claims().made)) } catch {
+            if let epoch { note(claimed: made, of: run.plan.id, in: epoch) }
+            throw error
+        }
         return try write { db in
             try db.execute(
-                sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
+                sql: "UPDATE beginning SET reached = ?, claimed = max(claimed, ?), is_over = 1 WHERE run = ? AND life = ?",
                 arguments: [reached, claimed, run.plan.id, epoch])
             if db.changesCount > 0 {
                 try EpochSequence.note(db, run: run.plan.id, epoch: epoch ?? "", isEnd: true, at: .now())

@@ -12,8 +12,6 @@ enum SuppressionFile {
         applicationID: SuppressionSchema.applicationID, version: SuppressionSchema.version, name: "the suppression list",
         remedy: "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: "
             + "remove the file only if you accept that.")
-    /// How long a file may be empty while another process makes it a list.
-    private static let making = Duration.seconds(2)
 
     /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not:
     /// its devices would get pushes again.
@@ -21,37 +19,26 @@ enum SuppressionFile {
     ///   long as it stays the same. Of ten million devices that takes about six seconds, and reading their tokens
     ///   afterwards as long.
     static func read<Value>(_ path: String, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
-        let end = ContinuousClock.now + making
-        var retries = Retries(atMost: .max, milliseconds: 20)
-        while try isThere(path) {
-            if let value = try readOnce(path, isDecision: isDecision, body) { return value }
-            guard ContinuousClock.now < end, retries.pause() else {
-                throw Self.format.damaged(path, what: "it is empty")
-            }
-        }
-        return nil
+        try isThere(path) ? readOnce(path, isDecision: isDecision, body) : nil
     }
 
-    /// What is wrong with a list; nil for nothing. The file is left in the mode in which it is, and an empty one is not
-    /// waited for.
+    /// What is wrong with a list; nil for nothing. The file is left in the mode in which it is.
     static func damage(_ path: String) -> Diagnostic? {
         do {
-            guard try isThere(path) else { return nil }
-            let isBeingMade = (FileStamp(path: path)?.modified.seconds).map { Int(time(nil)) - $0 <= 2 } ?? true
-            if DatabaseFile.size(path) == 0 { return isBeingMade ? nil : format.damaged(path, what: "it is empty") }
-            return try readOnce(path, tidies: false) { _ in true } == nil ? format.damaged(path, what: "it is empty") : nil
+            if try isThere(path) { try readOnce(path, tidies: false) { _ in } }
+            return nil
         } catch { return Diagnostic(explaining: error) }
     }
 
     /// - Parameter tidies: whether a file that the last writer left in WAL mode leaves it.
-    /// - Returns: nil when the file is empty.
     private static func readOnce<Value>(
         _ path: String, isDecision: Bool = true, tidies: Bool = true, _ body: (Database) throws -> Value
-    ) throws -> Value? {
+    ) throws -> Value {
         try translating(path, isWriting: false) {
-            let result = try DatabaseFile.read(path, timeoutSeconds) { db -> Value? in
+            try format.checkNotEmptied(path)
+            let result = try DatabaseFile.read(path, timeoutSeconds) { db in
                 try db.execute(sql: cacheSize)
-                guard try check(db, path: path) else { return nil }
+                try check(db, path: path)
                 if isDecision { try format.checkWhole(db, path: path, rows: checkEnvironments) }
                 return try body(db)
             }
@@ -64,7 +51,7 @@ enum SuppressionFile {
     /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever
     /// other processes do in between, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere(path) { try DatabaseFile.makeDatabase(path, doing: "cannot write a suppression list", .planning) }
+        if try !isThere(path) { try format.make(path, doing: "cannot write a suppression list", .planning, SuppressionSchema.create) }
         return try translating(path, isWriting: true) {
             let database = try DatabaseFile.inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
@@ -110,7 +97,8 @@ enum SuppressionFile {
 
     private static func openOnce(_ path: String) throws -> DatabaseQueue {
         // Checked before anything is changed in it: it may belong to another program.
-        let isList = try InterruptedChange.takingBack(path) {
+        try format.checkNotEmptied(path)
+        try InterruptedChange.takingBack(path) {
             try DatabaseFile.read(path, timeoutSeconds) { try check($0, path: path) }
         }
         var configuration = Configuration()
@@ -118,28 +106,15 @@ enum SuppressionFile {
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: cacheSize) }
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.writeWithoutTransaction { db in
-            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            guard !isList else { return }
-            // Two processes may have found the file empty.
-            try db.inTransaction(.immediate) {
-                if try !check(db, path: path) { try SuppressionSchema.create(db) }
-                return .commit
-            }
-        }
+        // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure.
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return database
     }
 
-    /// - Returns: false when the file is empty: another process is about to make it a list.
     /// - Throws: `Diagnostic` when it is not a list that this version can use.
-    private static func check(_ db: Database, path: String) throws -> Bool {
-        guard try format.checkHeader(db, path: path) else {
-            guard DatabaseFile.size(path) < 1 << 16 else { throw format.unclaimed(path) }
-            return false
-        }
+    private static func check(_ db: Database, path: String) throws {
+        try format.checkHeader(db, path: path)
         if try RunFile.isCutOff(db, path: path) { throw format.damaged(path, what: "its end is missing") }
-        return true
     }
 
     /// A device in the list of an environment that cannot be is in none.

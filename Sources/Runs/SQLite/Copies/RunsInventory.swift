@@ -138,14 +138,14 @@ public enum DatabaseCopy {
         guard DatabaseFile.kind(path) == .file else {
             throw RunDiagnostics.system("cannot read the database", path: path, errno: ENOENT, activity: .reading)
         }
+        // SQLite would remove the files next to it, which may hold what it held.
+        if DatabaseFile.size(path) == 0 { throw damaged(path, "it is empty") }
         do {
             try InterruptedChange.takingBack(path) {
                 DatabaseFile.remove(copy)
                 try DatabaseFile.makeDatabase(copy, doing: "cannot write the copy", .reading)
                 guard try copyPages(of: path, to: copy, isDecision, step: step) else {
-                    guard isDecision else { throw RunDiagnostics.damagedPages(path) }
-                    throw Diagnostic(
-                        "the file is damaged: \(WholeFile.damage)", file: path, remedy: "Restore it from an earlier backup.")
+                    throw isDecision ? damaged(path, WholeFile.damage) : RunDiagnostics.damagedPages(path)
                 }
             }
         } catch let error as DatabaseError {
@@ -167,7 +167,7 @@ public enum DatabaseCopy {
             // The backup goes by a transaction that its connection has already; with its own it would begin anew at
             // each change.
             let pageSize = try from.pragma("page_size")
-            _ = try from.isBlank()
+            if try from.isBlank() { throw damaged(path, "it is empty") }
             try target.writeWithoutTransaction { to in
                 // What is half written is thrown away, and the whole is synchronised at the end.
                 try to.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")
@@ -187,6 +187,10 @@ public enum DatabaseCopy {
         }
         try target.close()
         return isWhole
+    }
+
+    private static func damaged(_ path: String, _ what: String) -> Diagnostic {
+        Diagnostic("the file is damaged: \(what)", file: path, remedy: "Restore it from an earlier backup.")
     }
 
     private static func diagnostic(for error: DatabaseError, source: String, copy: String) -> Diagnostic {
