@@ -246,6 +246,21 @@ public enum FilePaths {
         }
     }
 
+    /// The part of a file's name that stands for a name of any characters, such as an app's: what names of files cannot
+    /// or should not hold is percent-encoded.
+    package static func encoded(_ name: String) -> String {
+        var encoded: [UInt8] = []
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), 0x80...:
+                encoded.append(byte)
+            default: encoded += "%\(TextFormat.hex(byte, digits: 2, uppercase: true))".utf8
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
     /// Makes a file that gets its name when it is complete and on the disk, unless that is taken. So one that is found
     /// empty was emptied, whatever process was killed.
     /// - Parameter fill: fills the file of the path that it gets, which only its owner may read.

@@ -29,6 +29,17 @@ struct MistakesInProjectTests {
         #expect(variable.contains(": variables such as $HOME are not replaced in paths. Write the whole path"), "\(variable)")
     }
 
+    @Test("a name of an app that no file can have in its name is a mistake; blanks take three bytes there")
+    func longName() {
+        func words(_ name: String) -> String {
+            found { () throws(Diagnostics) in try readProject("apps: {\"\(name)\": {topic: a.b, environment: simulator}}\n") }
+        }
+        for name in [String(repeating: "a", count: 229), String(repeating: "é", count: 114), String(repeating: "a a", count: 45)] {
+            #expect(!words(name).contains("too long"), "\(words(name))")
+            #expect(words(name + "aaaaa").contains("volley.yaml:1:8: the name of an app is too long for the name of a file"), "\(name)")
+        }
+    }
+
     private static let shop = "apps: {shop: {topic: com.example.shop, environment: simulator"
 
     static let mistakes: [MistakeCase] = [

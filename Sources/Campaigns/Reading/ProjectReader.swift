@@ -23,7 +23,15 @@ struct ProjectReader {
         }
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
-        for app in entries { root.checkName(app.key, of: "an app", example: "apps: {\(Self.appExample)}") }
+        for app in entries {
+            root.checkName(app.key, of: "an app", example: "apps: {\(Self.appExample)}")
+            // The names of its files hold it: `suppressed-NAME.sqlite-journal` has at most 255 bytes (NAME_MAX).
+            if FilePaths.encoded(app.key.value).utf8.count > 229 {
+                root.findings.error(
+                    "the name of an app is too long for the name of a file: \(app.key.value.utf8.count) bytes", at: app.key.position,
+                    remedy: "Choose a short name, for example: apps: {\(Self.appExample)}.")
+            }
+        }
         checkDatabases(of: apps, databases)
         return Project(
             file: file, runs: runs?.value ?? "runs", databases: databases, store: store, apps: apps, proxy: proxy,

@@ -37,27 +37,13 @@ public struct SuppressionList: Sendable {
         self.app = app
         self.environment = environment
         targets = service.target
-        path = FilePaths.join(folder, name: Self.prefix + Self.fileName(app) + DatabaseFile.suffix)
+        path = FilePaths.join(folder, name: Self.prefix + FilePaths.encoded(app) + DatabaseFile.suffix)
     }
 
     /// Whether a path is named like a list.
     static func isNamed(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.hasPrefix(prefix) && name.hasSuffix(DatabaseFile.suffix)
-    }
-
-    /// An app may have any name; what file names cannot or should not hold is percent-encoded.
-    private static func fileName(_ app: String) -> String {
-        var name: [UInt8] = []
-        for byte in app.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), 0x80...:
-                name.append(byte)
-            default: name += "%\(TextFormat.hex(byte, digits: 2, uppercase: true))".utf8
-            }
-        }
-        return String(decoding: name, as: UTF8.self)
     }
 
     // MARK: - Reading
