@@ -82,6 +82,8 @@ static inline struct volley_arguments volley_program_arguments(void) {
 /// The message, and the exit code of the process, before `*mark` is set and after.
 struct volley_last_words {
     const char *words[2];
+    /* After SIGBUS: a file that is mapped into memory was cut short, or could not be read. */
+    const char *of_file[2];
     int codes[2];
     const volatile int *mark;
 };
@@ -93,10 +95,10 @@ static inline struct volley_last_words *volley_last_words(void) {
 }
 
 static inline void volley_say_last_words(int number) {
-    (void)number;
     const struct volley_last_words *last = volley_last_words();
     const int index = *last->mark != 0;
-    const ssize_t written = write(STDERR_FILENO, last->words[index], strlen(last->words[index]));
+    const char *words = number == SIGBUS ? last->of_file[index] : last->words[index];
+    const ssize_t written = write(STDERR_FILENO, words, strlen(words));
     (void)written;
     _exit(last->codes[index]);
 }
@@ -104,8 +106,10 @@ static inline void volley_say_last_words(int number) {
 /// Ends the process in a defined way when a signal says that it cannot continue. The handler has its own stack: the main thread's may be
 /// used up. Swift ends a process by such a signal if it gets no memory, or finds a mistake in itself; Swift code can catch neither.
 static inline void volley_install_last_words(
-    const char *before, int code_before, const char *after, int code_after, const int *mark, void *stack, size_t stack_size) {
-    *volley_last_words() = (struct volley_last_words){{before, after}, {code_before, code_after}, mark};
+    const char *before, const char *before_of_file, int code_before, const char *after, const char *after_of_file, int code_after,
+    const int *mark, void *stack, size_t stack_size) {
+    *volley_last_words() =
+        (struct volley_last_words){{before, after}, {before_of_file, after_of_file}, {code_before, code_after}, mark};
     stack_t alternative = {.ss_sp = stack, .ss_size = stack_size};
     sigaltstack(&alternative, 0);
     struct sigaction action = {.sa_handler = volley_say_last_words, .sa_flags = SA_ONSTACK | SA_RESETHAND};

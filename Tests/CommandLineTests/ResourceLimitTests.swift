@@ -92,6 +92,7 @@ struct ResourceLimitTests {
         kill(sending.processID, signal)
         let crashed = sending.finish(timeout: 30)
         #expect(crashed.status == 3 && crashed.errors.contains("Sending had begun"), "\(crashed)")
+        #expect(crashed.errors.contains("another program cut short a file") == (signal == SIGBUS), "\(crashed)")
         let before = try VolleyBinary.start(["simulate", "--port", "0", "--for", "30", "--json"], in: server.folder.url)
         while before.isRunning, !before.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         kill(before.processID, signal)

@@ -59,12 +59,19 @@ enum ProcessSetup {
 /// The message when the process cannot continue: Swift ends a process by a signal if it gets no more memory or finds a mistake in itself.
 /// Scripts must be able to tell whether nothing was sent or a run was cut off.
 private enum CrashMessage {
-    private static let before = "volley: cannot continue: out of memory, or Volley has a bug. Nothing was sent.\n"
-    private static let after = """
-        volley: cannot continue: out of memory, or Volley has a bug. Sending had begun: `volley report` shows how far it got, and \
-        `volley resume` continues a run.
+    private static let why = "out of memory, or Volley has a bug"
+    /// SQLite maps the index of a database that is being written (`-shm`) into memory.
+    private static let whyOfFile = "another program cut short a file that is in use, or its disk failed"
 
-        """
+    private static func before(_ why: String) -> UnsafeMutablePointer<CChar>? {
+        strdup("volley: cannot continue: \(why). Nothing was sent.\n")
+    }
+
+    private static func after(_ why: String) -> UnsafeMutablePointer<CChar>? {
+        strdup(
+            "volley: cannot continue: \(why). Sending had begun: `volley report` shows how far it got, and `volley resume` continues a run.\n"
+        )
+    }
 
     private static let stackBytes = 64 << 10
 
@@ -73,7 +80,7 @@ private enum CrashMessage {
         if EnvironmentVariables["SWIFT_BACKTRACE"] != nil { return }
         // The messages are never freed: the handler may need them until the process ends.
         volley_install_last_words(
-            strdup(before), ExitStatus.wrong.rawValue, strdup(after), ExitStatus.stopped.rawValue, SendingFlag.word, malloc(stackBytes),
-            stackBytes)
+            before(why), before(whyOfFile), ExitStatus.wrong.rawValue, after(why), after(whyOfFile), ExitStatus.stopped.rawValue,
+            SendingFlag.word, malloc(stackBytes), stackBytes)
     }
 }
