@@ -171,6 +171,33 @@ struct SendTests {
         #expect(report["outcomes"]?.sum == 1000)
     }
 
+    @Test(
+        "while another program holds a file, a line says so within ten seconds, and a signal ends the command within ten more",
+        .enabled(if: hasPython), arguments: [["send", "campaign.yaml", "--yes"], ["preview", "campaign.yaml"]])
+    func heldList(arguments: [String]) throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        try folder.write("gone.txt", ProjectFolder.token(9))
+        #expect(try folder.volley("suppression", "import", "gone.txt").status == 0)
+        let hold = """
+            import sqlite3, time; c = sqlite3.connect('runs/suppressed-shop.sqlite', isolation_level=None)
+            c.execute('BEGIN EXCLUSIVE'); print('held', flush=True); time.sleep(300)
+            """
+        let holder = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", hold], in: folder.url, environment: [:], input: nil)
+        defer { holder.kill() }
+        while holder.isRunning, !holder.outputSoFar.contains("held") { usleep(20_000) }
+        let running = try VolleyBinary.start(arguments, in: folder.url), begun = ContinuousClock.now
+        while running.isRunning, !running.errorsSoFar.contains("Another process is using"), ContinuousClock.now - begun < .seconds(15) {
+            usleep(50_000)
+        }
+        #expect(running.errorsSoFar.contains("suppressed-shop.sqlite. Volley waits for it."), "\(running.errorsSoFar)")
+        let asked = ContinuousClock.now
+        running.interrupt()
+        let result = running.finish()
+        #expect(result.status == 130 && ContinuousClock.now - asked < .seconds(10), "\(result.status) \(result.errors)")
+    }
+
     @Test("a killed run knows whom it reached: only what was claimed without an answer is unknown, and that is little")
     func killed() throws {
         let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 1000))

@@ -1,5 +1,6 @@
 import Base
 import FileDamage
+import GRDB
 import Glibc
 @testable import Runs
 import Testing
@@ -14,6 +15,24 @@ import Testing
         #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message == "this is not a run file")
         _ = shell("mv '\(broken)' '\(folder.path)/20251231-000000-b-0002.sqlite'")
         #expect(try RunsFolder(folder.path).file(named: "last") == older)
+    }
+
+    @Test("a run that another program holds keeps a command waiting once, however often it lists runs")
+    func held() throws {
+        let folder = try TemporaryFolder(), other = try makeRun(folder, id: "20260101-000000-a-0001", audience: 1)
+        try makeRun(folder, id: "20260102-000000-b-0002", audience: 1).close()
+        try other.closeIntoOneFile()
+        let holder = try DatabaseQueue(path: other.path)
+        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let begun = ContinuousClock.now
+        for _ in 0..<4 {
+            let listing = try RunsFolder(folder.path).list()
+            #expect(listing.runs.map(\.plan.id) == ["20260102-000000-b-0002"])
+            #expect(listing.broken.map(\.message) == ["another process is using the run file"])
+        }
+        #expect(ContinuousClock.now - begun < .seconds(18))
+        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try RunsFolder(folder.path).list().runs.count == 2)
     }
 
     @Test(

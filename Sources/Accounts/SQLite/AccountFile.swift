@@ -50,10 +50,11 @@ enum AccountFile {
     /// Opens the file. Two processes may do this at the same moment.
     static func open(_ path: String) throws -> DatabasePool {
         // Another process that opens or closes the file locks it for a moment without letting others wait.
-        var retries = Retries(atMost: 500, milliseconds: 20)
+        let end = ContinuousClock.now + .seconds(10)
+        var retries = Retries(atMost: .max, milliseconds: 20)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
-                guard error.resultCode == .SQLITE_BUSY, retries.pause() else { throw error }
+                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, retries.pause() else { throw error }
             }
         }
     }

@@ -93,7 +93,7 @@ struct DatabaseFormat {
     func open(_ path: String, timeoutSeconds: Double, upgrade: (Database) throws -> Void) throws -> DatabasePool {
         try translating(path) {
             var configuration = Configuration()
-            configuration.busyMode = .timeout(timeoutSeconds)
+            configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
             configuration.maximumReaderCount = 1
             let pool = try DatabaseFile.inTurn(path) {
                 try checkUntouched(path, timeoutSeconds: timeoutSeconds)
@@ -164,7 +164,7 @@ extension DatabaseFile {
     static func read<Value>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(timeoutSeconds)
+        configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         let result = try database.read(body)
         try database.close()

@@ -239,7 +239,7 @@ public final class RunFile: RunLedger {
             connections.reading = nil
             var configuration = Configuration()
             configuration.readonly = !toWrite
-            configuration.busyMode = .timeout(timeoutSeconds)
+            configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not
             // needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }

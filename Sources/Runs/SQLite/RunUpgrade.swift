@@ -18,7 +18,7 @@ enum RunUpgrade {
         // An older Volley that is sending it cannot read the new format.
         let lock = try lock(path)
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = DatabaseWait.mode(path, atMost: 10)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try upgrade($0, path: path, observer) }
         try database.close()

@@ -1,6 +1,7 @@
 public import Base
 public import PushServices
 import Glibc
+import Synchronization
 
 /// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the
 /// schedule, orders, and the lists of suppressed devices. Above this module a run is named by its id, or by the
@@ -103,7 +104,7 @@ public struct RunsFolder: Sendable {
         for name in try DatabaseFile.names(in: place) where DatabaseFile.isRun(name) {
             let path = FilePaths.join(place, name: name)
             do {
-                let run = try RunFile(path: path, readOnly: true, observer: observer, marks: marks)
+                let run = try Self.listed(path, observer, marks)
                 if let mistake = run.misnamed {
                     run.isCopyNextToRun ? found.copies.append(mistake) : found.broken.append(mistake)
                 } else {
@@ -120,6 +121,22 @@ public struct RunsFolder: Sendable {
         }
         found.runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
         return found
+    }
+
+    /// Files of runs that another program held for too long, and until when they are waited for no more.
+    private static let held = Mutex<[String: ContinuousClock.Instant]>([:])
+
+    /// Opens a run that may be of no concern: a program that holds it keeps a command, which lists runs several times,
+    /// waiting once.
+    private static func listed(_ path: String, _ observer: Observer<RunConversion>, _ marks: RunOverviewCache) throws -> RunFile {
+        let begun = ContinuousClock.now, isHeld = held.withLock { $0[path].map { begun < $0 } ?? false }
+        do {
+            return try RunFile(path: path, readOnly: true, observer: observer, marks: marks, timeoutSeconds: isHeld ? 0.2 : 10)
+        } catch {
+            let end = ContinuousClock.now
+            if end - begun >= .seconds(9) { held.withLock { $0[path] = end + .seconds(60) } }
+            throw error
+        }
     }
 
     /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.

@@ -35,7 +35,7 @@ extension SendingHistory {
         return try Self.format.translating(path) {
             try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds)
             var configuration = Configuration()
-            configuration.busyMode = .timeout(timeoutSeconds)
+            configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
             let database = try DatabaseQueue(path: path, configuration: configuration)
             var result: Value?
             try database.writeWithoutTransaction { db in

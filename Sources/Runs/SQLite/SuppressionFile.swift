@@ -90,7 +90,9 @@ enum SuppressionFile {
         var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
-                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, retries.pause() else { throw error }
+                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, !DatabaseWait.isOver(), retries.pause() else {
+                    throw error
+                }
             }
         }
     }
@@ -102,7 +104,7 @@ enum SuppressionFile {
             try DatabaseFile.read(path, timeoutSeconds) { try check($0, path: path) }
         }
         var configuration = Configuration()
-        configuration.busyMode = .timeout(timeoutSeconds)
+        configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: cacheSize) }
         let database = try DatabaseQueue(path: path, configuration: configuration)

@@ -1,4 +1,5 @@
 import Base
+import Runs
 
 /// The exit code of a command. Scripts rely on the numbers.
 public enum ExitStatus: Int32, Sendable {
@@ -24,15 +25,18 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         try MemoryLimit.ensure()
         try ThreadLimit.ensure()
         try Interruption.ensure()
+        DatabaseWait.watch(Interruption.process) { console.warn("Another process is using \(FilePaths.inShell($0)). Volley waits for it.") }
         let status = try command()
         console.clearProgress()
         return status
     } catch is ClosedOutput {
         return .done
-    } catch is CancellationError {
-        report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)
-        return .interrupted
-    } catch {
+    } catch let error {
+        // Another process held a file for as long as there was time to end.
+        if error is CancellationError || DatabaseWait.isInterrupted {
+            report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)
+            return .interrupted
+        }
         report(Diagnostics(explaining: error).all, console, isJSON: isJSON)
         return .wrong
     }

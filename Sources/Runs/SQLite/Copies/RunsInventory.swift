@@ -160,7 +160,7 @@ public enum DatabaseCopy {
     ) throws -> Bool {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(30)
+        configuration.busyMode = DatabaseWait.mode(path, atMost: 30)
         let source = try DatabaseQueue(path: path, configuration: configuration)
         let target = try DatabaseQueue(path: copy)
         try source.read { from in
