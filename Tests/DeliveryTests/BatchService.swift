@@ -75,6 +75,7 @@ struct BatchService: PushService {
         case "BadTarget", "BadValue": .split
         case "BadMessage": .rejectedLikeAll
         case "QuotaUsedUp": .retry(.quota)
+        case "DayUsedUp": .usedUp
         case "Elsewhere": .retry(.otherServer)
         default: apns.meaning(of: answer)
         }

@@ -105,15 +105,11 @@ struct SettingsDoubtTests {
 
     @Test("a quota of the day that is used up stops the run at once, whatever was accepted before, and rejects no device")
     func usedUp() {
-        var bench = Bench(pushes: 60) { ($0.service, $0.streamsPerConnection, $0.canaryPushes) = (JPush(), 30, 0) }
-        let first = submitted(bench.advance())
-        accept(first[0], &bench)
-        let next = first.dropFirst() + submitted(bench.advance())
-        bench.answer(next[next.startIndex], 400, "1012")
-        #expect(cause(bench) == .refused(reason: "1012", status: 400, clockLagSeconds: nil))
-        for push in next.dropFirst() { bench.answer(push, 400, "1012") }
-        let ended = outcomes(bench)
-        #expect(ended.count == 60 && ended.values.count { $0 == .accepted } == 1 && ended.values.count { $0 == .unsent } == 59)
+        var bench = bench(BatchService(1))
+        bench.answer(1, 400, "DayUsedUp")
+        #expect(cause(bench) == .refused(reason: "DayUsedUp", status: 400, clockLagSeconds: nil))
+        bench.answer(2, 400, "DayUsedUp")
+        #expect([1, 2, 40].allSatisfy { outcomes(bench)[$0] == .unsent } && !outcomes(bench).values.contains(.rejected))
     }
 
     // MARK: Strangers

@@ -22,7 +22,9 @@ import Testing
         let folder = try TemporaryFolder(), other = try makeRun(folder, id: "20260101-000000-a-0001", audience: 1)
         try makeRun(folder, id: "20260102-000000-b-0002", audience: 1).close()
         try other.closeIntoOneFile()
-        let holder = try DatabaseQueue(path: other.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let holder = try DatabaseQueue(path: other.path, configuration: configuration)
         try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         let begun = ContinuousClock.now
         for _ in 0..<4 {

@@ -92,6 +92,9 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
+    /// Whether a row may have several targets: of several services, or of an activity next to the device's own.
+    var hasSeveralTargets: Bool { services.count > 1 || columns.targetsOfActivity != nil }
+
     /// Whether rows may name a user in addition to the target that reaches a device.
     var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
 

@@ -145,7 +145,7 @@ struct ChosenBlockScanner: ~Copyable {
     private var mixed: BlockScanner<MixedTargets>?
 
     init(_ plan: ScanLayout) {
-        if plan.query.services.count > 1 || plan.query.columns.targetsOfActivity != nil {
+        if plan.query.hasSeveralTargets {
             mixed = BlockScanner(plan, MixedTargets(plan.query))
             return
         }

@@ -41,7 +41,7 @@ struct RowTracer {
         self.plan = plan
         judge = plan.makeChecker()
         single = ChosenTargets(plan.query.targets)
-        targets = plan.query.services.count > 1 ? MixedTargets(plan.query) : nil
+        targets = plan.query.hasSeveralTargets ? MixedTargets(plan.query) : nil
         separator = Array(plan.query.columns.tagSeparator.utf8)
     }
 
