@@ -59,7 +59,7 @@ public struct OperandRule {
         if notation == .condition, !operand.isEmpty, Blank.isCell(operand) {
             throw Mistake(
                 "a cell that reads \(quoted(operand)) counts as blank",
-                remedy: "For blank cells write \(column): missing, for all others \(column): present.")
+                remedy: "For blank cells write \(column): missing; for all others \(column): present.")
         }
         try checkSingle()
         let kind = ComparisonValue(operand, column: column).kind

@@ -220,7 +220,7 @@ extension StoreError {
     /// - Parameter folder: where it is kept while it is read.
     /// - Throws: `Diagnostic`: it is damaged there, or cannot be kept.
     static func bareFile(_ bytes: [UInt8], of run: String, in folder: ScratchFolder) throws -> RunFile {
-        do { return try RunFile(bare: bytes, of: run, in: folder) } catch is DamagedBareFile { throw damaged("the plan", ofRun: run) }
+        do { return try RunFile(bare: bytes, of: run, in: folder) } catch is Mistake { throw damaged("the plan", ofRun: run) }
     }
 }
 

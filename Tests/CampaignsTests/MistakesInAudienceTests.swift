@@ -309,8 +309,8 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:17: a cell that reads 'NULL' counts as blank. For blank cells write first_name: missing, for all others first_name: present.
-            campaign.yaml:5:11: a cell that reads 'N/A' counts as blank. For blank cells write city: missing, for all others city: present.
+            campaign.yaml:4:17: a cell that reads 'NULL' counts as blank. For blank cells write first_name: missing; for all others first_name: present.
+            campaign.yaml:5:11: a cell that reads 'N/A' counts as blank. For blank cells write city: missing; for all others city: present.
             """),
         MistakeCase(
             "a condition that is an empty list",

@@ -102,7 +102,7 @@ struct ServiceMessageTests {
         for services in [[Getui()], [APNs(), Getui()]] as [[any PushService]] {
             #expect(
                 Diagnostics(try MessageCatalog(all, for: services).warnings).description == """
-                    c.yaml:4:1: warning: Getui gives the app on Android only what is below 'in_app', so only iPhones get this 'title'. \
+                    c.yaml:4:1: warning: Getui gives a running app on Android only what is below 'in_app', so it does not get this 'title'. \
                     Write title below 'in_app' as well. If that is fine, allow it: allow: [{warning: not-carried, reason: "…"}]. [not-carried]
                     """)
         }
@@ -155,7 +155,7 @@ struct ServiceMessageTests {
         }
         #expect(try mistakes(##"{"channel": "a", "color": "#FF8800", "icon": "b", "tag": "c"}"##).isEmpty)
         #expect(try mistakes(#"{"chanel": "a"}"#) == ["unknown key 'chanel' in 'android'"])
-        #expect(try mistakes(#"{"color": "red"}"#) == ["'color' must be a colour like #FF8800, not 'red'"])
+        #expect(try mistakes(#"{"color": "red"}"#) == ["'color' must be a colour like #FF8800, not the text 'red'"])
         #expect(try mistakes(#"{"tag": 5}"#) == ["'tag' must be a text"])
         #expect(try mistakes(#"["a"]"#) == ["'android' must be a group of keys"])
     }

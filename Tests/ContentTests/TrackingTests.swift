@@ -89,7 +89,7 @@ struct TrackingTests {
             ("https://example.com/sale", "https://example.com/sale?UTM"), ("HTTP://example.com", "HTTP://example.com?UTM"),
             ("https://example.com/a?b=1#top", "https://example.com/a?b=1&UTM#top"), ("https://example.com/?", "https://example.com/?UTM"),
             ("https://example.com/#/a?utm_source=x", "https://example.com/?UTM#/a?utm_source=x"),
-            ("shop://sale", "shop://sale"), ("https:sale", "https:sale"), ("intent://sale#Intent;end", "intent://sale#Intent;end"),
+            ("shop://sale", "shop://sale"), ("intent://sale#Intent;end", "intent://sale#Intent;end"),
             ("{{ page }}", "https://example.com/%E2%82%AC?UTM"),
             ("https://example.com/{{ page | upcase }}", "https://example.com/HTTPS://EXAMPLE.COM/%E2%82%AC?UTM"),
         ])

@@ -32,8 +32,9 @@ struct ActivityReader {
     private func checkServices() {
         guard services.count == 1, services[0].rules.activities != nil else {
             let names = services.map(\.displayName).joined(separator: " and ")
+            let able = PushServices.all.filter { $0.rules.activities != nil }.map(\.displayName).joined(separator: " or ")
             findings.error(
-                "a Live Activity goes through APNs or FCM, and the app has \(names)", at: section.position,
+                "a Live Activity goes through \(able), and the app has \(names)", at: section.position,
                 remedy: "Give activities an app of volley.yaml with one of the two.")
             return
         }

@@ -33,7 +33,7 @@ struct ConditionReader {
         case .scalar where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
             section.findings.error(
                 "a cell that reads \(quoted(entry.value.text?.value ?? "")) counts as blank", at: entry.value.position,
-                remedy: "For blank cells write \(column): missing, for all others \(column): present.")
+                remedy: "For blank cells write \(column): missing; for all others \(column): present.")
             return nil
         case .scalar:
             guard let text = section.text(entry.value, subject: "the condition on \(quoted(column))", example: "\(column): [one, two]")

@@ -134,9 +134,9 @@ final class CurlConnection {
             curl_multi_socket_action(multi, -1, 0, &running)
         }
         if let look = lookAt, look <= now {
-            lookAt = calls.values.contains { !$0.isConnected } ? now + Self.lookNanoseconds : nil
+            lookAt = now + Self.lookNanoseconds
             var running: Int32 = 0
-            if lookAt != nil { volley_multi_check_all(multi, &running) }
+            volley_multi_check_all(multi, &running)
         }
         var left: Int32 = 0
         while !isClosed, let message = curl_multi_info_read(multi, &left) {
@@ -148,6 +148,7 @@ final class CurlConnection {
             report(call, call.verdict(code), at: now, &events)
             freeCalls.append(call)
         }
+        if lookAt != nil, calls.values.allSatisfy(\.isConnected) { lookAt = nil }
     }
 
     private func report(_ call: CurlCall, _ verdict: CurlCall.Verdict, at now: Int64, _ events: inout [TransportEvent]) {

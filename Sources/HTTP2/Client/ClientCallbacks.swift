@@ -97,7 +97,8 @@ private func receive(_ frame: nghttp2_frame, of session: OpaquePointer?, _ owner
         guard isLast || UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue else { return }
         let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, frame.hd.stream_id))
         guard slot >= 0 else { return }
-        if isLast { owner.endAnswer(slot: slot) } else { owner.endHeaders(slot: slot) }
+        if UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue { owner.endHeaders(slot: slot) }
+        if isLast { owner.endAnswer(slot: slot) }
     case NGHTTP2_SETTINGS.rawValue:
         if !isAck { owner.receiveSettings() }
     case NGHTTP2_WINDOW_UPDATE.rawValue:

@@ -45,7 +45,7 @@ extension Store {
             return try fetched(file, at: file.place, isNew: false)
         }
         let rebuilt: RebuiltRun
-        do { rebuilt = try RebuiltRun(bare: row.bare, of: id, in: catalog) } catch is DamagedBareFile {
+        do { rebuilt = try RebuiltRun(bare: row.bare, of: id, in: catalog) } catch is Mistake {
             throw StoreError.damaged("the plan", ofRun: id)
         }
         try copyRecipients(of: row, into: rebuilt, progress)

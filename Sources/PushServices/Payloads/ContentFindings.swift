@@ -88,7 +88,7 @@ extension ContentFindings {
             guard let text, content.localized[key] != nil else { continue }
             error(
                 "'localized' has a \(key.rawValue), too, and \(Self.service) shows one of them", at: text.position,
-                remedy: "Keep one of them; a text for other services goes below 'content': services: {jpush: {\(key.rawValue): \"…\"}}.")
+                remedy: "Keep one of them; a text for other services goes below its name in 'services'.")
         }
     }
 

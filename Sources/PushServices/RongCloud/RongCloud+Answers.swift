@@ -26,7 +26,7 @@ extension RongCloud {
         // Without any code, something answered that is not RongCloud.
         case (200, Self.noCode): return .notTheService
         case (200, _): return .rejectedLikeAll
-        case (430, let reason) where reason != Self.noCode: return .stop
+        case (430, let reason) where !reason.isEmpty && reason != Self.noCode: return .stop
         default:
             var answer = answer
             if answer.reason == Self.noCode { answer.reason = "" }

@@ -18,12 +18,12 @@ package final class RebuiltRun {
     ///   - bytes: the bare file.
     ///   - id: the run's.
     ///   - catalog: where it will be.
-    /// - Throws: `DamagedBareFile`; `Diagnostic`: the file cannot be written.
+    /// - Throws: `Mistake`: the bytes are damaged; `Diagnostic`: the file cannot be written.
     package init(bare bytes: [UInt8], of id: String, in catalog: RunsFolder) throws {
         (self.id, self.catalog, scratch) = (id, catalog, try catalog.scratchFolder())
         path = DatabaseFile.path(id, in: scratch.path)
         try RunFile.write(bytes, to: path)
-        guard let run = try? RunFile(path: path, readOnly: true), run.plan.id == id, run.hasDigest else { throw DamagedBareFile() }
+        guard let run = try? RunFile(path: path, readOnly: true), run.plan.id == id, run.hasDigest else { throw RunFile.damagedBareFile }
         audience = run.plan.audience
         run.close()
         var configuration = Configuration()

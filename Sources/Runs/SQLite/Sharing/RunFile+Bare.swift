@@ -47,12 +47,12 @@ extension RunFile {
     /// - Parameters:
     ///   - id: of the run whose it should be.
     ///   - folder: where the file is kept, until the folder is removed.
-    /// - Throws: `DamagedBareFile`; `Diagnostic`: it cannot be kept.
+    /// - Throws: `Mistake`: the bytes are damaged; `Diagnostic`: it cannot be kept.
     package convenience init(bare bytes: [UInt8], of id: String, in folder: ScratchFolder) throws {
         let path = FilePaths.join(folder.path, name: "bare" + DatabaseFile.suffix)
         try Self.write(bytes, to: path)
-        do { try self.init(path: path) } catch { throw DamagedBareFile() }
-        guard plan.id == id, hasDigest else { throw DamagedBareFile() }
+        do { try self.init(path: path) } catch { throw RunFile.damagedBareFile }
+        guard plan.id == id, hasDigest else { throw RunFile.damagedBareFile }
     }
 
     /// Writes a file that only its owner may read.
@@ -116,5 +116,7 @@ package struct StoredRecipient {
     }
 }
 
-/// Bytes that are not what `bareFile` makes of the run. The caller knows where they come from.
-package struct DamagedBareFile: Error { package init() {} }
+extension RunFile {
+    /// Bytes that are not what `bareFile` makes of the run. The caller knows where they come from.
+    static var damagedBareFile: Mistake { Mistake("the plan is damaged") }
+}
