@@ -212,6 +212,17 @@ struct RequestsTests {
         #expect(loop.outcomes()[device] == .rejected && loop.outcomes().values.count { $0 == .accepted } == 999)
     }
 
+    @Test("a text that devices got before any refusal is not at fault: three devices are rejected alone")
+    func takenBefore() {
+        var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }
+        loop.add(0..<1000)
+        _ = loop.run { _ in (200, "", []) }
+        loop.add(1000..<2000)
+        _ = loop.run { $0.contains { (1000...1002).contains($0) } ? (400, "BadValue", []) : (200, "", []) }
+        let outcomes = loop.outcomes()
+        #expect(outcomes.count == 2000 && outcomes.allSatisfy { $0.value == ((1000...1002).contains($0.key) ? .rejected : .accepted) })
+    }
+
     @Test("personal texts that are refused reject their devices alone")
     func personalBadTexts() {
         var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }

@@ -107,28 +107,44 @@ struct RefusedTexts {
     private static let most = 4096
 
     private var verdicts: [UInt64: Verdict] = [:]
+    /// Texts that were taken before any refusal, as far as more than one push has them.
+    private var taken: Set<UInt64> = []
+    private var lastTaken: UInt64 = 0
 
-    /// Notes that a device got a text, or was refused itself; 0 is no text.
-    mutating func take(_ text: UInt64) {
-        guard !verdicts.isEmpty, case .doubted? = verdicts[text] else { return }
-        verdicts[text] = .taken
+    /// Notes that devices got a text, or were refused themselves; 0 is no text.
+    /// - Parameter pushes: how many of them.
+    mutating func take(_ text: UInt64, pushes: Int32) {
+        guard text != 0 else { return }
+        if !verdicts.isEmpty, verdicts[text] != nil {
+            verdicts[text] = .taken
+        } else if pushes > 1 || text == lastTaken, taken.count < Self.most {
+            taken.insert(text)
+        }
+        lastTaken = text
+    }
+
+    private func verdict(on text: UInt64) -> Verdict {
+        verdicts[text] ?? (taken.contains(text) || text == lastTaken ? .taken : .doubted(0))
     }
 
     /// Notes that a text was refused, and returns whether to try it with a single device.
     mutating func triesAlone(_ text: UInt64) -> Bool {
         guard text != 0, verdicts[text] != nil || verdicts.count < Self.most else { return false }
-        switch verdicts[text, default: .doubted(0)] {
+        switch verdict(on: text) {
         case .doubted(let devices):
             verdicts[text] = .doubted(devices)
             return true
-        case .taken, .stopped: return false
+        case .taken:
+            verdicts[text] = .taken
+            return false
+        case .stopped: return false
         }
     }
 
     /// Notes that a text was refused for a device alone. Returns true once it is clear that the text is at fault.
     mutating func refuse(_ text: UInt64, reason: String, status: Int32) -> Bool {
         guard text != 0, verdicts[text] != nil || verdicts.count < Self.most,
-            case .doubted(let devices) = verdicts[text, default: .doubted(0)]
+            case .doubted(let devices) = verdict(on: text)
         else { return false }
         let isStopped = devices + 1 >= Self.enough
         verdicts[text] = isStopped ? .stopped(reason: reason, status: status) : .doubted(devices + 1)
@@ -145,12 +161,20 @@ struct RefusedTexts {
 extension DeliveryMachine {
     /// Handles the refusal of a request with a single device that the service did not name.
     mutating func refusedAlone(_ request: Int, _ answer: Answer, at now: Moment) {
-        let isStopped = refusedTexts.refuse(pushes[request].text, reason: reasonText(answer), status: pushes[request].status)
+        let text = pushes[request].text
+        let isStopped = refusedTexts.refuse(text, reason: reasonText(answer), status: pushes[request].status)
         resolveCanary(request)
         refused(request, answer, at: now)
-        guard isStopped, !hasEverAccepted, ending == nil else { return }
+        guard isStopped, !hasEverAccepted, ending == nil, !hasOtherText(than: text) else { return }
         stopForService(
             .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
+    }
+
+    /// Whether a request is open with a text that is not refused for all, so that its answer shows whether texts or settings are at fault.
+    private func hasOtherText(than text: UInt64) -> Bool {
+        pushes.contains { slot in
+            slot.state != .free && slot.state != .member && slot.text != text && refusedTexts.refusal(of: slot.text) == nil
+        }
     }
 
     /// Settles the next request, which was not sent, if its text is refused for all.
