@@ -15,15 +15,17 @@ extension JPush {
         details.reason = String(code)
         guard details.reason == Self.badDevice else { return details }
         let text = error["message"]?.stringValue ?? ""
-        details.reason = text.isEmpty ? Self.badValue : "\(Self.badDevice) (\(SecretText.withoutTokens(text)))"
         for list in [error["illegal_rids"], body["illegal_rids"]] {
             guard case .array(let ids)? = list else { continue }
             for id in ids.compactMap(\.stringValue) { details.targets[id] = Self.badDevice }
         }
         // Whatever in the text is the id of a device of the request.
-        for word in text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber) }) where word.utf8.count >= 10 {
-            details.targets[String(word)] = Self.badDevice
-        }
+        let words = text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber) }).filter { $0.utf8.count >= 10 }
+        for word in words { details.targets[String(word)] = Self.badDevice }
+        // Words of letters alone are JPush's own. The longest go first, as one may be a part of another.
+        let ids = words.filter { $0.contains(where: \.isNumber) }.map(String.init).sorted { $0.utf8.count > $1.utf8.count }
+        let shown = ids.reduce(text) { $0.replacing($1, with: Target.redact($1)) }
+        details.reason = text.isEmpty ? Self.badValue : "\(Self.badDevice) (\(SecretText.withoutTokens(shown)))"
         return details
     }
 
