@@ -224,6 +224,17 @@ struct GetuiPayloadTests {
         #expect(findings == ["error: 'android' is about the notification that Getui shows, and with 'in_app' it shows none"])
     }
 
+    @Test("makers and HarmonyOS show nothing without a title and a body, whatever the app shows itself", arguments: ["makers", "harmony"])
+    func unshownBesideInApp(key: String) throws {
+        let own = try FCMPayloadTests.node(key == "makers" ? #"{"oppo":{"category":"MARKETING"}}"# : #"{"category":"MARKETING"}"#)
+        let inApp = try FCMPayloadTests.node(#"{"screen":"sale"}"#)
+        let findings = Self.findings { $0.own = [.init(Self.text("in_app"), inApp), .init(Self.text(key), own)] }
+        #expect(
+            findings == [
+                "error: '\(key)' is about what phones show while the app is not running, and this push lacks a title and a body"
+            ])
+    }
+
     @Test("a silent push has no place for what the app shows itself")
     func silentInApp() throws {
         let node = try FCMPayloadTests.node("{}")

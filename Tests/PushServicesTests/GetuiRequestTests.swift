@@ -121,6 +121,12 @@ struct GetuiRequestTests {
         #expect(both?["android"]?["ups"]?["notification"] == number && both?["harmony"]?["notification"] == number)
         let one = try channel(#","harmony":{"notification":{}}"#)
         #expect(one?["harmony"]?["notification"] == .object(pairs: [("notify_id", .integer(id))]) && one?["android"] == nil)
+        for part in [#""android":{"ups":{"notification":{}}}"#, #""harmony":{"notification":{}}"#] {
+            let first = #"{"settings":{"strategy":{"default":1,"ios":2}},"push_channel":{"# + part + end
+            let channel = try Self.message(first) { $0.collapseID = "sale" }["push_channel"]
+            let shown = channel?["android"]?["ups"]?["notification"] ?? channel?["harmony"]?["notification"]
+            #expect(shown?["notify_id"] == .integer(id), "\(part)")
+        }
         #expect(one?["ios"]?["payload"] == .string(#"},"android":{"ups":{"notification":{"#))
     }
 

@@ -42,9 +42,12 @@ extension Getui {
 /// `push_channel`, its parts and the notification need not be there.
 struct GetuiMessage: Sendable {
     static let opening = "{\"settings\":{"
-    private static let endOfSettings = "}}", openingOfIOS = ",\"push_channel\":{\"ios\":{", endOfNotification = "}}}"
+    private static let openingOfChannel = ",\"push_channel\":{"
+    private static let endOfSettings = "}}", openingOfIOS = openingOfChannel + "\"ios\":{", endOfNotification = "}}}"
     /// No text can hold these, as quotes in texts are escaped.
-    private static let openingsOfMakers = [",\"android\":{\"ups\":{\"notification\":{", ",\"harmony\":{\"notification\":{"]
+    private static let openingsOfMakers = [",", openingOfChannel].flatMap { before in
+        ["\"android\":{\"ups\":{\"notification\":{", "\"harmony\":{\"notification\":{"].map { before + $0 }
+    }
     /// Three days, in seconds. Source: docs.getui.com, "push", settings.
     static let longestSeconds: Int64 = 259_200
     /// How long a message lives that names no time: two hours. Source: as above.

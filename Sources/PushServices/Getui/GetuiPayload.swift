@@ -163,10 +163,23 @@ struct GetuiPayload: ContentFindings {
     /// of `options` are those of the makers' own messages.
     private mutating func ups(_ content: MessageContent, _ data: [Member]) -> [Member] {
         let options = makers(content, Self.makers)
-        guard !content.isSilent, let title = content.title, let body = content.body else { return [] }
+        guard !content.isSilent, let title = content.title, let body = content.body else {
+            checkUnshown(content)
+            return []
+        }
         var ups: [Member] = [("notification", .object(texts(title, body) + click(content, data)))]
         if !options.isEmpty { ups.append(("options", .object(options.map { ($0.name, .object($0.members)) }))) }
         return [("android", .object([("ups", .object(ups))]))]
+    }
+
+    /// Makers and HarmonyOS show a title and a body, and nothing without them, which a message in the app does not demand.
+    private mutating func checkUnshown(_ content: MessageContent) {
+        guard !content.isSilent, content.own.contains(where: { $0.name.value == Self.inAppKey }) else { return }
+        for member in content.own where [CampaignRules.makersKey, CampaignRules.harmonyKey].contains(member.name.value) {
+            error(
+                "'\(member.name.value)' is about what phones show while the app is not running, and this push lacks a title and a body",
+                at: member.name.position, remedy: "Add a title and a body to content, or remove '\(member.name.value)'.")
+        }
     }
 
     /// What makers get. Source: docs.getui.com, "push", options of makers; paths as apps use them.
