@@ -34,6 +34,9 @@ struct ActivityTests {
         #expect(findings("activity: {event: end, dismiss: 0}\n", for: FCM()).isEmpty)
         let end = try readCampaign(Self.head + "activity: {event: end, dismiss: 0}\n").0.content
         #expect(end.activity?.dismissSeconds == 0 && end.activity?.tokens == .running)
+        let minutes = try readCampaign(Self.head + "activity: {event: update, state: {minutes: 12}, stale: 30m}\n").0.content
+        #expect(minutes.activity?.staleSeconds == 1800)
+        #expect(try readCampaign(Self.head + "activity: {event: end, dismiss: 90m}\n").0.content.activity?.dismissSeconds == 5400)
     }
 
     @Test(

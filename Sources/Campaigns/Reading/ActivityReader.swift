@@ -21,7 +21,7 @@ struct ActivityReader {
         activity.attributesType = section.text("attributes_type", example: "attributes_type: DeliveryAttributes")
         activity.attributes = group("attributes", example: "attributes: {order: \"7\"}")
         activity.state = group("state", example: "state: {minutes: 12}")
-        activity.staleSeconds = section.parsed("stale", example: "stale: 30min", DurationNotation.seconds)
+        activity.staleSeconds = section.parsed("stale", example: "stale: 30min", Self.seconds)
         activity.dismissSeconds = dismiss()
         activity.relevance = relevance()
         check(event)
@@ -47,10 +47,16 @@ struct ActivityReader {
         return ContentNodeReader(findings: findings).node(node)
     }
 
+    /// A length of time, in which `m` means minutes: an activity lives for hours, so nobody means months.
+    private static func seconds(_ text: String) throws(Mistake) -> Int {
+        guard let match = text.wholeMatch(of: /\s*([0-9]+)\s*[mM]\s*/) else { return try DurationNotation.seconds(text) }
+        return try DurationNotation.seconds("\(match.output.1)min")
+    }
+
     /// A length of time, or 0 for at once.
     private func dismiss() -> Int? {
         if section.node("dismiss")?.text?.value == "0" { return 0 }
-        return section.parsed("dismiss", example: "dismiss: 1h", DurationNotation.seconds)
+        return section.parsed("dismiss", example: "dismiss: 1h", Self.seconds)
     }
 
     private func relevance() -> ContentNode? {
