@@ -153,6 +153,20 @@ struct FCMPayloadTests {
                 + #""visibility":"SECRET","notification_count":3,"click_action":"OPEN","ticker":"Sale"}}}}"#)
     }
 
+    @Test("a label beside 'track' is a mistake, as the statistics of the run would not be found")
+    func labelBesideTracking() throws {
+        let own = try Self.own(#"{"analytics_label":"spring-sale"}"#)
+        let findings = Self.draft { content in
+            (content.title, content.own) = (Self.text("Hi"), own)
+            content.tracking = PushTracking(run: "20261201-090000-spring-7f3a", campaign: "spring", variant: "")
+        }.findings
+        #expect(
+            findings.map(\.message) == [
+                "'analytics_label' takes the place of the run's, by which report --refresh finds what devices received"
+            ])
+        #expect(findings.map(\.remedy) == ["Remove it; or write track: false under 'delivery'."])
+    }
+
     @Test(
         "what is wrong with them",
         arguments: [

@@ -213,6 +213,14 @@ struct GetuiPayloadTests {
             }.losses.isEmpty)
     }
 
+    @Test("without a title and a body, phones on which the app is not running show nothing: a loss")
+    func onlyInApp() throws {
+        let node = try FCMPayloadTests.node(#"{"screen":"sale"}"#)
+        let losses = Self.draft { $0.own = [.init(Self.text("in_app"), node)] }.losses
+        #expect(losses.map(\.effect) == ["Android phones on which the app is not running show nothing of this push"])
+        #expect(losses.map(\.isPartial) == [true])
+    }
+
     @Test("'android' beside 'in_app' is a mistake, as Getui shows no notification then")
     func androidBesideInApp() throws {
         let android = try FCMPayloadTests.node(#"{"channel":"offers"}"#)

@@ -154,6 +154,11 @@ extension FCMPayload {
     /// analytics labels.
     mutating func label(_ content: MessageContent) -> [Member] {
         guard let member = content.own.first(where: { $0.name.value == Self.labelKey }) else { return [] }
+        if content.tracking != nil {
+            error(
+                "'\(Self.labelKey)' takes the place of the run's, by which report --refresh finds what devices received",
+                at: member.name.position, remedy: "Remove it; or write track: false under 'delivery'.")
+        }
         if case .text(let text) = member.value, text.value.wholeMatch(of: /[A-Za-z0-9\-_.~%]{1,50}/) != nil {
             return [("fcm_options", .object([(Self.labelKey, .text(text))]))]
         }

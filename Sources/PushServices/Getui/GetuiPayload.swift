@@ -52,13 +52,22 @@ struct GetuiPayload: ContentFindings {
             (.title, content.title?.position), (.body, content.body?.position), (.image, content.image?.position),
             (.link, content.link?.position), (.data, content.data?.position),
         ]
-        return places.compactMap { key, place in
-            guard let place, !there.contains(key.rawValue) else { return nil }
-            return ContentLoss(
-                key: key, reason: "Getui gives a running app on Android only what is below '\(inAppKey)'",
-                effect: "it does not get this '\(key.rawValue)'", place: place,
-                remedy: "Write \(key.rawValue) below '\(inAppKey)' as well", isPartial: true)
+        var unshown: [ContentLoss] = []
+        if content.title == nil || content.body == nil {
+            unshown.append(
+                ContentLoss(
+                    key: content.title == nil ? .title : .body, reason: "makers of phones show a title and a body",
+                    effect: "Android phones on which the app is not running show nothing of this push", place: inApp.name.position,
+                    remedy: "Add a title and a body to content", isPartial: true))
         }
+        return unshown
+            + places.compactMap { key, place in
+                guard let place, !there.contains(key.rawValue) else { return nil }
+                return ContentLoss(
+                    key: key, reason: "Getui gives a running app on Android only what is below '\(inAppKey)'",
+                    effect: "it does not get this '\(key.rawValue)'", place: place,
+                    remedy: "Write \(key.rawValue) below '\(inAppKey)' as well", isPartial: true)
+            }
     }
 
     static func strategyText(_ strategy: AppleStrategy) -> String { "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}" }
