@@ -223,6 +223,19 @@ struct RequestsTests {
         #expect(outcomes.count == 2000 && outcomes.allSatisfy { $0.value == ((1000...1002).contains($0.key) ? .rejected : .accepted) })
     }
 
+    @Test("a push that another server refused goes again under a new name, as one that the service refused")
+    func strangerRaisesGeneration() throws {
+        var service = BatchService(1)
+        service.repeatProtection = .derived(windowSeconds: 3600)
+        var loop = Loop(service) { $0.canaryPushes = 0 }
+        loop.add(0..<1)
+        _ = loop.run { _ in (200, "", []) }
+        loop.add(1..<2)
+        let request = try #require(loop.advance().first).request
+        loop.answer(request, 302)
+        #expect(loop.machine.ending == nil && loop.machine.pushes[request].generation == 1)
+    }
+
     @Test("personal texts that are refused reject their devices alone")
     func personalBadTexts() {
         var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }

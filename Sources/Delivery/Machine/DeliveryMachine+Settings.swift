@@ -70,6 +70,7 @@ extension DeliveryMachine {
         if stops { stopForService(.notTheService(status: answer.status), at: now) }
         if ending != nil { return settleUnsent(request, at: now) }
         serviceHealth.refused(at: now.nanoseconds)
+        raiseGeneration(of: request)
         retryLater(request, retryAfterSeconds: nil, at: now)
     }
 
