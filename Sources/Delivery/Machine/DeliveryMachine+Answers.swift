@@ -59,21 +59,21 @@ extension DeliveryMachine {
         switch meaning {
         case .accepted:
             noteAccepted(at: now)
-            refusedTexts.take(pushes[request].text, pushes: pushes[request].count)
+            refusedTexts.take(pushes[request].text, accepted: pushes[request].count)
             noteHealth(of: request, at: now)
             _ = rejectionHealth.isAlarming(afterBad: false, pushes: pushes[request].count)
             connections[connection].isWarm = true
             window.accepted()
             settle(request, .accepted, reason: "", at: now)
         case .invalidTarget(let pointsAtSettings):
-            refusedTexts.take(pushes[request].text, pushes: pushes[request].count)
+            refusedTexts.take(pushes[request].text)
             let isAlarming = noteHealth(of: request, badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
             settle(request, .invalidToken, reason: reasonText(answer), invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected:
-            refusedTexts.take(pushes[request].text, pushes: pushes[request].count)
+            refusedTexts.take(pushes[request].text)
             refused(request, answer, at: now)
         case .rejectedLikeAll where hasEverAccepted: refused(request, answer, at: now)
         case .rejectedLikeAll, .stop, .stopIfRepeated: blameSettings(for: request, meaning, answer, at: now)

@@ -113,12 +113,15 @@ struct RefusedTexts {
     private var lastTaken: UInt64 = 0
 
     /// Notes that devices got a text, or were refused themselves; 0 is no text.
-    /// - Parameter pushes: how many of them.
-    mutating func take(_ text: UInt64, pushes: Int32) {
+    /// - Parameter accepted: how many got it; 0 for devices that were refused.
+    mutating func take(_ text: UInt64, accepted: Int32 = 0) {
         guard text != 0 else { return }
-        if !verdicts.isEmpty, verdicts[text] != nil {
+        let verdict = verdicts.isEmpty ? nil : verdicts[text]
+        if case .doubted? = verdict { verdicts[text] = .taken }
+        guard accepted > 0 else { return }
+        if verdict != nil {
             verdicts[text] = .taken
-        } else if pushes > 1 || text == lastTaken, taken.count < Self.most {
+        } else if accepted > 1 || text == lastTaken, taken.count < Self.most {
             taken.insert(text)
         }
         lastTaken = text
