@@ -264,7 +264,9 @@ struct StoreTests {
         try home.writeCampaign(delivery: "unknown: skip")
         try Shell.run("cp -a '\(home.url.path)/.' '\(away.url.path)/'")
         func volley(_ folder: ProjectFolder, _ arguments: String...) throws -> VolleyBinary.Result {
-            try VolleyBinary.run(arguments, in: folder.url, environment: environment)
+            // Both are on this machine: without --config, a run would be sent by the volley.yaml of the folder where it was planned.
+            try VolleyBinary.run(
+                arguments + ["--config", folder.url.appendingPathComponent("volley.yaml").path], in: folder.url, environment: environment)
         }
         func expectRefusal(_ words: String, _ refused: VolleyBinary.Result) {
             #expect(refused.status == 2 && refused.errors.contains(words), "\(refused)")

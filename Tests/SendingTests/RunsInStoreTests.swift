@@ -136,6 +136,25 @@ struct RunsInStoreTests {
         #expect(retried.why == .isRetried && "\(retried)".contains("`volley store fetch \(Self.second)`"), "\(retried)")
     }
 
+    @Test("a run that this machine left and another one continued is fetched before another of its campaign is sent here")
+    func leftHere() throws {
+        let bench = try Bench("left"), home = try #require(bench.home), away = try #require(bench.away)
+        let plan = try home.plan(Self.second, at: .now().adding(seconds: -60)), run = try home.plan(Self.first)
+        try bench.send(run, to: .cancelled)
+        let other = try bench.store.open(Self.first, in: RunsFolder(away.path))
+        try other.takeUp(epoch: "2-b", after: "1-a", isAfterAll: true, at: .now())
+        try other.append(.state(.finished, at: .now()))
+        try other.leave()
+        #expect(try run.sharedSince() != nil)
+        let refused = try #require(try bench.refusal(of: plan, .begin))
+        #expect(
+            refused.why == .isSuperseded
+                && "\(refused)".contains("`volley resume \(Self.first)`, or `volley store fetch \(Self.first)` once it has ended"),
+            "\(refused)")
+        try bench.fetch(Self.first, into: home).close()
+        #expect(try bench.refusal(of: plan, .begin) == nil)
+    }
+
     @Test("of two runs of a campaign that begin on two machines at the same moment, one does") func sameMoment() throws {
         let bench = try Bench("moment"), home = try #require(bench.home), away = try #require(bench.away)
         let runs = [try home.plan(Self.first), try away.plan(Self.second)]

@@ -62,7 +62,7 @@ struct RunsInStore {
         let why: SendGate.Refusal = isOwn ? .isOutdated : row.id == run.plan.retryOf ? .parentWentOn : .isRetried
         let what = isOwn || row.id == run.plan.retryOf ? "the run \(row.id)" : "\(row.id), a retry of the same devices,"
         if row.isActive { throw RefusalText.isSentElsewhere(run, row, what, why) }
-        if try !isFetched(row) { throw RefusalText.isNotFetched(run, row, what, why) }
+        if try !isFetched(row) { throw RefusalText.isNotFetched(run, row, what, why, isCopy: try isCopy(row)) }
     }
 
     /// Another run of the campaign.
@@ -70,7 +70,7 @@ struct RunsInStore {
         let what = "\(row.id), another run of '\(run.plan.campaign)',", isHome = try isHome(row)
         if row.isActive, isFresh || !isHome { throw RefusalText.isSentElsewhere(run, row, what, .runsBesideAnother) }
         guard !isHome, row.endedAt.map({ $0 >= since }) ?? true, try !isFetched(row) else { return }
-        throw RefusalText.isNotFetched(run, row, what, .isSuperseded)
+        throw RefusalText.isNotFetched(run, row, what, .isSuperseded, isCopy: try isCopy(row))
     }
 
     /// Each time of a schedule is sent once, so another time does not count for it (`RelatedRuns`).
@@ -79,8 +79,17 @@ struct RunsInStore {
         return theirs.map { $0 != time } ?? isFresh
     }
 
-    /// Whether the run was planned in this folder, so that its file here says what became of it.
-    private func isHome(_ row: BegunRun) throws -> Bool { try file(of: row) { try $0.copiedAt() == nil } ?? false }
+    /// Whether the run was planned in this folder, and its file here has all of it, or gets it: other machines may have
+    /// continued a run that this one left.
+    private func isHome(_ row: BegunRun) throws -> Bool {
+        try file(of: row) { file in
+            guard try file.copiedAt() == nil else { return false }
+            return try row.id == run.plan.id || file.sharedSince() == nil || file.isWithoutStore || file.sendingSince != nil
+        } ?? false
+    }
+
+    /// Whether this machine does not send the run, but reads it at most.
+    private func isCopy(_ row: BegunRun) throws -> Bool { try file(of: row) { try $0.copiedAt() != nil } ?? true }
 
     /// Whether the file that was fetched holds all that the store knows.
     private func isFetched(_ row: BegunRun) throws -> Bool { try file(of: row) { try store.holds($0, allOf: row) } ?? false }
@@ -132,12 +141,20 @@ extension RefusalText {
             ])
     }
 
-    /// - Parameter what: the other run, which has ended.
-    static func isNotFetched(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal) -> SendRefused {
+    /// - Parameters:
+    ///   - what: the other run, which no machine sends.
+    ///   - isCopy: whether its file is not here, or was made from the store. Otherwise this machine can continue it.
+    static func isNotFetched(
+        _ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal, isCopy: Bool
+    ) -> SendRefused {
         let message = "other machines have sent \(what) and this machine does not know which devices it reached; nothing was sent"
+        let fetch =
+            isCopy
+            ? "`volley store fetch \(other.id)` brings that here."
+            : "`volley resume \(other.id)`, or `volley store fetch \(other.id)` once it has ended, brings that here."
         let remedy =
             other.takenBackBy.isEmpty
-            ? "`volley store fetch \(other.id)` brings that here. Then repeat this command: it leaves out those devices, or says what to do."
+            ? "\(fetch) Then repeat this command: it leaves out those devices, or says what to do."
             : "\(TextFormat.foreign(other.takenBackBy)) continued it without the store: repeat this command there, with its file."
         return SendRefused(
             why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, [.ask(.restoreRun(other.id))])])
