@@ -79,6 +79,12 @@ public func reject(_ run: RunFile, by name: String, reason: String) throws -> [S
 public func withdraw(_ run: RunFile) throws -> [String] { try cancelPlan(run, because: .cancelled, "withdrawn") }
 
 private func cancelPlan(_ run: RunFile, because cause: StopCause, _ done: String) throws -> [String] {
+    try cancel(run, because: cause, planOnly: done).warnings
+}
+
+/// - Parameter done: the past participle of what is done to the plan.
+/// - Throws: `Diagnostic`: the run is no plan any more.
+func checkIsPlan(_ run: RunFile, _ done: String) throws {
     let state = try run.status().state
     guard try state == .planned && !run.hasBegun() else {
         throw Diagnostic(
@@ -86,5 +92,4 @@ private func cancelPlan(_ run: RunFile, because cause: StopCause, _ done: String
             remedy: "`volley report \(run.plan.id)` shows its progress; `volley cancel \(run.plan.id)` ends it.",
             [.watch(run: run.plan.id)] + (state.hasEnded ? [] : [.cancel(run: run.plan.id)]))
     }
-    return try cancel(run, because: cause).warnings
 }

@@ -6,18 +6,22 @@ public import Runs
 
 /// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers,
 /// and ends. A run that is cancelled here and perhaps not in the store that machines share is cancelled there.
-/// - Parameter cause: what the run's file says of it, if no process sends the run.
+/// - Parameters:
+///   - cause: what the run's file says of it, if no process sends the run.
+///   - planOnly: refuses a run that is no plan any more, also one that began while this waited for it; the past
+///     participle of what is done to the plan. nil for a run in any state.
 /// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store
 ///   cannot be asked.
 public func cancel(
-    _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice()
+    _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice(), planOnly: String? = nil
 ) throws -> (reach: OrderReach, warnings: [String]) {
     var warnings: [String] = []
     // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
     while true {
-        if let reach = try cancel(run, because: cause, in: choice, isLast: retries.left == 0, warnings: &warnings) {
+        if let planOnly { try checkIsPlan(run, planOnly) }
+        if let reach = try cancel(run, because: cause, in: choice, planOnly, isLast: retries.left == 0, warnings: &warnings) {
             return (reach, warnings)
         }
         _ = retries.pause()
@@ -37,11 +41,12 @@ extension RunFile {
 /// - Returns: nil if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
 private func cancel(
-    _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, isLast: Bool, warnings: inout [String]
+    _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, _ planOnly: String?, isLast: Bool, warnings: inout [String]
 ) throws -> OrderReach? {
     let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state)
     guard state != .finished, state != .cancelled || isCancelledHere else { throw isOver(run, "is already \(state.rawValue)") }
-    if run.sendingSince != nil {
+    // A plan that a process begins at this moment is waited for: then it is known whether it still is one.
+    if planOnly == nil, run.sendingSince != nil {
         // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
@@ -59,6 +64,7 @@ private func cancel(
         throw error
     }
     try run.checkNotReplaced()
+    if let planOnly { try checkIsPlan(run, planOnly) }
     let inStore: StoreCancellation
     do { inStore = try cancelInStore(run, in: choice) } catch {
         guard try isCancelledHere || run.sharedSince() != nil else { throw error }

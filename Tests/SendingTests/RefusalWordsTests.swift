@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import Glibc
 import Reports
 import Runs
 import Testing
@@ -61,6 +62,21 @@ struct RefusalWordsTests {
         try texts += timesTaken(folder).map { (.timeIsTaken, $0) }
         for run in [plan, other, paused, again] { run.close() }
         return texts
+    }
+
+    @Test("a plan that begins while its withdrawal or rejection waits for it is not cancelled", arguments: [true, false])
+    func begunMeanwhile(isWithdrawn: Bool) throws {
+        let folder = try PlannedFolder(), run = try folder.plan(Self.first), sender = try RunFile(path: run.path)
+        try sender.lockForSending()
+        let thread = try WorkerThread("cancel") {
+            do { return "\(try isWithdrawn ? withdraw(run) : reject(run, by: "Anna", reason: ""))" } catch { return "\(error)" }
+        }
+        usleep(100_000)
+        try folder.send(sender, to: 3)
+        sender.close()
+        let words = thread.join()
+        #expect(words.contains("only a plan can be \(isWithdrawn ? "withdrawn" : "rejected")"), "\(words)")
+        #expect(try RunFile(path: run.path).status().state == .stopped)
     }
 
     @Test("the remedy for pausing a run that no command resumes is not to resume it")
