@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import GRDB
 import Runs
 import Testing
 
@@ -78,6 +79,31 @@ struct WaitingPlanTests {
             let words = try #require(approver.range(of: "is no longer there: it was archived, moved or removed"), "\(approver)")
             let button = try #require(approver.range(of: "\(path)/approve\""))
             #expect(words.lowerBound < button.lowerBound)
+        }
+    }
+
+    @Test(
+        "plans are cancelled with their campaign though that cannot be noted, and those that cannot be are named", arguments: [true, false])
+    func halfArchived(isNoteMissing: Bool) async throws {
+        let office = try OrderPageTests.Office()
+        try office.folder.run(Self.id, .planned, source: Self.text(office))
+        let edith = try office.session("edith", [.editor], app: "shop")
+        _ = try office.site.orders.place(Order(nonce: "1", kind: .pause(run: Self.id), by: "edith"))
+        try await TestServer.with(office.site) { server throws in
+            let archive = "/campaign/archive?file=spring-sale.yaml"
+            let fields = try Self.fields(server.request("GET", Self.campaign, session: edith).body, action: archive)
+            let (path, table) = isNoteMissing ? (office.site.accounts.path, "activity") : (office.folder.runs + "/orders.sqlite", "placed")
+            try DatabaseQueue(path: path).write {
+                try $0.execute(sql: "CREATE TRIGGER forbidden BEFORE INSERT ON \(table) BEGIN SELECT RAISE(ABORT, 'no'); END")
+            }
+            let reply = try server.form(archive, session: edith, fields)
+            #expect(reply.status == 500 && !FilePaths.exists("\(office.folder.path)/spring-sale.yaml"), "\(reply.body)")
+            let words =
+                isNoteMissing
+                ? "This was done, but not noted"
+                : "The campaign was archived. These plans still wait: \(Self.id); their pages have the button Withdraw."
+            #expect(reply.body.contains(words) && !reply.body.contains("Nothing was saved"), "\(reply.body)")
+            #expect(try office.ordered().contains("withdraw by edith") == isNoteMissing)
         }
     }
 }

@@ -180,6 +180,7 @@ enum CampaignCopies {
     }
 
     private static func archive(_ visit: Visit, _ site: Site) throws -> Answer {
+        guard let person = visit.person else { throw Refusal.notAllowed }
         let item = try CampaignsPage.item(visit, site)
         let plans = try cancelled(with: item, visit, site)
         guard Set(plans.map(\.id)) == Set((visit.form["plans"] ?? "").split(separator: " ").map(String.init)) else {
@@ -187,16 +188,31 @@ enum CampaignCopies {
                 "The plans that wait are not those that the page showed: one was made, sent or cancelled since. Load the page again, and look at them."
             )
         }
+        if !plans.isEmpty { try site.orders.checkUsable() }
         guard try site.saving.archive(item.file, app: item.app, base: visit.form[OrderForm.digest] ?? "", visit) else {
             throw Refusal.outdated(
                 "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
         }
-        guard let person = visit.person else { return .redirect("/campaigns") }
         // Until the sender has cancelled them, and if it is not there, their pages say that the campaign is gone.
+        var (ordered, waiting): ([RunSummary], [String]) = ([], [])
+        var failure: (any Error)?
         for plan in plans {
-            _ = try site.orders.place(Order(nonce: Secrets.make(), kind: .withdraw(run: plan.id), by: person.account))
-            try site.note(.withdrawn, app: plan.app, subject: plan.id, visit)
+            do {
+                _ = try site.orders.place(Order(nonce: Secrets.make(), kind: .withdraw(run: plan.id), by: person.account))
+                ordered.append(plan)
+            } catch {
+                waiting.append(plan.id)
+                failure = failure ?? error
+            }
         }
+        // A note that fails keeps no plan from being cancelled.
+        let notes = [(ActivityKind.campaignArchived, item.app, item.file)] + ordered.map { (.withdrawn, $0.app, $0.id) }
+        var unnoted: (any Error)?
+        for (kind, app, subject) in notes {
+            do { try site.note(kind, app: app, subject: subject, visit) } catch { unnoted = unnoted ?? error }
+        }
+        if let failure { throw Refusal.stillWaiting(waiting, failure) }
+        if let unnoted { throw unnoted }
         return .redirect("/campaigns")
     }
 }

@@ -167,7 +167,6 @@ final class CampaignSaving: Sendable {
     /// Takes a file out of the folder; its versions stay, and the file moves to a folder that nothing is sent from.
     /// - Returns: false if the file has changed since the person saw it.
     func archive(_ file: String, app: String?, base: String, _ visit: Visit) throws -> Bool {
-        guard let person = visit.person else { return false }
         let path = FilePaths.join(folder, name: file)
         return try turn.withLock { _ in
             let bytes = try FilePaths.read(path, atMost: Route.campaignBodyLimit)
@@ -178,10 +177,6 @@ final class CampaignSaving: Sendable {
             try accounts.keep(found: Self.text(of: bytes), in: file, app: app, at: visit.now)
             try FilePaths.create(FilePaths.join(archive, name: "\(stamp)-\(file)"), bytes: bytes)
             guard unlink(path) == 0 else { throw FileError.system(errno).diagnostic("the file cannot be removed", file: path) }
-            do {
-                try accounts.note(
-                    .campaignArchived, app: app, subject: file, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
-            } catch { throw Refusal.notNoted(error) }
             return true
         }
     }

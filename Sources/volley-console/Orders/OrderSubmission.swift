@@ -14,6 +14,10 @@ final class OrderSubmission: Sendable {
     /// - Throws: `Diagnostic`: the record cannot be used, or the form belongs to another order.
     func place(_ order: Order) throws -> PlacedOrder { try opened().place(order) }
 
+    /// Checks that orders can be written down, as far as that shows without one.
+    /// - Throws: `Diagnostic`: the record cannot be used.
+    func checkUsable() throws { _ = try opened() }
+
     /// An order by the key of its form; nil for an unknown one.
     func order(_ nonce: String) throws -> PlacedOrder? { records.isThere ? try opened().order(nonce) : nil }
 

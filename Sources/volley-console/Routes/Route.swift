@@ -160,6 +160,17 @@ extension Refusal {
         return refusal
     }
 
+    /// A campaign was archived, and not all of its plans could be cancelled.
+    /// - Parameter plans: ids of those that were not.
+    static func stillWaiting(_ plans: [String], _ error: any Error) -> Refusal {
+        Refusal(
+            status: .internalServerError, title: "The campaign was archived, and plans of it still wait",
+            words: """
+                The campaign was archived. These plans still wait: \(plans.joined(separator: ", ")); their pages have the button Withdraw.
+                """,
+            mistakes: Diagnostics(explaining: error))
+    }
+
     /// The request was carried out, but could not be noted under Activity.
     static func notNoted(_ error: any Error) -> Refusal {
         Refusal(
