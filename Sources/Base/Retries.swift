@@ -16,12 +16,15 @@ public struct Retries: ~Copyable {
         self.milliseconds = milliseconds
     }
 
+    /// Sleeps before another attempt, for a caller that counts its attempts itself: SQLite counts those of a connection.
+    public static func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
+
     /// Sleeps before another attempt.
     /// - Returns: false, without sleeping, if no pauses are left.
     public mutating func pause() -> Bool {
         guard left > 0 else { return false }
         left -= 1
-        usleep(UInt32(milliseconds) * 1000)
+        Self.pause(milliseconds: milliseconds)
         return true
     }
 }

@@ -75,6 +75,23 @@ final class DatabaseLockTests {
         #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(self.folder, doing: "cannot write it", .sending) }
     }
 
+    @Test("once the end was requested, waits are cut after five seconds, each of them after a second, and only then it counts as cut")
+    func cutWaits() throws {
+        let cancellation = try Cancellation(), start = ContinuousClock.now
+        var watch = DatabaseWait.Watch(cancellation) { _ in }
+        func mayWait(after milliseconds: Int, seconds: Int) -> Bool { watch.mayWait(after: milliseconds, at: start + .seconds(seconds)) }
+        #expect(mayWait(after: 50_000, seconds: 0))
+        cancellation.request()
+        #expect(mayWait(after: 50_000, seconds: 0))
+        #expect(mayWait(after: 50_000, seconds: 4))
+        // A new wait has its second, however long ago the request was.
+        #expect(mayWait(after: 0, seconds: 60))
+        #expect(mayWait(after: 980, seconds: 61))
+        #expect(!watch.hasCut)
+        #expect(!mayWait(after: 1_000, seconds: 61))
+        #expect(watch.hasCut)
+    }
+
     @Test("a record has its name once it is whole, and a process that ends before leaves none")
     func makingWhole() throws {
         let path = folder + "/new.db"

@@ -86,13 +86,14 @@ enum SuppressionFile {
     /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them
     /// wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
-        let end = ContinuousClock.now + .seconds(timeoutSeconds)
+        let start = ContinuousClock.now
         var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
-                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, !DatabaseWait.isOver(), retries.pause() else {
-                    throw error
-                }
+                let waited = (ContinuousClock.now - start) / .milliseconds(1)
+                guard error.resultCode == .SQLITE_BUSY, waited < timeoutSeconds * 1000, DatabaseWait.mayWait(after: Int(waited)),
+                    retries.pause()
+                else { throw error }
             }
         }
     }

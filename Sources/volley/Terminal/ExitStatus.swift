@@ -34,7 +34,8 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
     } catch let error {
         // Another process held a file for as long as there was time to end.
         if error is CancellationError || DatabaseWait.isInterrupted {
-            report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON: isJSON)
+            let hasSent = SendingFlag.word.pointee != 0
+            report([Diagnostic("interrupted", remedy: hasSent ? nil : "Nothing was sent.")], console, isJSON: isJSON)
             return .interrupted
         }
         report(Diagnostics(explaining: error).all, console, isJSON: isJSON)
