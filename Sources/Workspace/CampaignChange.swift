@@ -1,5 +1,6 @@
 public import Base
 import Campaigns
+import Glibc
 public import Runs
 
 /// What happened to a plan's campaign file after the plan was made. The plan keeps what it froze, and is sent like that
@@ -18,7 +19,8 @@ public enum CampaignChange: Hashable, Sendable {
     public init?(since plan: RunPlan, at now: Timestamp) {
         let file = plan.campaignFile
         guard !plan.isTest, !FilePaths.holds(file, text: plan.campaignSource) else { return nil }
-        guard FilePaths.exists(file) else {
+        // A folder that may not be searched, or a disk that fails, does not show whether the file is there.
+        if access(file, F_OK) != 0, [ENOENT, ENOTDIR].contains(errno) {
             self = .gone
             return
         }

@@ -26,17 +26,22 @@ struct CampaignChangeTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         if let present { try FilePaths.replace("\(folder)/c.yaml", bytes: Array(present.utf8)) }
+        return CampaignChange(since: try plan(from: planned, for: time, in: folder, retryOf: retryOf, isTest: isTest), at: Self.now)
+    }
+
+    private func plan(
+        from planned: String, for time: String? = nil, in folder: String, retryOf: String? = nil, isTest: Bool = false
+    ) throws -> RunPlan {
         var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         if let time {
             settings.schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
             settings.schedule?.occurrence = LocalTime(time)
         }
-        let plan = RunPlan(
+        return RunPlan(
             id: "20261201-090000-spring-sale-7f3a", campaign: "spring-sale", app: "shop", campaignFile: "\(folder)/c.yaml",
             campaignSource: planned, projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now,
             planHash: "", rows: 1, audience: 1, skipped: [:], settings: .success(settings), preview: .null, retryOf: retryOf,
             isTest: isTest)
-        return CampaignChange(since: plan, at: Self.now)
     }
 
     @Test("a file that holds the plan's text has no change, also with a byte order mark; one that is gone or has another text has one")
@@ -50,6 +55,14 @@ struct CampaignChangeTests {
         #expect(try change(from: Self.text, to: campaign(nil, title: "Ho"), retryOf: "r") == nil)
         #expect(try change(from: Self.text, to: nil, retryOf: "r") == .gone)
         #expect(try change(from: Self.text, to: nil, isTest: true) == nil)
+    }
+
+    @Test("a file behind a path that cannot be followed is not called gone") func unreadable() throws {
+        // Root may search every folder, so the path itself is one that the system refuses.
+        let plan = try plan(from: Self.text, in: "/" + String(repeating: "n", count: 300))
+        #expect(CampaignChange(since: plan, at: Self.now) == .unreadable)
+        // The folder is a file by now.
+        #expect(try CampaignChange(since: self.plan(from: Self.text, in: "/dev/null"), at: Self.now) == .gone)
     }
 
     @Test("a new text says at which time it is sent in addition to the plan, and not when the plan has one of its times")
