@@ -272,9 +272,10 @@ public enum FilePaths {
         defer { for ending in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + ending) } }
         try fill(unfinished)
         try synchronize(unfinished)
-        // Not every file system can link.
-        guard link(unfinished, path) == 0 || errno != EEXIST && !isTaken(path) && rename(unfinished, path) == 0 else {
-            throw FileError.system(errno)
+        if link(unfinished, path) != 0 {
+            // Not every file system can link.
+            guard errno != EEXIST, !isTaken(path) else { throw FileError.system(EEXIST) }
+            guard rename(unfinished, path) == 0 else { throw FileError.system(errno) }
         }
         try synchronize(folder(of: path))
     }
