@@ -4,11 +4,12 @@ import Glibc
 /// A folder that appears under its name only when it is complete. Until then it has another name in the same place; the
 /// next process that makes a folder of that kind removes what a killed process left there.
 final class StagedFolder {
-    /// Where it is until it is complete.
+    /// Where it is until it is complete: in a folder of its own, which is locked. Its writers may lock the folder itself.
     let path: String
     /// Its path once it is complete.
     private(set) var name: String
-    /// Holds the lock: the folder itself.
+    private let container: String
+    /// Holds the lock of `container`.
     private let owner: Int32
     /// Folders above it that were made for it.
     private let above: [String]
@@ -26,23 +27,28 @@ final class StagedFolder {
         self.above = try FilePaths.makeFolder(above, mode: 0o700)
         Self.removeAbandoned(in: above, kind: kind)
         for _ in 1..<Self.mostTries {
-            if let (path, owner) = try? Self.make(in: above, kind: kind) {
-                (self.path, self.owner) = (path, owner)
+            if let (container, owner) = try? Self.make(in: above, kind: kind) {
+                (self.container, path, self.owner) = (container, Self.content(of: container), owner)
                 return
             }
         }
-        do throws(Diagnostic) { (path, owner) = try Self.make(in: above, kind: kind) } catch {
+        do throws(Diagnostic) {
+            (container, owner) = try Self.make(in: above, kind: kind)
+            path = Self.content(of: container)
+        } catch {
             FilePaths.removeFolders(self.above)
             throw error
         }
     }
 
-    /// Makes a folder that is locked, and still there.
-    private static func make(in above: String, kind: String) throws(Diagnostic) -> (path: String, owner: Int32) {
+    private static func content(of container: String) -> String { FilePaths.join(container, name: "content") }
+
+    /// Makes a folder that is locked, and still there, with the staged one in it.
+    private static func make(in above: String, kind: String) throws(Diagnostic) -> (container: String, owner: Int32) {
         let path = FilePaths.join(above, name: prefix(kind) + String(UInt64.random(in: 0 ... .max), radix: 16) + suffix)
         guard mkdir(path, 0o700) == 0 else { throw failure(path, errno) }
         let owner = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, FilePaths.exists(path) { return (path, owner) }
+        if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, mkdir(content(of: path), 0o700) == 0 { return (path, owner) }
         let code = owner >= 0 ? ENOENT : errno
         if owner >= 0 { close(owner) }
         rmdir(path)
@@ -50,10 +56,8 @@ final class StagedFolder {
     }
 
     deinit {
-        if !isFinished {
-            FolderTree.remove(path)
-            FilePaths.removeFolders(above)
-        }
+        FolderTree.remove(container)
+        if !isFinished { FilePaths.removeFolders(above) }
         if owner >= 0 { close(owner) }
     }
 
