@@ -88,7 +88,7 @@ struct ResourceLimitTests {
         let server = try LedgeredServer(devices: 2_000)
         try server.folder.writeCampaign(delivery: "pace: 200/s\nunknown: skip")
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url)
-        while sending.isRunning, try started(server.folder) != true { usleep(20_000) }
+        while sending.isRunning, server.acceptedSoFar().isEmpty { usleep(20_000) }
         kill(sending.processID, signal)
         let crashed = sending.finish(timeout: 30)
         #expect(crashed.status == 3 && crashed.errors.contains("Sending had begun"), "\(crashed)")
