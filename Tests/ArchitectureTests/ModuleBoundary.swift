@@ -32,7 +32,8 @@ struct Boundary {
                 pattern:
                     #"\bstatic var [^{=]*=|\bstatic let \w+(?:: [^=]*)? = (?:Atomic|Mutex)\b|\bnonisolated\(unsafe\)|\.ofThisProcess\b"#,
                 modules: [
-                    "volley", "Benchmarks", "Base/ProtectedFiles.swift", "Base/EnvironmentVariables.swift", "Runs/SQLite/DatabaseWait.swift",
+                    "volley", "Benchmarks", "Base/ProtectedFiles.swift", "Base/EnvironmentVariables.swift",
+                    "Runs/SQLite/DatabaseWait.swift",
                 ]),
             // A thread that reads the environment while another changes it reads freed memory.
             Boundary(
