@@ -21,7 +21,7 @@ public func cancel(
     var retries = Retries(atMost: 250, milliseconds: 20)
     while true {
         if let planOnly { try checkIsPlan(run, planOnly) }
-        if let reach = try cancel(run, because: cause, in: choice, planOnly, isLast: retries.left == 0, warnings: &warnings) {
+        if let reach = try cancel(run, because: cause, in: choice, (planOnly, retries.left == 0), warnings: &warnings) {
             return (reach, warnings)
         }
         _ = retries.pause()
@@ -37,13 +37,14 @@ extension RunFile {
 }
 
 /// Tries once to cancel a run.
-/// - Parameter isLast: whether this is the last try.
+/// - Parameter attempt: why only a plan may be cancelled, if so, and whether this is the last try.
 /// - Returns: nil if another command holds the run at the moment.
 /// - Throws: why the run cannot be cancelled; on the last try, also that another command holds it.
 private func cancel(
-    _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, _ planOnly: String?, isLast: Bool, warnings: inout [String]
+    _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, _ attempt: (planOnly: String?, isLast: Bool),
+    warnings: inout [String]
 ) throws -> OrderReach? {
-    let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state)
+    let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state), planOnly = attempt.planOnly
     guard state != .finished, state != .cancelled || isCancelledHere else { throw isOver(run, "is already \(state.rawValue)") }
     // A plan that a process begins at this moment is waited for: then it is known whether it still is one.
     if planOnly == nil, run.sendingSince != nil {
@@ -60,7 +61,7 @@ private func cancel(
     }
     // From here on no other command may begin, retry or replace the run.
     do { try run.lockForSending(isSending: false) } catch {
-        guard isLast || !run.isBeingSent else { return nil }
+        guard attempt.isLast || !run.isBeingSent else { return nil }
         throw error
     }
     try run.checkNotReplaced()

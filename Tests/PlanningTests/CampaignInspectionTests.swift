@@ -28,6 +28,7 @@ struct CampaignInspectionTests {
     @Test("a campaign whose folder was moved is said to be in no folder, rather than without a volley.yaml")
     func movedFolder() throws {
         let folder = try folder("{everyone: true}"), fields = "name: c\n\(Self.campaign)audience: {everyone: true}\n"
+        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("deep"), withIntermediateDirectories: true)
         try folder.write("deep/c.yaml", fields)
         let campaign = file("deep/c.yaml", folder)
         try FileManager.default.moveItem(

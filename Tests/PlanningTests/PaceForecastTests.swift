@@ -56,9 +56,9 @@ struct ZonePaceTests {
             """
             name: sale
             app: shop
-            audience: {everyone: true}
+            audience: {everyone: true, devices: devices.csv}
             content: {body: Sale}
-            schedule: {at: 2030-12-02 09:00, timezone: recipient}
+            schedule: {at: 2030-12-02 09:00, timezone: recipient, fallback_timezone: Europe/Berlin}
             delivery: {pace: 1/min, expires: \(hours)h}
             """)
         let said = try folder.preview("campaign.yaml").errors
