@@ -50,7 +50,7 @@ struct ZonePaceTests {
         let rows = (0..<1080).map {
             "\(String(repeating: "0", count: 60))\(String(1000 + $0)),\($0 < 540 ? "Asia/Tokyo" : "Europe/Berlin")"
         }
-        let folder = try ProjectFolder(export: "token,timezone\n\(rows.joined(separator: "\n"))\n")
+        let folder = try ProjectFolder(export: "device_token,timezone\n\(rows.joined(separator: "\n"))\n")
         try folder.write(
             "campaign.yaml",
             """
