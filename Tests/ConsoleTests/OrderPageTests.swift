@@ -145,6 +145,62 @@ struct OrderPageTests {
         }
     }
 
+    /// What a plan keeps of a preview with one text, and with warnings of these names.
+    private static func preview(to audience: String, body: String, warnings: [String] = []) throws -> JSONValue {
+        let list = warnings.enumerated().map { "{\"name\": \"\($1)\", \"message\": \"doubt \($0)\", \"remedy\": \"Look.\"}" }.joined(
+            separator: ",")
+        return try JSONValue(
+            parsing: """
+                {"rows": 9, "selected_by": {"tag:vip": 5}, "skipped": {"not_matched": 4}, "seconds_at_pace": 0.5, "warnings": [\(list)],
+                 "in_words": {"audience": "\(audience)", "expires": "4 hours after it goes out"},
+                 "messages": [{"variant": "", "language": "", "recipients": 5, "title": "Sale", "body": "\(body)"}]}
+                """)
+    }
+
+    @Test("an approver finds the buttons first, then doubts, each kind once, and what differs from the last run in words with both texts")
+    func planPage() async throws {
+        let office = try Office(), earlier = "20261130-090000-spring-sale-1111"
+        let doubts = Array(repeating: "bad-cell", count: 30) + ["sent-recently"]
+        try office.folder.run(
+            earlier, preview: Self.preview(to: "Devices with the tag gold", body: "10 % off"),
+            plannedAt: TestFolder.start.adding(seconds: -86_400)
+        ).close()
+        try office.folder.run(Self.id, .planned, preview: Self.preview(to: "Devices with the tag vip", body: "20 % off", warnings: doubts))
+            .close()
+        let ben = try office.session("ben", [.approver])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
+            func place(_ text: String) throws -> String.Index { try #require(page.range(of: text), "\(text)").lowerBound }
+            let order = try [
+                "/approve\"", "/reject\"", "aria-label=\"Warnings\"", "How the devices were counted", "Since it was sent last",
+            ].map(place)
+            #expect(order == order.sorted())
+            // The newest push to the same devices is the first doubt, and thirty of one kind are three and a number.
+            #expect(try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.") && page.contains("and 27 more of this kind"))
+            #expect(page.contains("Devices with the tag gold") && page.contains("Devices with the tag vip"))
+            #expect(try place("10 % off") < place("20 % off</span></li>") && page.contains("tag:vip") && page.contains("44.4 %"))
+            // On a phone, the same two stay in sight.
+            #expect(
+                page.contains("form=\"order-approve\"") && page.contains("id=\"order-approve\"") && page.contains("href=\"#order-reject\""))
+        }
+    }
+
+    @Test("a rejection needs a reason")
+    func rejection() async throws {
+        let office = try Office()
+        try office.folder.run(Self.id, .planned).close()
+        let ben = try office.session("ben", [.approver])
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(Self.id)"
+            let fields = try #require(Self.fields(server.request("GET", path, session: ben).body, action: "\(path)/reject"))
+            let refused = try server.form("\(path)/reject", session: ben, fields + [("reason", "  ")])
+            #expect(refused.status == 422 && refused.body.contains("Say why"))
+            #expect(try office.ordered().isEmpty)
+            #expect(try server.form("\(path)/reject", session: ben, fields + [("reason", "Wrong price")]).status == 303)
+            #expect(try office.ordered() == ["reject by ben"])
+        }
+    }
+
     @Test("the approval of a plan whose time is longer ago than its campaign allows says that nothing is sent")
     func overdue() throws {
         let office = try Office()

@@ -48,11 +48,12 @@ final class TestFolder: Sendable {
     /// A run of five devices: planned, or in another state with the outcomes of three.
     /// - Parameters:
     ///   - claimed: how many may have been sent to, at least three; 0 for none, and without any outcome.
+    ///   - preview: what its plan keeps of the preview.
     ///   - source: the text of the campaign's file in this folder that it was planned from; nil for a file elsewhere.
     @discardableResult
     func run(
         _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
-        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil
+        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil, preview: JSONValue = .null, plannedAt: Timestamp = start
     ) throws -> RunFile {
         var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.schedule = schedule
@@ -65,8 +66,8 @@ final class TestFolder: Sendable {
             RunPlan(
                 id: id, campaign: campaign, app: app, campaignFile: source == nil ? "\(campaign).yaml" : "\(path)/\(campaign).yaml",
                 campaignSource: source ?? "", projectFile: "volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.start, planHash: "", rows: 5, audience: 5, skipped: [:],
-                settings: .success(settings), preview: .null,
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "", rows: 5, audience: 5, skipped: [:],
+                settings: .success(settings), preview: preview,
                 waves: schedule == nil ? [] : [RunWave(ids: 0..<5, zone: "Etc/UTC", due: Self.start)]))
         guard state != .planned else {
             run.close()

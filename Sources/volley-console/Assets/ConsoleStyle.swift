@@ -76,6 +76,8 @@ enum ConsoleStyle {
         .action:first-of-type { border-top: 0; }
         .action > * + * { margin-top: .5rem; }
         .action h3 { margin-top: 0; }
+        .said { white-space: pre-wrap; overflow-wrap: anywhere; }
+        .shortcuts { display: none; }
         .texts { display: flex; flex-wrap: wrap; gap: 1rem; margin: .8rem 0; }
         .texts .text { flex: 0 1 22rem; min-width: 0; }
         .field.short input { max-width: 14rem; display: block; }
@@ -110,6 +112,8 @@ enum ConsoleStyle {
         .findings .error b { color: var(--rejected); } .findings .warning b { color: var(--warn); }
         main > p + p, main > section + p { margin-top: .6rem; }
         @media (max-width: 48rem) {
+          .shortcuts { display: flex; gap: .6rem; position: sticky; bottom: 0; margin: 1rem -1rem 0; padding: .6rem 1rem; background: var(--paper);
+            border-top: 1px solid var(--line); }
           .rows, .rows tbody { display: block; }
           .rows thead { display: none; }
           .rows tr { display: block; padding: .6rem 0; border-top: 1px solid var(--line); }

@@ -11,7 +11,7 @@ enum RunAction: String, CaseIterable, Sendable {
     /// The order that it becomes.
     /// - Parameters:
     ///   - digest: of the plan, as it was shown.
-    ///   - reason: of a rejection; may be blank.
+    ///   - reason: of a rejection.
     func order(_ run: String, digest: String, reason: String) -> Order.Kind {
         switch self {
         case .approve: .approve(run: run, digest: digest)
@@ -111,7 +111,7 @@ enum RunAction: String, CaseIterable, Sendable {
             run.isForATime
                 ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come and is not longer ago than the campaign allows."
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
-        case .reject: "The plan is cancelled and never sent. Your reason is kept with it."
+        case .reject: "The plan is cancelled and never sent. The author reads your reason."
         case .withdraw:
             run.isForATime
                 ? "The plan is cancelled and never sent, and the campaign is not sent at its time."

@@ -87,12 +87,7 @@ enum RunOrders {
     /// The panel: every action that the person may order now, with what it will do; blank without any.
     static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
         let run = viewModel.run
-        var offered = RunAction.allCases.filter {
-            visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: viewModel.needsApproval)
-        }
-        // One way to put a plan away is enough.
-        if offered.contains(.reject) || offered.contains(.cancel) { offered.removeAll { $0 == .withdraw } }
-        let forms: [HTML] = offered.map { action in
+        let forms: [HTML] = offered(viewModel, visit).map { action in
             if action == .approve, let eyes = viewModel.eyes {
                 return """
                     <div class="action"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p>\
@@ -112,13 +107,36 @@ enum RunOrders {
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }
 
+    private static func offered(_ viewModel: ViewModel, _ visit: Visit) -> [RunAction] {
+        let run = viewModel.run
+        let offered = RunAction.allCases.filter {
+            visit.may($0.right, app: run.app) && $0.isOffered(for: run, needsApproval: viewModel.needsApproval)
+        }
+        // One way to put a plan away is enough.
+        return offered.contains(.reject) || offered.contains(.cancel) ? offered.filter { $0 != .withdraw } : offered
+    }
+
+    /// On a phone, the decision about a plan stays in sight while one reads: the same buttons, or the way to the form that needs more than a
+    /// tap. Blank where nothing can be decided.
+    static func shortcuts(_ viewModel: ViewModel, _ visit: Visit) -> HTML {
+        let buttons: [HTML] = offered(viewModel, visit).compactMap { action in
+            switch action {
+            case .approve where viewModel.eyes == nil:
+                "<button\(action.look) form=\"order-\(action.rawValue)\">\(action.button)</button>"
+            case .reject, .send: "<a class=\"button\" href=\"#order-\(action.rawValue)\">\(action.button) …</a>"
+            default: nil
+            }
+        }
+        return buttons.isEmpty ? "" : "<p class=\"shortcuts\">\(buttons)</p>"
+    }
+
     private static func form(_ action: RunAction, _ viewModel: ViewModel, _ visit: Visit, message: HTML?) -> HTML {
         let run = viewModel.run
         let alert: HTML = message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         var fields: HTML = ""
         if action.order("", digest: "", reason: "").values.reason != nil {
             fields =
-                "<p class=\"field\"><label for=\"reason\">Why</label><textarea id=\"reason\" name=\"\(OrderForm.reason)\" rows=\"2\" maxlength=\"1000\" dir=\"auto\"></textarea></p>"
+                "<p class=\"field\"><label for=\"reason\">Why</label><textarea id=\"reason\" name=\"\(OrderForm.reason)\" rows=\"2\" maxlength=\"1000\" dir=\"auto\" required></textarea></p>"
         }
         if let count = action.countToType(for: run) {
             let id = "count-\(action.rawValue)"
@@ -128,7 +146,7 @@ enum RunOrders {
                 """
         }
         return """
-            <form class="action" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
+            <form class="action" id="order-\(action.rawValue)" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
             \(OrderForm.hidden(visit, digest: viewModel.digest))\(fields)
             <p><button\(action.look)>\(action.button)</button></p></form>
@@ -161,6 +179,10 @@ enum RunOrders {
             let order = action.order(run.id, digest: digest, reason: reason)
             if order.values.digest != nil, try digest != self.digest(of: run.id, site) {
                 throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
+            }
+            if order.values.reason != nil, reason.trimming.isEmpty {
+                let message: HTML = "Say why: the author reads it, and can mend the campaign. Nothing was ordered."
+                return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
             }
             if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
                 let message: HTML =

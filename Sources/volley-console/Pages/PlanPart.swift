@@ -16,7 +16,7 @@ enum PlanPart {
         let earlier = try site.archive.begun(before: summary)
         let writers = Result { try site.rights.writers(of: run, since: earlier) }
         let counted: HTML = """
-            <details open><summary>As it was counted</summary>\
+            <details><summary>As the terminal shows it</summary>\
             <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
             """
         let content: HTML = """
@@ -24,11 +24,61 @@ enum PlanPart {
             \(written(by: writers))
             \(warnings(plan))
             \(sentSince(plan, site))
+            \(facts(plan))
             \(PlannedTextCards.html(of: plan))
-            \(plan.previewText.isEmpty ? "" : counted)
+            \(figures(plan))
             \(comparison(run, with: earlier.first))
+            \(plan.previewText.isEmpty ? "" : counted)
             """
         return Words.panel("The plan", id: "plan", content)
+    }
+
+    // MARK: - Its figures, as the preview showed them
+
+    /// What each member of `in_words` answers.
+    private static let questions = [
+        ("audience", "To"), ("expires", "Expires"), ("priority", "Priority"), ("frequency", "Frequency"),
+    ]
+
+    /// The devices, the rules and the time, in words.
+    private static func facts(_ plan: RunPlan) -> HTML {
+        let preview = plan.preview
+        var facts: [(HTML, HTML)] = [("Devices", "<b>\(TextFormat.count(plan.audience))</b>")]
+        for (key, question) in questions {
+            if let words = preview["in_words"]?[key]?.stringValue { facts.append(("\(question)", "\(words)")) }
+        }
+        if let first = plan.waves.map(\.due).min(), let last = plan.waves.map(\.due).max() {
+            facts.append(("When", first == last ? Words.moment(first) : "from \(Words.moment(first)) to \(Words.moment(last))"))
+        }
+        if case .double(let seconds)? = preview["seconds_at_pace"] {
+            facts.append(("Takes", "\(TextFormat.duration(seconds: seconds)) at its pace"))
+        }
+        let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd dir=\"auto\">\($1)</dd>" }
+        return "<dl class=\"facts\">\(rows)</dl>"
+    }
+
+    /// The devices by selector, text and reason, folded: the decision rests on what is above.
+    private static func figures(_ plan: RunPlan) -> HTML {
+        func bars(_ title: HTML, _ member: String, of whole: Int?) -> HTML {
+            guard case .object(let counts)? = plan.preview[member], !counts.isEmpty else { return "" }
+            let items = counts.compactMap { member in
+                member.value.integerValue.map { count in
+                    BarList.Item(
+                        "<span dir=\"auto\">\(member.name)</span>", "\(TextFormat.count(Int(count)))",
+                        share: whole.map { TextFormat.percent(Double(count) / Double(max(1, $0))) } ?? "", parts: [.init(Int(count))])
+                }
+            }
+            return "<h3>\(title)</h3>\(BarList(items, whole: whole).html)"
+        }
+        let rows = plan.preview["rows"]?.integerValue.map { Int($0) }
+        let parts: HTML = """
+            \(bars("Selected by", "selected_by", of: plan.audience))\(bars("Languages", "languages", of: plan.audience))\
+            \(bars("Variants", "variants", of: plan.audience))\(bars("Rows left out, by reason", "skipped", of: rows))
+            """
+        let isEmpty = ["selected_by", "languages", "variants", "skipped"].allSatisfy {
+            if case .object(let counts)? = plan.preview[$0] { counts.isEmpty } else { true }
+        }
+        return isEmpty ? "" : "<details><summary>How the devices were counted</summary>\(parts)</details>"
     }
 
     /// The writers of a campaign. If that record is damaged, everything else is still shown, and
@@ -46,14 +96,27 @@ enum PlanPart {
         }
     }
 
-    /// What was doubtful when it was planned.
+    /// How many warnings of one name are shown one by one.
+    private static let mostOfAKind = 3
+
+    /// What was doubtful when it was planned: recent pushes to the same devices first, and of many warnings of one kind the first few.
     private static func warnings(_ plan: RunPlan) -> HTML {
-        guard case .array(let warnings)? = plan.preview["warnings"], !warnings.isEmpty else { return "" }
-        let items: [HTML] = warnings.map { warning in
+        guard case .array(let all)? = plan.preview["warnings"], !all.isEmpty else { return "" }
+        func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
+        let first = WarningName.sentRecently.rawValue
+        let warnings = all.filter { name($0) == first } + all.filter { name($0) != first }
+        var seen: [String: Int] = [:]
+        let counts = warnings.reduce(into: [String: Int]()) { $0[name($1), default: 0] += 1 }
+        let items: [HTML] = warnings.compactMap { warning in
+            let name = name(warning)
+            seen[name, default: 0] += 1
+            let (number, count) = (seen[name, default: 0], counts[name, default: 0])
+            guard name.isEmpty || number <= mostOfAKind else {
+                return number == count ? "<li>… and \(TextFormat.count(count - mostOfAKind)) more of this kind</li>" : nil
+            }
             let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
             let remedy =
-                remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ")
-                ?? warning["remedy"]?.stringValue ?? ""
+                remedies(ofWarning: name)?.map(\.sentence).joined(separator: " ") ?? warning["remedy"]?.stringValue ?? ""
             return "<li dir=\"auto\">\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))</li>"
         }
         return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
@@ -105,12 +168,50 @@ enum PlanPart {
             return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"
         }
         defer { earlier.close() }
-        let plan = earlier.plan
-        let then: HTML = plan.audience == run.plan.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
+        let (plan, now) = (earlier.plan, run.plan)
+        let then: HTML = plan.audience == now.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
+        let changes = changedRules(from: plan, to: now) + changedTexts(from: plan, to: now)
+        let list: HTML = changes.isEmpty ? "" : "<ul class=\"list changes\">\(changes)</ul>"
+        let source = LineDiff.html(from: plan.campaignSource, to: now.campaignSource)
         return """
             <h3>Since it was sent last</h3>
             <p><a href="\(Words.path(of: plan.id))">\(plan.id)</a>, \(then).</p>
-            \(LineDiff.html(from: plan.campaignSource, to: run.plan.campaignSource))
+            \(list)<details\(changes.isEmpty ? " open" : "" as HTML)><summary>Line by line</summary>\(source)</details>
             """
+    }
+
+    private static func changedRules(from old: RunPlan, to new: RunPlan) -> [HTML] {
+        questions.compactMap { key, question in
+            let (then, now) = (old.preview["in_words"]?[key]?.stringValue ?? "", new.preview["in_words"]?[key]?.stringValue ?? "")
+            return then == now ? nil : change("\(question)", then, now)
+        }
+    }
+
+    /// Texts that differ, are new or are gone, by variant and language.
+    private static func changedTexts(from old: RunPlan, to new: RunPlan) -> [HTML] {
+        func texts(_ plan: RunPlan) -> [(place: String, text: String)] {
+            guard case .array(let messages)? = plan.preview["messages"] else { return [] }
+            return messages.map { message in
+                func part(_ key: String) -> String { message[key]?.stringValue ?? "" }
+                let language = part("language").isEmpty ? "" : LanguageName.english(part("language")) ?? part("language")
+                let place = [part("service"), part("variant").isEmpty ? "" : "variant \(part("variant"))", language]
+                return (
+                    place.filter { !$0.isEmpty }.joined(separator: ", "),
+                    ["title", "subtitle", "body"].map(part).filter { !$0.isEmpty }.joined(separator: "\n")
+                )
+            }
+        }
+        let (before, after) = (texts(old), texts(new))
+        let places = (before + after).map(\.place).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return places.compactMap { place in
+            let then = before.first { $0.place == place }?.text ?? "", now = after.first { $0.place == place }?.text ?? ""
+            return then == now ? nil : change(place.isEmpty ? "Text" : "Text: \(place)", then, now)
+        }
+    }
+
+    private static func change(_ what: HTML, _ then: String, _ now: String) -> HTML {
+        func words(_ text: String) -> HTML { text.isEmpty ? "<i>nothing</i>" : "<span class=\"said\" dir=\"auto\">\(text)</span>" }
+        return
+            "<li><b>\(what)</b><br><span class=\"note\">Then:</span> \(words(then))<br><span class=\"note\">Now:</span> \(words(now))</li>"
     }
 }
