@@ -95,6 +95,7 @@ let package = Package(
         // The compiler's own vector instructions, as far as Swift has no word for them.
         .systemLibrary(name: "CSIMD"),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+        .systemLibrary(name: "CQRencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         // What Swift cannot call of Linux.
         .systemLibrary(name: "CLinux"),
 
@@ -164,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
+                "Accounts", "Base", "CLinux", "CQRencode", "Cryptography", "PushServices", "Campaigns", "Audience", "Runs", "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", "Logs", argumentParser,
             ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
             packageAccess: false, swiftSettings: strict),

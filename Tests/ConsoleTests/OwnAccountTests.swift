@@ -69,6 +69,21 @@ struct OwnAccountTests {
         }
     }
 
+    @Test("the picture of a key has what cameras look for: three corners and a blank margin; another key is another picture")
+    func picture() throws {
+        let code = try #require(QRCode("otpauth://totp/Volley:ed?secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley"))
+        let size = code.rows.count
+        #expect(size >= 21 && (size - 17) % 4 == 0 && code.rows.allSatisfy { $0.count == size })
+        // A dark frame of 7 modules, in it a light one, in it a dark square (ISO/IEC 18004, 5.3.2).
+        let corner = (0..<7).map { y in (0..<7).map { x in max(abs(x - 3), abs(y - 3)) != 2 } }
+        for (top, left) in [(0, 0), (0, size - 7), (size - 7, 0)] {
+            #expect(code.rows[top..<top + 7].map { Array($0[left..<left + 7]) } == corner)
+        }
+        #expect(QRCode("otpauth://totp/Volley:ed?secret=BBCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley")?.rows != code.rows)
+        #expect(code.html(label: "Key").markup.contains("viewBox=\"0 0 \(size + 8) \(size + 8)\""))
+        #expect(QRCode(String(repeating: "x", count: 5_000)) == nil)
+    }
+
     @Test("a second factor is set up by a code of the app; key and recovery codes are shown once, and signing in needs a code then")
     func secondFactor() async throws {
         let folder = try TestFolder()

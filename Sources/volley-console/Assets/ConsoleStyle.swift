@@ -37,6 +37,7 @@ enum ConsoleStyle {
         .panel p + .rows, .rows + .facts { margin-top: .6rem; }
         .done { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .secret { background: var(--track); border-radius: .5rem; padding: .6rem 1rem; margin: .6rem 0; }
+        .qr { display: block; width: 15rem; max-width: 100%; margin: .6rem 0; }
         .codes { columns: 16rem; padding-left: 3rem; }
         input[type="checkbox"] { width: 1.3rem; height: 1.3rem; min-height: 0; padding: 0; vertical-align: middle; }
         textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem; padding: .4rem .8rem;

@@ -1,5 +1,6 @@
 import Accounts
 import Base
+import CQRencode
 import HTTPTypes
 
 /// How a person sets up a second factor, step by step, and removes it.
@@ -19,7 +20,9 @@ enum SecondFactorPage {
                 content: """
                     \(Words.head("Set up a second factor"))
                     <section class="panel" aria-labelledby="secret"><h2 id="secret">1. Tell your authenticator app</h2>
-                    <p>Add an account there by typing this key. It is shown this once: keep it to yourself.</p>
+                    <p>Add an account there: scan this picture with the phone that has the app, or type the key below it. Both are shown this \
+                    once: keep them to yourself.</p>
+                    \(QRCode(uri)?.html(label: "The key, for the camera of an authenticator app") ?? "")
                     <p class="secret"><code>\(letters.joined(separator: " "))</code></p>
                     <p>On the phone itself you can <a href="\(uri)">open the app with it</a>. Some apps take it as an address:</p>
                     <p class="secret"><code>\(uri)</code></p></section>
@@ -80,5 +83,35 @@ enum SecondFactorPage {
         \(AccountWords.codeField("The six digits that the app shows now"))
         <p><button class="main">Set it up</button></p></form>
         """
+    }
+}
+
+/// A text as a picture for cameras (ISO/IEC 18004), drawn on the server: a secret in it goes to no other site, and the page needs no script.
+struct QRCode {
+    /// The rows from the top, with true for a dark module.
+    let rows: [[Bool]]
+
+    /// The blank modules on each side that readers need (ISO/IEC 18004, 9.1).
+    private static let margin = 4
+
+    /// Medium error correction, so that a scratched screen is no matter. nil for a text of more than 2,331 bytes, which no picture holds.
+    init?(_ text: String) {
+        guard let made = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
+        defer { QRcode_free(made) }
+        let width = Int(made.pointee.width), modules = UnsafeBufferPointer(start: made.pointee.data, count: width * width)
+        // The lowest bit of a module is its colour; the others say what it is for.
+        rows = (0..<width).map { row in modules[row * width..<(row + 1) * width].map { $0 & 1 == 1 } }
+    }
+
+    /// Dark on light whatever the page's colours are: few readers take it the other way round.
+    func html(label: String) -> HTML {
+        let size = rows.count + 2 * Self.margin
+        let path = rows.enumerated().flatMap { y, row in
+            row.enumerated().filter(\.element).map { x, _ in "M\(x + Self.margin) \(y + Self.margin)h1v1h-1z" }
+        }.joined()
+        return """
+            <svg class="qr" viewBox="0 0 \(size) \(size)" role="img" aria-label="\(label)" shape-rendering="crispEdges">\
+            <rect width="\(size)" height="\(size)" fill="#fff"/><path d="\(path)" fill="#000"/></svg>
+            """
     }
 }
