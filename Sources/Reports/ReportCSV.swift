@@ -32,6 +32,8 @@ public enum ReportCSV {
         public var language: String?
         /// nil for all.
         public var variant: String?
+        /// Whether tokens and registration ids are written whole, and not by their first and last four characters.
+        public var hasWholeTargets = true
 
         /// Everything.
         public init() {}
@@ -46,7 +48,8 @@ public enum ReportCSV {
     ) throws -> Int {
         let hasServices = run.plan.serviceCount > 1, isNotFetched = try run.isNotFetched(run.status())
         var line = LineWriter(
-            seed: run.plan.seed, form: form, services: hasServices ? run.plan.services.map(\.name) : [],
+            seed: run.plan.seed, form: form, hasWholeTargets: filter.hasWholeTargets,
+            services: hasServices ? run.plan.services.map(\.name) : [],
             isNotFetched: isNotFetched, unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
@@ -89,6 +92,7 @@ private struct FilterTest {
 private struct LineWriter {
     let seed: RunSeed
     let form: CSVForm
+    let hasWholeTargets: Bool
     private let lineEnd: [UInt8]
     /// The services' names; empty when there is one only.
     private let services: [[UInt8]]
@@ -101,7 +105,10 @@ private struct LineWriter {
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(seed: RunSeed, form: CSVForm, services: [String], isNotFetched: Bool, unrecorded: [UnrecordedReasons?]) {
+    init(
+        seed: RunSeed, form: CSVForm, hasWholeTargets: Bool, services: [String], isNotFetched: Bool, unrecorded: [UnrecordedReasons?]
+    ) {
+        self.hasWholeTargets = hasWholeTargets
         self.isNotFetched = isNotFetched
         self.seed = seed
         self.form = form
@@ -111,10 +118,16 @@ private struct LineWriter {
     }
 
     mutating func append(_ result: StoredResult) {
-        // Hex digits: no sign of a formula, no comma.
-        if form.isForExcel { CSVCell.append(result.token, form, to: &bytes) } else { bytes.append(contentsOf: result.token) }
-        comma()
-        CSVCell.append(result.registrationID, form, to: &bytes)
+        if hasWholeTargets {
+            // Hex digits: no sign of a formula, no comma.
+            if form.isForExcel { CSVCell.append(result.token, form, to: &bytes) } else { bytes.append(contentsOf: result.token) }
+            comma()
+            CSVCell.append(result.registrationID, form, to: &bytes)
+        } else {
+            CSVCell.append(shortened(result.token), form, to: &bytes)
+            comma()
+            CSVCell.append(shortened(result.registrationID), form, to: &bytes)
+        }
         comma()
         CSVCell.append(result.alias, form, to: &bytes)
         comma()
@@ -143,6 +156,10 @@ private struct LineWriter {
             bytes += services[result.service]
         }
         bytes += lineEnd
+    }
+
+    private func shortened(_ target: some Collection<UInt8>) -> String {
+        target.isEmpty ? "" : Target.redact(String(decoding: target, as: UTF8.self))
     }
 
     private func reason(of result: StoredResult) -> String {

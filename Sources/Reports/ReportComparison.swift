@@ -291,6 +291,27 @@ public struct ReportComparison: Sendable {
         return lines.joined(separator: "\n")
     }
 
+    /// What a page shows: the differences in words, and a table of all figures.
+    public var html: HTML {
+        let words: [HTML] = sentences.map { "<li>\($0)</li>" }
+        var section = ""
+        let lines: [HTML] = shownRows.map { row in
+            let head: HTML = row.section == section ? "" : "<tr><th scope=\"rowgroup\" colspan=\"4\">\(row.section)</th></tr>"
+            section = row.section
+            return """
+                \(head)<tr><th scope="row" dir="auto">\(TextStyle.safe(row.name))</th>
+                <td data-name="Before" class="number">\(Self.cell(row.before, share: row.beforeShare))</td>
+                <td data-name="After" class="number">\(Self.cell(row.after, share: row.afterShare))</td>
+                <td data-name="Change" class="number">\(row.change.map { $0 == 0 ? "" : Self.signed($0) } ?? "")</td></tr>
+                """
+        }
+        return """
+            <ul>\(words)</ul>
+            <table class="rows"><thead><tr><th scope="col">Figure</th><th scope="col" class="number">Before</th>
+            <th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead><tbody>\(lines)</tbody></table>
+            """
+    }
+
     private static func name(_ report: Report) -> String {
         let marks = report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")
         return "\(report.plan.id) (\(marks), planned \(TextStyle.moment(report.plan.plannedAt)))"

@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import Foundation
+import Runs
 import Testing
 
 @testable import volley_console
@@ -126,6 +127,43 @@ struct ActivityPageTests {
             }
             #expect(try Self.text(server.request("GET", "/activity?app=shop", session: nina)).contains("Nothing matches."))
             #expect(try server.request("GET", "/activity", session: edith).status == 403)
+        }
+    }
+
+    @Test("editors download results without whole tokens; it gives nothing away, so it is not on record, and viewers get neither file")
+    func shortened() async throws {
+        let folder = try TestFolder()
+        try folder.run(Self.id).close()
+        let site = try folder.siteWithAccounts()
+        let (ed, vera) = (try site.session("ed", [.editor]), try site.session("vera", [.viewer]))
+        try await TestServer.with(site) { server throws in
+            let path = "/runs/\(Self.id)"
+            #expect(try server.request("GET", path, session: ed).body.contains("\(path)/devices.csv"))
+            let csv = try server.request("GET", "\(path)/devices.csv", session: ed)
+            let lines = csv.body.split(separator: "\n")
+            #expect(csv.status == 200 && lines.count == 6 && lines[1].hasPrefix("abab…0000,…,a,en,,accepted"), "\(csv.body)")
+            #expect((0..<5).allSatisfy { !csv.body.contains(TestFolder.token($0)) })
+            #expect(try !server.request("GET", path, session: vera).body.contains(".csv"))
+            #expect(try server.request("GET", "\(path)/devices.csv", session: vera).status == 403)
+            #expect(try site.accounts.activities(ActivityFilter(kind: .tokensExported)).activities.isEmpty)
+        }
+    }
+
+    @Test("any two runs are compared, the earlier one first; one that a person may not see is not there")
+    func comparison() async throws {
+        let folder = try TestFolder(), other = "20261130-090000-daily-1111", news = "20261130-090000-news-2222"
+        try folder.run(Self.id).close()
+        try folder.run(other, campaign: "daily", plannedAt: TestFolder.start.adding(seconds: -3_600)).close()
+        try folder.run(news, app: "news").close()
+        let site = try folder.siteWithAccounts()
+        let ed = try site.session("ed", [.editor], app: "shop")
+        try await TestServer.with(site) { server throws in
+            #expect(try server.request("GET", "/runs", session: ed).body.contains("name=\"run.\(other)\""))
+            let page = try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(other)=on", session: ed)
+            #expect(page.status == 200 && page.body.contains("The runs are of two campaigns: daily and spring-sale."))
+            #expect(page.body.contains("<th scope=\"row\" dir=\"auto\">accepted</th>"))
+            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).status == 422)
+            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
         }
     }
 

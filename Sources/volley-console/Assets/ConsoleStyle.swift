@@ -79,6 +79,8 @@ enum ConsoleStyle {
         .action h3 { margin-top: 0; }
         .said { white-space: pre-wrap; overflow-wrap: anywhere; }
         .shortcuts { display: none; }
+        .confirm summary { cursor: pointer; list-style: none; } .confirm p { margin-top: .6rem; }
+        summary.grave { border-color: var(--rejected); color: var(--rejected); }
         .texts { display: flex; flex-wrap: wrap; gap: 1rem; margin: .8rem 0; }
         .texts .text { flex: 0 1 22rem; min-width: 0; }
         .field.short input { max-width: 14rem; display: block; }

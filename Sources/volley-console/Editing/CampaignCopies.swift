@@ -170,7 +170,7 @@ enum CampaignCopies {
             <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
             <h3>Archive</h3><p>The file leaves the list, and nothing is planned from it any more. Its runs and reports stay, \
             what is being sent continues, and IT finds the file in the folder <code>.archive</code>.</p>\(cancels)
-            \(OrderForm.hidden(visit, digest: digest))<p><button class="grave">Archive</button></p></form>
+            \(OrderForm.hidden(visit, digest: digest))\(Form.confirmed("Archive", does: "Yes, archive the campaign"))</form>
             """
     }
 

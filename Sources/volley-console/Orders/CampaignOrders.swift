@@ -128,7 +128,7 @@ enum CampaignOrders {
         return """
             <form method="post" action="/calendar/skip">\(OrderForm.hidden(visit))\
             <input type="hidden" name="campaign" value="\(time.campaign)"><input type="hidden" name="occurrence" value="\(time.occurrence)">\
-            <button>Leave out</button></form>
+            \(Form.confirmed("Leave out", does: "Yes, leave it out"))</form>
             """
     }
 

@@ -93,6 +93,15 @@ enum RunAction: String, CaseIterable, Sendable {
     /// What its button says.
     var button: String { TextFormat.capitalized(rawValue) }
 
+    /// What its second button says where the first one only asks; nil where a reason or a number is asked for anyway, or it can be undone.
+    var confirmation: String? {
+        switch self {
+        case .cancel: "Yes, send nothing more of it"
+        case .withdraw: "Yes, take the plan back"
+        case .approve, .reject, .send, .pause, .resume, .retry: nil
+        }
+    }
+
     /// How its button looks.
     var look: HTML {
         switch self {

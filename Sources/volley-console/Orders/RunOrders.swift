@@ -149,7 +149,7 @@ enum RunOrders {
             <form class="action" id="order-\(action.rawValue)" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
             \(OrderForm.hidden(visit, digest: viewModel.digest))\(fields)
-            <p><button\(action.look)>\(action.button)</button></p></form>
+            \(action.confirmation.map { Form.confirmed("\(action.button)", does: "\($0)") } ?? "<p><button\(action.look)>\(action.button)</button></p>")</form>
             """
     }
 

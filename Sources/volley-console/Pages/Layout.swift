@@ -66,6 +66,15 @@ enum Form {
         "<p class=\"field\"><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" value=\"\(value)\"\(attributes)></p>"
     }
 
+    /// A button for what cannot be undone: it opens the question, whose button does it. Works without scripts.
+    /// - Parameter does: what the second button says: `Cancel the run for good`.
+    static func confirmed(_ label: HTML, does: HTML) -> HTML {
+        """
+        <details class="confirm"><summary class="button grave">\(label) …</summary>
+        <p>This cannot be undone. <button class="grave">\(does)</button></p></details>
+        """
+    }
+
     /// A choice of one among several; the first means no choice.
     static func choice(_ label: HTML, name: String, among options: [(value: String, words: String)], chosen: String, none: String) -> HTML {
         let items: [HTML] = ([("", none)] + options).map { value, words in

@@ -25,6 +25,10 @@ enum RunPage {
             visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
             ? "<p><a href=\"\(path)/results.csv\">Every device with its result (CSV)</a> <span class=\"note\">contains whole device tokens</span></p>"
             : ""
+        let results: HTML =
+            visit.may(.edit, app: run.app) && !run.isPruned && run.startedAt != nil
+            ? "<p><a href=\"\(path)/devices.csv\">Every device with its result (CSV)</a> <span class=\"note\">tokens and registration ids are shortened</span></p>"
+            : ""
         let report: HTML = run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a></p>"
         // An approver decides at the top, and reads on below it.
         let isPlan = run.state == .planned
@@ -37,8 +41,8 @@ enum RunPage {
             <div data-fill="progress" aria-live="polite">\(progress(run, site.rate, at: visit.now))</div>\(refresh)</section>
             \(isPlan ? "" : RunOrders.panel(viewModel, visit, typed: typed))
             \(RunOrders.history(viewModel))
-            \(Words.panel("About this run", id: "about", facts(run)))
-            \(report)\(export)
+            \(Words.panel("About this run", id: "about", try facts(run, visit, site)))
+            \(report)\(results)\(export)
             \(isPlan ? RunOrders.shortcuts(viewModel, visit) : "")
             """
         return .page(Page(status: status, title: run.campaign, place: .runs, content: content))
@@ -76,6 +80,20 @@ enum RunPage {
         let report = try site.reports.page(of: run, madeBy: "Volley \(volleyVersion)", at: visit.now)
         let back: HTML = "<p class=\"note\"><a href=\"\(Words.path(of: run.id))\">Back to the run</a></p>"
         return .page(Page(title: "Report of \(run.campaign)", place: .runs, content: "\(back)\(report)"))
+    }
+
+    /// Every device with its result, without whole tokens.
+    static func shortened(_ visit: Visit, _ site: Site) throws -> Answer {
+        let run = try run(visit, site)
+        guard !run.isPruned else { throw Refusal.notFound }
+        let (catalog, id) = (site.catalog, run.id)
+        return .download(name: "\(id)-devices.csv", type: "text/csv; charset=utf-8") { part in
+            let run = try catalog.open(id)
+            defer { run.close() }
+            var filter = ReportCSV.Filter()
+            filter.hasWholeTargets = false
+            try ReportCSV.write(run, filter, as: .plain, to: part)
+        }
     }
 
     /// Every device with its result.
@@ -131,8 +149,12 @@ enum RunPage {
             """
     }
 
-    private static func facts(_ run: RunSummary) -> HTML {
-        var facts: [(HTML, HTML)] = [("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
+    private static func facts(_ run: RunSummary, _ visit: Visit, _ site: Site) throws -> HTML {
+        let file =
+            visit.may(.seeCampaigns, app: run.app)
+            ? try site.campaigns.items(project: site.project(), now: visit.now).first { run.campaignFiles.contains($0.path) } : nil
+        let campaign: HTML = file.map { "<a href=\"\(Words.path(ofCampaign: $0.file))\">\(run.campaign)</a>" } ?? "\(run.campaign)"
+        var facts: [(HTML, HTML)] = [("Campaign", campaign), ("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
         if let begun = run.startedAt { facts.append(("Begun", Words.moment(begun))) }
         if let ended = run.finishedAt { facts.append(("Ended", Words.moment(ended))) }
         if let restored = run.restored { facts.append(("Put back", "From a backup of \(Words.moment(restored.backupAt))")) }

@@ -1,5 +1,7 @@
 import Accounts
 import Base
+import HTTPTypes
+import Reports
 import Runs
 
 /// All runs, with filters in the address and a fixed number on a page.
@@ -23,11 +25,46 @@ enum RunsPage {
             \(Form.choice("State", name: "state", among: RunState.allCases.map { ($0.rawValue, Words.state($0)) }, chosen: filter.state, none: "All"))
             <p><button>Show</button></p></form>
             <p class="note">\(TextFormat.counted(runs.count, one: "run"))\(filter.isAll ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
-            \(table(shown))
+            \(runs.count > 1 ? "<form method=\"get\" action=\"/comparison\">\(table(shown, isChoice: true))<p><button>Compare the two that are checked</button></p></form>" : table(shown))
             \(turns(number, of: pages, filter))
             """
         return .page(Page(title: "Runs", place: .runs, content: content))
     }
+
+    /// What the boxes of runs begin with: their names are the runs, so that a browser sends those that are checked.
+    private static let box = "run."
+
+    /// Two runs, the earlier one first.
+    static func compare(_ visit: Visit, _ site: Site) throws -> Answer {
+        let ids = visit.query.keys.filter { $0.hasPrefix(box) }.map { String($0.dropFirst(box.count)) }
+        guard ids.count == 2 else {
+            let many: HTML = "<p class=\"stop\">Check two runs; \(TextFormat.counted(ids.count, one: "run")) is checked.</p>"
+            return .page(
+                Page(
+                    status: .unprocessableContent, title: "Compare two runs", place: .runs,
+                    content: "\(Words.head("Compare two runs"))\(many)\(back)"))
+        }
+        let runs = try ids.map { id in
+            // A run of another app is not there for this person.
+            guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else { throw Refusal.notFound }
+            return run
+        }.sorted { ($0.plannedAt, $0.id) < ($1.plannedAt, $1.id) }
+        let reports = try runs.map { summary in
+            let run = try site.catalog.open(summary.id)
+            defer { run.close() }
+            return try Report(run)
+        }
+        let names: [HTML] = zip(["Before", "After"], runs).map {
+            "<dt>\($0)</dt><dd>\(Words.link(to: $1)) \(Words.chips(of: $1)) <code>\($1.id)</code></dd>"
+        }
+        let content: HTML = """
+            \(Words.head("Compare two runs"))<dl class="facts">\(names)</dl>
+            \(Words.panel("What differs", id: "differences", ReportComparison(before: reports[0], after: reports[1]).html))\(back)
+            """
+        return .page(Page(title: "Compare two runs", place: .runs, content: content))
+    }
+
+    private static let back: HTML = "<p class=\"note\"><a href=\"/runs\">All runs</a></p>"
 
     private struct Filter {
         var text: String, app: String, state: String
@@ -49,7 +86,8 @@ enum RunsPage {
     }
 
     /// Runs, a line each.
-    static func table(_ runs: ArraySlice<RunSummary>) -> HTML {
+    /// - Parameter isChoice: whether each has a box, to compare two of them.
+    static func table(_ runs: ArraySlice<RunSummary>, isChoice: Bool = false) -> HTML {
         guard !runs.isEmpty else { return "<p class=\"lead\">No run matches.</p>" }
         let lines: [HTML] = runs.map { run in
             var marks: [HTML] = []
@@ -58,7 +96,7 @@ enum RunsPage {
             let accepted: HTML = run.outcomes == nil ? "…" : "\(TextFormat.count(run.count(.accepted)))"
             let begun: HTML = run.startedAt.map(Words.moment) ?? "–"
             return """
-                <tr><th scope="row">\(Words.link(to: run)) \(marks)</th><td data-name="State">\(Words.chips(of: run))</td>
+                <tr><th scope="row">\(isChoice ? "<input type=\"checkbox\" name=\"\(box)\(run.id)\" aria-label=\"Compare \(run.id)\"> " : "" as HTML)\(Words.link(to: run)) \(marks)</th><td data-name="State">\(Words.chips(of: run))</td>
                 <td data-name="App" dir="auto">\(run.app) \(run.badges)</td><td data-name="Devices" class="number">\(TextFormat.count(run.audience))</td>
                 <td data-name="Accepted" class="number">\(accepted)</td><td data-name="Begun">\(begun)</td></tr>
                 """

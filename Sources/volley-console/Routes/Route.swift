@@ -209,6 +209,8 @@ enum RouteTable {
             Route(
                 method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run, asksAgain: true,
                 answer: RunPage.results),
+            Route(method: .get, path: "/runs/:run/devices.csv", right: .right(.edit), subject: .run, answer: RunPage.shortened),
+            Route(method: .get, path: "/comparison", right: .right(.readReports), answer: RunsPage.compare),
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
