@@ -42,6 +42,7 @@ struct CommandTests {
         "with --json standard output is one document also when the command line itself is wrong; what follows -- is no option",
         arguments: [
             (["runs", "--json", "--nosuch"], "Unknown option '--nosuch'"), (["preview", "--json"], "Missing expected argument"),
+            (["check", "--json", "--nosuch"], "Unknown option '--nosuch'"), (["orders", "--json", "--last"], "Missing value for '--last"),
             (["previw", "x.yaml", "--json"], "There is no command 'previw'"),
             (["send", "x.yaml", "--dry-run", "--json"], "has no option --dry-run"),
             (["schedule", ".", "--json"], "--list"), (["serve", ".", "--json"], "Unknown option '--json'"),
@@ -56,6 +57,30 @@ struct CommandTests {
         let message = try #require(mistakes[0]["message"]?.stringValue)
         #expect(message.contains(words) && !message.hasPrefix("Error") && !message.contains("Usage"), "\(message)")
         #expect(try VolleyBinary.run(["runs", "--", "--json"], in: folder.url).output.isEmpty)
+    }
+
+    @Test(
+        "a wrong value of an option is reported before a missing file, run or confirmation",
+        arguments: [
+            (["retry", "nosuch", "--outcome", "lost"], "'lost' is not an outcome"),
+            (["schedule", "nosuch.yaml", "--metrics", "nowhere"], "nowhere"),
+            (["report", "nosuch", "--format", "xls"], "'xls' is invalid"),
+        ])
+    func wrongValues(_ arguments: [String], _ words: String) throws {
+        let folder = try ProjectFolder()
+        let refused = try VolleyBinary.run(arguments, in: folder.url)
+        #expect(refused.status == 2 && refused.errors.contains(words), "\(refused.errors)")
+    }
+
+    @Test("--quiet prints results and errors only: what was planned, and the report")
+    func quiet() throws {
+        let folder = try ProjectFolder()
+        let planned = try folder.volley("plan", "campaign.yaml", "--quiet")
+        #expect(planned.status == 0 && planned.output.hasPrefix("Planned as "), "\(planned.output)")
+        #expect(planned.output.split(separator: "\n").count == 1 && planned.errors.isEmpty, "\(planned.errors)")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
+        #expect(sent.status == 0 && !sent.output.contains("would go to") && sent.output.contains("accepted"), "\(sent.output)")
+        #expect(sent.errors.isEmpty, "\(sent.errors)")
     }
 
     @Test(

@@ -26,6 +26,7 @@ struct HelpTests {
             command == "volley" ? ["--help"] : ["help"] + command.split(separator: " ").map(String.init), in: folder,
             environment: ["COLUMNS": "80"])
         #expect(help.status == 0)
+        #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
         let file = Self.snapshots.appendingPathComponent("\(command.replacing(" ", with: "-")).txt")
         guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
             try FileManager.default.createDirectory(at: Self.snapshots, withIntermediateDirectories: true)

@@ -11,6 +11,33 @@ import Testing
 struct ProgressTests {
     private let pace = Pace(pushes: 500, intervalSeconds: 1)
 
+    @Test("a progress line ends before the word that the terminal would cut")
+    func wholeWords() {
+        let line = "sending  45.2 %  9,040 of 20,000  500/s  22 s left"
+        #expect(
+            (1...line.count).allSatisfy { width in
+                let shown = Console.whole(line, columns: width)
+                return shown.count <= width
+                    && (shown.isEmpty || line == shown || line.dropFirst(shown.count).first == " " || shown.count == width)
+            })
+        #expect(Console.whole(line, columns: 30) == "sending  45.2 %  9,040 of")
+        #expect(Console.whole(line, columns: 100) == line)
+    }
+
+    @Test("a line of usage fits 80 columns, and no option is parted from its value")
+    func usage() {
+        let usage =
+            "USAGE: volley suppression list [--app <app>] [--service <service>] [--json] [--config <config>] [--runs <runs>] [--quiet]"
+        #expect(
+            UsageText.wrapped("OVERVIEW: x\n\n\(usage)\n") == """
+                OVERVIEW: x
+
+                USAGE: volley suppression list [--app <app>] [--service <service>] [--json]
+                                               [--config <config>] [--runs <runs>] [--quiet]
+
+                """)
+    }
+
     @Test(
         "each thing that a run waits for has its words",
         arguments: [

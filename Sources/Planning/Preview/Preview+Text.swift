@@ -102,7 +102,7 @@ extension Preview {
     /// The number of devices that each part of `exclude` leaves out, even if it is zero.
     private var exclusionLines: [String] {
         guard !audience.exclusions.isEmpty else { return [] }
-        let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.extent) }
+        let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.effect) }
         let width = max(20, rows.map(\.0.count).max() ?? 0)
         return ["Excluded by"]
             + rows.map { "  \(TextFormat.padded($0.0, to: width)) \(TextFormat.aligned($0.1, to: 12))  \($0.2)" } + [""]

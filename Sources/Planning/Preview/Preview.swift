@@ -134,12 +134,26 @@ extension ExclusionCount {
     /// For people: the list, or the key under `exclude`.
     var name: String { kind == .devices ? list ?? "other lists" : kind.rawValue }
 
-    /// The number of entries that it has.
-    var extent: String {
-        let unit = kind == .devices ? "line" : "name"
-        let extent = "of \(TextFormat.counted(entries, one: unit))"
-        if unmatched == 0 { return extent }
-        return extent + ", \(TextFormat.count(unmatched)) of them without a device in the exports"
+    /// What it left out, after the number of devices: `have one of the 3 excluded tags`.
+    var effect: String {
+        func words(_ one: String, _ many: String, _ noun: String, plural: String? = nil) -> String {
+            let verb = TextFormat.plural(devices, one: "device \(one)", many: "devices \(many)")
+            let excluded =
+                entries == 1 ? "the excluded \(noun)" : "one of the \(TextFormat.count(entries)) excluded \(plural ?? noun + "s")"
+            return "\(verb) \(excluded)"
+        }
+        switch kind {
+        case .tags: return words("has", "have", "tag")
+        case .aliases: return words("belongs to", "belong to", "alias", plural: "aliases")
+        case .registrationIDs: return words("has", "have", "registration id")
+        case .devices:
+            let lines = TextFormat.counted(entries, one: "line")
+            let unknown =
+                unmatched == 0
+                ? ""
+                : "; \(TextFormat.count(unmatched)) of them \(TextFormat.plural(unmatched, one: "names", many: "name")) no device of the exports"
+            return "\(TextFormat.plural(devices, one: "device is", many: "devices are")) on this list of \(lines)\(unknown)"
+        }
     }
 
     /// Its member of `excluded_by` in `preview --json`.

@@ -153,7 +153,7 @@ struct SkipNotes {
             let columns = audience.conditions.map(\.column.value).joined(separator: ", ")
             return "a condition of 'where' is not met: \(columns)"
         case .excluded:
-            let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
+            let parts = result.exclusions.map { "\($0.name): \(TextFormat.count($0.devices)) \($0.effect)" }
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
         case .missingToken:
             let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")

@@ -17,7 +17,7 @@ struct SharedOptions: ParsableArguments {
         transform: FilePaths.given)
     var runs: String?
 
-    @Flag(name: .long, help: "Show errors only.")
+    @Flag(name: .long, help: "Show only results and errors.")
     var quiet = false
 
     @Flag(name: .long, help: "Say more about what happens.")

@@ -17,13 +17,19 @@ struct Volley: ParsableCommand {
             something done could not be shown; 2 the command or a file is wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
             """,
         version: volleyVersion,
-        subcommands: [
-            Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
-            Schedule.self, Serve.self, Work.self,
-            Runs.self, Orders.self,
-            Report.self, Prune.self, BackUp.self, PutBack.self, Suppression.self, Store.self, Push.self, Doctor.self, Notify.self,
-            Schema.self, Simulate.self,
-            SupportBundling.self, VersionFacts.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Write", subcommands: [Init.self, Check.self, Preview.self, Schema.self]),
+            CommandGroup(
+                name: "Send",
+                subcommands: [Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self]),
+            CommandGroup(name: "Look", subcommands: [Runs.self, Report.self, Orders.self]),
+            CommandGroup(
+                name: "Run a service",
+                subcommands: [
+                    Schedule.self, Serve.self, Work.self, Store.self, Suppression.self, Notify.self, Prune.self, BackUp.self, PutBack.self,
+                ]),
+            CommandGroup(
+                name: "Tools", subcommands: [Push.self, Doctor.self, Simulate.self, SupportBundling.self, VersionFacts.self]),
         ]
     )
 
@@ -48,6 +54,20 @@ struct Volley: ParsableCommand {
         exit(withError: ExitCode(ExitStatus.wrong.rawValue))
     }
 
+    /// What is wrong with an option where an argument is missing, too: the option comes first, because the person typed it.
+    /// - Returns: the error of the same arguments with something in the place of the missing one, if it names an option of theirs.
+    private static func wrongOption(_ error: any Error) -> (any Error)? {
+        let options = ProgramArguments.all.filter { $0.hasPrefix("-") }
+        func names(_ error: any Error) -> Bool { options.contains { message(for: error).contains("'\($0)'") } }
+        guard !names(error), let first = ProgramArguments.all.firstIndex(where: { $0.hasPrefix("-") }) else { return nil }
+        var arguments = ProgramArguments.all
+        arguments.insert("missing", at: first)
+        do {
+            _ = try parseAsRoot(arguments)
+            return nil
+        } catch { return names(error) ? error : nil }
+    }
+
     private static func message(of complaint: String) -> String { String(complaint.dropFirst("Error: ".count)) }
 
     static func main() {
@@ -62,11 +82,12 @@ struct Volley: ParsableCommand {
             let status = exitCode(for: error)
             // Help and version are results, not mistakes.
             guard status == .success else {
-                let complaint = ForeignOption.complaint(about: ProgramArguments.all)
-                refuse(complaint ?? fullMessage(for: error), message: complaint.map(message(of:)) ?? message(for: error))
+                let complaint = ForeignOption.complaint(about: ProgramArguments.all), error = wrongOption(error) ?? error
+                refuse(
+                    complaint ?? UsageText.wrapped(fullMessage(for: error)), message: complaint.map(message(of:)) ?? message(for: error))
             }
             let console = Console()
-            do { try console.out(fullMessage(for: error)) } catch {
+            do { try console.out(UsageText.wrapped(fullMessage(for: error))) } catch {
                 console.warn("\(error)")
                 exit(withError: ExitCode(ExitStatus.wrong.rawValue))
             }

@@ -25,7 +25,9 @@ public enum PlanCommand {
                 width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
             let waiting = planned.waitsForTimes(at: now) ? " (which waits for its times)" : ""
             let approval = needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
-            answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
+            answer =
+                console.options.isQuiet
+                ? done : "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
         }
         let status = console.answer(answer, done: "\(done).")
         if needsApproval { Notices.notify(.approvalNeeded, of: run, planned.project, until: Interruption.process, console.noticeObserver) }

@@ -15,10 +15,10 @@ public enum RetryCommand {
     public static func run(
         _ argument: String, outcomes names: [String], isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
+        let outcomes = try outcomes(names)
         try console.checkCanAsk(
             unless: isConfirmed, "volley retry", does: "sends", remedy: "Add --yes to send without a question. Nothing was sent.")
         Interruption.install()
-        let outcomes = try outcomes(names)
         let run = try Project.catalog(options.project).openToRead(argument, options.project)
         guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")

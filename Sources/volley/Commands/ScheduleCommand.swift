@@ -16,6 +16,9 @@ public enum ScheduleCommand {
     ) throws -> ExitStatus {
         try HangupSignal.expect(console)
         Interruption.install()
+        let metrics = LatestMetrics(isWanted: address != nil)
+        let port = try address.map { try MetricsPort($0) { metrics.text } }
+        defer { port?.close() }
         let (project, catalog) = try project(paths, options)
         let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let lock = try sayingObstacles(project, catalog, console) { try catalog.schedule.lock() }
@@ -25,9 +28,7 @@ public enum ScheduleCommand {
             tell(manager, of: event)
             if case .tick = event { HangupSignal.answer(console) }
         }
-        let rights = AccountRights(nil, files), metrics = LatestMetrics(isWanted: address != nil)
-        let port = try address.map { try MetricsPort($0) { metrics.text } }
-        defer { port?.close() }
+        let rights = AccountRights(nil, files)
         let stageOptions = ScheduleOptions(
             observer: observer, cancellation: Interruption.process,
             context: SendingContext(threads: options.threads, cancellation: Interruption.process),

@@ -48,7 +48,7 @@ public enum SendCommand {
         let run = try planTest(CampaignFile(file, in: options.project), console.planning(options), at: .now())
         do {
             let text = run.plan.previewText + "\n"
-            if options.isJSON { console.say(text) } else { try console.out(text) }
+            if options.isJSON || console.options.isQuiet { console.say(text) } else { try console.out(text) }
             let stageOptions = console.running(options)
             let proposal = try proposeTest(run, in: options.project, stageOptions.context)
             console.show(proposal.warnings, about: LogSubject(proposal.run.plan))
@@ -69,7 +69,11 @@ public enum SendCommand {
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
             // With --json, standard output is for the report only, but the person must see the question.
-            if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
+            if options.isJSON {
+                console.say(text)
+            } else if !console.options.isQuiet || !isConfirmed {
+                try console.out(text + "\n")
+            }
         } catch {
             try planned.run.remove()
             throw error

@@ -14,7 +14,7 @@ import Synchronization
 public final class Console: Sendable {
     /// What a command may show.
     public struct Options: Sendable {
-        /// Whether to show errors only, without progress or other messages.
+        /// Whether to show only results and errors, without progress or other messages.
         public var isQuiet: Bool
         /// Whether to show more details.
         public var isVerbose: Bool
@@ -132,13 +132,19 @@ public final class Console: Sendable {
         }
     }
 
-    /// Shows a line that the next one overwrites; shows nothing without a terminal. The line is cut to the terminal's width, because a line
-    /// that wraps cannot be overwritten.
+    /// Shows a line that the next one overwrites; shows nothing without a terminal. It ends before the word that the terminal's width would
+    /// cut, because a line that wraps cannot be overwritten.
     func progress(_ line: String) {
         guard showsProgress else { return }
-        let line = TextFormat.printable(line).prefix(columns(of: STDERR_FILENO) - 1)
+        let line = Self.whole(TextFormat.printable(line), columns: columns(of: STDERR_FILENO) - 1)
         hasProgressLine.store(true, ordering: .relaxed)
         tell("\r\u{1B}[2K\(line)")
+    }
+
+    /// The words at the beginning of a line that fit into columns.
+    static func whole(_ line: String, columns: Int) -> String {
+        guard TextWidth.columns(line) > columns else { return line }
+        return TextWidth.wrapped(line, to: columns).first ?? ""
     }
 
     /// Removes the progress line.

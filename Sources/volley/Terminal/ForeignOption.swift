@@ -37,3 +37,41 @@ public enum ForeignOption {
         }
     }
 }
+
+/// The help and complaints of the parser of arguments, as a terminal of 80 columns shows them.
+public enum UsageText {
+    private static let columns = 80
+
+    /// The same text; a line of usage that is too long goes on below its first option.
+    public static func wrapped(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard line.uppercased().hasPrefix("USAGE: volley".uppercased()), line.count > columns else { return String(line) }
+            return wrapped(usage: line)
+        }.joined(separator: "\n")
+    }
+
+    /// - Parameter line: `USAGE: volley init [<folder>] [--json] …`
+    private static func wrapped(usage line: Substring) -> String {
+        // An option and its value stay together.
+        var parts: [Substring] = []
+        var start = line.startIndex
+        for blank in line.indices where line[blank] == " " {
+            let part = line[start..<blank]
+            if part.count(where: { $0 == "[" }) == part.count(where: { $0 == "]" }) {
+                (start, parts) = (line.index(after: blank), parts + [part])
+            }
+        }
+        parts.append(line[start...])
+        let command = parts.prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") && !$0.hasPrefix("-") }.joined(separator: " ")
+        let indent = String(repeating: " ", count: command.count + 1)
+        var lines = [command]
+        for part in parts.dropFirst(command.split(separator: " ").count) {
+            if lines[lines.count - 1].count + 1 + part.count > columns {
+                lines.append(indent + part)
+            } else {
+                lines[lines.count - 1] += " " + part
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

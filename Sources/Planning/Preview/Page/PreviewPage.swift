@@ -246,7 +246,7 @@ extension PreviewPage {
         let items = preview.audience.exclusions.map {
             BarList.Item(
                 "<span dir=\"auto\">\($0.name)</span>", "\(TextFormat.count($0.devices))", parts: [.init($0.devices)],
-                notes: ["\($0.extent)"])
+                notes: ["\($0.effect)"])
         }
         return "<h3>Excluded devices</h3>\(BarList(items).html)"
     }
