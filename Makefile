@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -87,6 +87,10 @@ ONLY ?=
 test: servers ## Run the tests, and name failed ones again at the end; ONLY=SendTests selects by name
 	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) $(ONLY)
+
+test-rest: servers ## Run the tests of commands that `make test` leaves out
+	@$(SWIFT) build --build-tests $(STRICT)
+	@Tests/run --rest $(TESTS)
 
 test-all: servers ## Run all tests, also those that take long
 	@$(SWIFT) build --build-tests $(STRICT)
