@@ -46,16 +46,17 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     fileprivate var recognizesRepeats: Bool { self != .rongcloud }
 
     /// What a campaign to it says in addition to title and body.
-    fileprivate var content: String {
+    /// - Parameter options: more of its own keys, each with a comma after it.
+    fileprivate func content(_ options: String) -> String {
         switch self {
-        case .jpush, .getui: "sound: spring.caf\nlink: shop://sale\nthread: sale\ndata: {kind: sale}\n\(classes)"
-        case .rongcloud: "link: shop://sale\nthread: sale\ndata: {kind: sale}\n\(classes)"
+        case .jpush, .getui: "sound: spring.caf\nlink: shop://sale\nthread: sale\ndata: {kind: sale}\n\(own(options))"
+        case .rongcloud: "link: shop://sale\nthread: sale\ndata: {kind: sale}\n\(own(options))"
         }
     }
 
-    /// What makers of phones and HarmonyOS get.
-    private var classes: String {
-        "services: {\(rawValue): {makers: {huawei: {category: MARKETING, importance: low}, honor: {importance: low}, xiaomi: {channel: c1}, "
+    /// What makers of phones and HarmonyOS get, and the service's own options.
+    private func own(_ options: String) -> String {
+        "services: {\(rawValue): {\(options)makers: {huawei: {category: MARKETING, importance: low}, honor: {importance: low}, xiaomi: {channel: c1}, "
             + "oppo: {category: MARKETING}, vivo: {category: MARKETING, classification: operational}}, harmony: {category: MARKETING}}}"
     }
 
@@ -96,13 +97,13 @@ struct ForeignServicesTests {
 
         /// - Parameters:
         ///   - starts: the beginnings of targets, by their number.
-        ///   - content: more lines of the campaign's content.
+        ///   - own: more of the service's own keys below `content`, each with a comma after it.
         ///   - title: of the campaign; the export has names in `first_name`.
         ///   - options: of the stand-in.
         ///   - app: further lines of the app.
         init(
             _ service: JudgedService, devices: Int, starts: [Int: String] = [:], title: String = "Hi", delivery: String = "",
-            content: String = "", options: [String] = [], app: [String] = []
+            own: String = "", options: [String] = [], app: [String] = []
         ) throws {
             try ForeignServicesTests.require()
             self.service = service
@@ -126,7 +127,7 @@ struct ForeignServicesTests {
             try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
             let delivery = [service.delivery ?? "", delivery].filter { !$0.isEmpty }.joined(separator: "\n")
             try folder.writeCampaign(
-                content: "title: \(title)\nbody: Sale\n\(service.content)\(content)", delivery: delivery.isEmpty ? nil : delivery)
+                content: "title: \(title)\nbody: Sale\n\(service.content(own))", delivery: delivery.isEmpty ? nil : delivery)
         }
 
         func writeSecret(_ text: String) throws {
@@ -298,7 +299,7 @@ struct ForeignServicesTests {
         .enabled(if: plays(.jpush)))
     func badValue() throws {
         let stand = try Stand(
-            .jpush, devices: 1000, content: "\nservices: {jpush: {options: {override_msg_id: 123}}}", options: ["--illegal=0"])
+            .jpush, devices: 1000, own: "options: {override_msg_id: 123}, ", options: ["--illegal=0"])
         let sent = try stand.send()
         #expect(sent.status == 3 && sent.errors.contains("1003"), "\(sent)")
         #expect(sent.errors.contains("whichever device gets it"), "\(sent)")
