@@ -3,6 +3,7 @@ import Planning
 public import Base
 import Campaigns
 import Glibc
+import PushServices
 public import Runs
 
 /// The campaign files that `volley schedule` sends: the named files, and the files in the named folders.
@@ -120,6 +121,11 @@ public struct ScheduleFiles: Sendable {
                 let name = context.campaign.name.value
                 found.append((context, .init(name: name, app: context.app.name.value, file: path, schedule: schedule)))
             } catch let mistakes as Diagnostics {
+                // A draft that nothing is sent from is no problem of the schedule.
+                guard Self.mayHaveTimes(file, now: now) else {
+                    reading.unscheduledFiles.append(path)
+                    continue
+                }
                 reading.mistakes[path] = Diagnostics(mistakes.all.filter { $0.severity == .error })
             } catch {
                 reading.mistakes[path] = Diagnostics(explaining: error, file: file)
@@ -146,6 +152,12 @@ public struct ScheduleFiles: Sendable {
         }
         reading.unreadable.formUnion(reading.mistakes.keys)
         return reading
+    }
+
+    /// Whether a file with mistakes could be meant for times. A file that cannot be read could.
+    private static func mayHaveTimes(_ file: String, now: Timestamp) -> Bool {
+        guard let bytes = try? FilePaths.read(file, atMost: 1 << 20) else { return true }
+        return Campaign.draft(bytes: bytes, file: file, now: now) { _ in [PushServices.standard] }.mayHaveTimes
     }
 
     /// The campaign files, in the order of arguments and names. A folder that cannot be read is itself in the list.

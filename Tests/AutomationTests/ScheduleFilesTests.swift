@@ -34,6 +34,20 @@ final class ScheduleFilesTests {
         _ = try files([yaml])
     }
 
+    @Test(
+        "a file with mistakes is a problem of the schedule if it could have times, and a draft that is sent by hand is none",
+        arguments: [
+            ("", false), ("schedule: {at: soon}", true), ("schedule: {timezone: UTC}", false), ("schedule:\n  repeat: daily", true),
+            ("  : [", true),
+        ])
+    func drafts(schedule: String, isProblem: Bool) throws {
+        try Data("name: draft\napp: shop\naudience: {tags: []}\ncontent: {titel: Hello}\n\(schedule)\n".utf8).write(
+            to: folder.appendingPathComponent("draft.yaml"))
+        let reading = try files().read(now: now)
+        #expect(reading.mistakes.isEmpty != isProblem && reading.unscheduledFiles.isEmpty == isProblem)
+        #expect(reading.unreadable.isEmpty != isProblem)
+    }
+
     private func write(_ file: String, name: String) throws {
         let text = """
             name: \(name)

@@ -21,7 +21,11 @@ struct MistakesInDeliveryTests {
     static let mistakes: [MistakeCase] = [
         MistakeCase(
             "track in another word", "delivery: {track: always}\n",
-            "campaign.yaml:1:19: 'track' must be true or false, not 'always'. For example: track: true."),
+            "campaign.yaml:1:19: 'track' must be true, false or silent, not 'always'. Write track: true, or track: silent to count silent pushes, too."
+        ),
+        MistakeCase(
+            "track in other letters, and a word for more", "delivery: {track: Silent}\n",
+            "campaign.yaml:1:19: 'track' must be true, false or silent, not 'Silent'. Write track: silent."),
         MistakeCase(
             "priority high for a silent push",
             "content: {silent: true}\ndelivery: {priority: high}\n",

@@ -1,11 +1,29 @@
 import Base
 import Foundation
+import Glibc
 import TestCommands
 import Testing
 
 /// A new run for devices whose pushes failed or whose answers were lost.
 @Suite("volley retry")
 struct RetryTests {
+    @Test("a retry that was killed at its question is named, with what sends it and what gives it up")
+    func killedAtItsQuestion() throws {
+        let server = try LedgeredServer(devices: 60, faults: ["--reset-every", "20"])
+        try server.folder.writeCampaign(delivery: "unknown: skip")
+        let first = try #require(try server.folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
+        try #require(!server.tokens("unknown").isEmpty)
+        let asking = try VolleyAtTerminal(["retry", first, "--outcome", "unknown"], in: server.folder.url)
+        #expect(asking.waits(for: "[y/N]"), "\(asking.shown)")
+        kill(asking.processID, SIGKILL)
+        _ = asking.finish()
+        let again = try server.folder.volley("retry", first, "--outcome", "unknown", "--yes")
+        let left = try #require(again.errors.firstMatch(of: /in the retry (\S+), of which nothing was sent/)).1
+        #expect(again.status == 2 && again.errors.contains("`volley send --plan \(left)`"), "\(again.errors)")
+        #expect(try server.folder.volley("cancel", String(left)).status == 0)
+        #expect(try server.folder.volley("retry", first, "--outcome", "unknown", "--yes").status == 0)
+    }
+
     @Test("sends again to those who are unknown and to nobody else; both reports show the chain")
     func unknown() throws {
         let server = try LedgeredServer(devices: 300, faults: ["--reset-every", "50"])

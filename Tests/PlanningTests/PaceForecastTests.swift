@@ -65,4 +65,29 @@ struct ZonePaceTests {
         #expect(
             said.contains("the push expires") == (lost > 0) && (lost == 0 || said.contains(" \(lost) devices would get none")), "\(said)")
     }
+
+    @Test(
+        "a pace is too slow for the next time only if a faster one would end before it: not where devices wait for their own morning",
+        arguments: [
+            ("timezone: recipient, fallback_timezone: UTC", "500/s", false), ("timezone: UTC", "500/s", false),
+            ("timezone: UTC", "1/min", true),
+        ])
+    func nextTime(zone: String, pace: String, isSlow: Bool) throws {
+        let rows = (0..<120).map {
+            "\(String(repeating: "0", count: 60))\(String(1000 + $0)),\($0 < 60 ? "Pacific/Kiritimati" : "Pacific/Pago_Pago")"
+        }
+        let folder = try ProjectFolder(export: "device_token,timezone\n\(rows.joined(separator: "\n"))\n")
+        try folder.write(
+            "campaign.yaml",
+            """
+            name: sale
+            app: shop
+            audience: {everyone: true, devices: devices.csv}
+            content: {body: Sale}
+            schedule: {repeat: "\(zone.contains("recipient") ? "0 9" : "0 9,10") * * *", \(zone)}
+            delivery: {pace: \(pace)}
+            """)
+        let said = try folder.preview("campaign.yaml").errors
+        #expect(said.contains("it would not be finished by then") == isSlow, "\(said)")
+    }
 }

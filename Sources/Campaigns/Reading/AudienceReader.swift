@@ -110,7 +110,9 @@ struct AudienceReader {
                 let leavesOut = section.node(selector).map(isOnlyNone) ?? false
                 section.findings.error(
                     "'everyone' cannot be combined with '\(selector)'", at: section.place(of: selector),
-                    remedy: leavesOut ? Self.everyoneBut : "Remove one of them; to leave devices out, use 'exclude' or 'where'.")
+                    remedy: leavesOut
+                        ? Self.everyoneBut
+                        : "Remove one of them\(section.has("by") ? "" : "; to leave devices out, use 'exclude' or 'where'").")
             }
             return
         }

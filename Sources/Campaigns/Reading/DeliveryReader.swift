@@ -31,8 +31,17 @@ struct DeliveryReader {
 
     /// `true`, `false` or `silent`
     private func tracking() -> TrackedPushes? {
-        if let text = section.node("track")?.text, text.value == "silent" { return .silentToo }
-        return section.truth("track") ?? false ? .visible : nil
+        guard let text = section.node("track")?.text, CoreSchema.bool(text.value) == nil else {
+            return section.truth("track") ?? false ? .visible : nil
+        }
+        if text.value == "silent" { return .silentToo }
+        let meant =
+            ["silent", "all"].contains(text.value.lowercased())
+            ? "silent" : ["visible", "yes", "on"].contains(text.value.lowercased()) ? "true" : nil
+        section.findings.error(
+            "'track' must be true, false or silent, not '\(TextFormat.inLine(text.value))'", at: text.position,
+            remedy: meant.map { "Write track: \($0)." } ?? "Write track: true, or track: silent to count silent pushes, too.")
+        return .visible
     }
 
     private func takes(_ key: DeliveryKey) -> Bool { services.contains { $0.rules.deliveryKeys.contains(key) } }

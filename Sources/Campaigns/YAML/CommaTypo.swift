@@ -40,6 +40,7 @@ struct CommaTypo {
         if Self.numbers.contains(key), let number = Self.withoutGroups(raw), number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             return "Write \(key): \(number)."
         }
+        if Self.numbers.contains(key) { return "'\(key)' takes a whole number: keep one of them." }
         if Self.listKeys.contains(key) { return "For several write \(key): \(list)." }
         let zones = ZoneDatabase.system
         func isPlace(_ name: String) -> Bool { name.contains("/") && !name.hasPrefix("Etc/") && (try? zones.zone(named: name)) != nil }
@@ -125,6 +126,11 @@ struct CommaTypo {
         "repeat": { text throws(Mistake) in _ = try CronRule(text) },
         "share": { text throws(Mistake) in _ = try VariantReader.share(text) },
         "max_bad_rows": { text throws(Mistake) in _ = try Percentage.share(text) },
+        "relevance": { text throws(Mistake) in
+            guard let value = Double(text), (0...1).contains(value) else {
+                throw Mistake("'relevance' is a number from 0 to 1", remedy: "For example: relevance: 0.8.")
+            }
+        },
         "shrinks_at_most": { text throws(Mistake) in _ = try ShrinkNotation.limit(text) },
     ]
 }

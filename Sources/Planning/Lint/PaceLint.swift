@@ -53,7 +53,9 @@ struct PaceLint {
                     "\(fact), but the quiet hours \(quiet) begin before that: \(TextFormat.devices(held)) would get it only after the quiet hours",
                     remedy: "Set a faster pace, or begin earlier."))
         }
-        if let next = nextTime, free > next.begins {
+        // Devices that wait for their own time or for the end of quiet hours would be late at any pace.
+        let isPace = departures.allSatisfy { departure in nextTime.map { departure.start < $0.begins } ?? false }
+        if isPace, let next = nextTime, free > next.begins {
             found.append(
                 warning(
                     "\(fact), but the campaign's next time is \(next.localTime.words): it would not be finished by then",

@@ -143,8 +143,7 @@ enum PlanPart {
         let items: [HTML] =
             sendings.all.map { sending in
                 """
-                <li dir="auto"><a href="\(Words.path(of: sending.run))">\(sending.campaign)</a> went to \(TextFormat.devices(sending.devices)) of \(plan.app) \
-                \(PreviousSending.ago(sending.begunAt, now: now)), after this was planned. They may be the same devices.</li>
+                <li dir="auto"><a href="\(Words.path(of: sending.run))">\(sending.campaign)</a> \(sending.words(sincePlan: plan.plannedAt, now: now)). They may be the same devices.</li>
                 """
             } + [unread].compactMap(\.self)
         guard !items.isEmpty else { return "" }

@@ -23,6 +23,13 @@ public enum RetryCommand {
         guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
+            if let last, try last.status().state == .planned {
+                throw Diagnostic(
+                    "its devices that are \(words) are in the retry \(last.plan.id), of which nothing was sent", file: run.place,
+                    remedy:
+                        "`volley send --plan \(last.plan.id)` sends it; `volley cancel \(last.plan.id)` gives it up, and this command can plan another."
+                )
+            }
             throw Diagnostic(
                 "no device of this run is \(words)\(last == nil ? "" : " and not yet sent to again by a retry")", file: run.place,
                 remedy: RunRemainder.remedyForUnsent(run)

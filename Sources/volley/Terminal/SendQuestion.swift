@@ -65,7 +65,7 @@ struct SendQuestion {
         if case .array(let runs)? = plan.preview["reached_lately_unread"] { unread.formUnion(runs.compactMap(\.stringValue)) }
         let unknown = RecentSendings.words(unread: unread, besidesThoseOf: name)
         return sendings.all.filter { $0.campaign != name }.map {
-            "'\($0.campaign)' went to \(TextFormat.devices($0.devices)) \(PreviousSending.ago($0.begunAt, now: now)), after this was planned"
+            "'\($0.campaign)' \($0.words(sincePlan: plan.plannedAt, now: now))"
         } + [unknown].compactMap(\.self)
     }
 
