@@ -42,13 +42,6 @@ public struct RecentSendings: Sendable {
             (run, campaign, devices) = (plan.id, plan.campaign, plan.audience)
             (self.begunAt, lastAt) = (begunAt, begunAt)
         }
-
-        /// What it did after a plan was made, to follow its campaign's name: `went to 150 devices 3 min ago, after this was planned`.
-        public func words(sincePlan plannedAt: Timestamp, now: Timestamp) -> String {
-            let ago = PreviousSending.ago(begunAt, now: now)
-            if begunAt >= plannedAt { return "went to \(TextFormat.devices(devices)) \(ago), after this was planned" }
-            return "was begun \(ago), for \(TextFormat.devices(devices)), and has reached some of them after this was planned"
-        }
     }
 
     /// Newest first.

@@ -1,7 +1,7 @@
 public import Base
 import Campaigns
 public import Runs
-import Workspace
+public import Workspace
 
 /// The earlier runs of an app's campaign, from the files of its runs and the record next to them.
 public struct EarlierRuns: Sendable {
@@ -229,5 +229,14 @@ public struct PreviousSending: Sendable {
             .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again\(again)",
             at: context.campaign.audience.position,
             remedy: "`volley report \(run)` shows which devices it reached.\(remedy)", [.readReport(run: run)] + remedies)
+    }
+}
+
+extension RecentSendings.Sending {
+    /// What it did after a plan was made, to follow its campaign's name: `went to 150 devices 3 min ago, after this was planned`.
+    public func words(sincePlan plannedAt: Timestamp, now: Timestamp) -> String {
+        let ago = PreviousSending.ago(begunAt, now: now)
+        if begunAt >= plannedAt { return "went to \(TextFormat.devices(devices)) \(ago), after this was planned" }
+        return "was begun \(ago), for \(TextFormat.devices(devices)), and has reached some of them after this was planned"
     }
 }
