@@ -51,7 +51,9 @@ public struct CampaignAudience: Sendable {
     public var aliases = NameList()
     /// Exactly these devices.
     public var registrationIDs = NameList()
-    /// Broadcast; cannot be combined with other selectors.
+    /// The broadcast channel whose phones get it; used alone. (`channel: ID`)
+    public var channel: SourceText?
+    /// Everyone; cannot be combined with other selectors.
     public var everyone = false
     /// All of these must hold.
     public var conditions: [ColumnCondition] = []

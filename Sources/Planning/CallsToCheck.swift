@@ -35,7 +35,9 @@ public func callsToAsk(_ campaign: CampaignFile, at now: Timestamp) throws -> Ca
     guard let checker = own.checker else {
         throw Diagnostic(
             "\(own.service.displayName) checks no pushes without sending them", at: context.campaign.audience.position,
-            remedy: "Omit --ask: the preview shows the calls. To try them, send to a tag or an alias that only devices of your own have.")
+            remedy: own.broadcasts == nil
+                ? "Omit --ask: the preview shows the calls. To try them, send to a tag or an alias that only devices of your own have."
+                : "Omit --ask. `volley doctor` says whether the channel exists.")
     }
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)

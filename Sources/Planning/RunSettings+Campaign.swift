@@ -12,6 +12,12 @@ extension RunSettings {
         if let priority = campaign.delivery.priority { self.priority = priority }
         expiry = campaign.delivery.expiry
         collapseID = campaign.delivery.collapseID?.value
+        // A test goes to devices.
+        if let channel = campaign.audience.channel, service.choosesDevices {
+            self.channel = channel.value
+            // What a channel keeps is not known here, and each of them takes this.
+            expiry = expiry ?? .immediately
+        }
         if app.hasPaceOfItsService {
             services[0].pace = Pace.slower(campaign.delivery.pace, app.pace(of: app.main))
         } else {

@@ -31,8 +31,11 @@ public enum PushServices {
         return nearestName(to: word, among: all.map(\.name)).flatMap { near in all.first { $0.name == near } }
     }
 
-    /// Those that keep audiences to which campaigns may go.
-    public static let keepingAudiences = all.filter { $0.ownAudience != nil }
+    /// Those that keep audiences to which campaigns may go, by names that apps gave their devices.
+    public static let keepingAudiences = all.filter { $0.ownAudience.map { $0.broadcasts == nil } ?? false }
+
+    /// The one with broadcast channels.
+    public static let broadcasting = all.first { $0.ownAudience?.broadcasts != nil }
 }
 
 extension WarningName {

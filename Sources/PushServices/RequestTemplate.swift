@@ -12,6 +12,8 @@ public struct PushOptions: Hashable, Sendable {
     public var expiration: Int64?
     /// A push replaces an earlier one with the same id on a device: at most 64 bytes; nil for none.
     public var collapseID: String?
+    /// The broadcast channel that the only push of a run goes to; nil for pushes to devices.
+    public var channel: String?
     /// Whether its devices are those of people rather than of developers.
     public var isProduction = true
     /// The run's name, for services that count pushes by it: letters, digits and hyphens; blank for none.

@@ -106,9 +106,8 @@ enum CampaignKeys {
     static let audience = KeyGroup(
         "audience",
         valid: [
-            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit",
-            "max_bad_rows",
-            "shrinks_at_most",
+            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone", OwnAudienceReader.channelKey, "where",
+            "exclude", "alias_limit", "max_bad_rows", "shrinks_at_most",
         ])
     /// Devices from a database instead of files; volley.yaml has the same for apps.
     static let deviceQuery = KeyGroup("devices", valid: ["database", "query"])

@@ -9,6 +9,8 @@ struct AudienceReader {
 
     /// The audience; what is wrong in it was reported.
     func read() -> CampaignAudience {
+        let reader = OwnAudienceReader(section: section, services: services)
+        if section.mentions(OwnAudienceReader.channelKey), let broadcast = reader.broadcast() { return broadcast }
         var audience = CampaignAudience(position: section.position)
         (audience.devices, audience.deviceQuery) = DeviceSourceReader(section: section, keys: CampaignKeys.file).source()
         readTags(into: &audience)
@@ -23,7 +25,6 @@ struct AudienceReader {
             section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
         audience.shrinkLimit = section.parsed("shrinks_at_most", example: "shrinks_at_most: 50%", ShrinkNotation.limit)
         if section.has("shrinks_at_most") { audience.shrinkLimitPosition = section.place(of: "shrinks_at_most") }
-        let reader = OwnAudienceReader(section: section, services: services)
         audience.by = reader.by()
         if let own = audience.ownAudience, !reader.check(audience, own) { return audience }
         checkSelectors(of: audience)

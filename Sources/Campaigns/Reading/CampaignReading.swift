@@ -43,7 +43,7 @@ struct CampaignReader {
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
-        if let own { OwnAudienceReader.check(root, readContent, (delivery, schedule), own) }
+        if let own { OwnAudienceReader.check(root, readContent, (delivery, schedule), readDelivery.expiry, own) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
         if let delivery, let readContent { noteLosses(of: readDelivery, delivery, for: readContent, services) }

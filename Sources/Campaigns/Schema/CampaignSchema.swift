@@ -65,25 +65,34 @@ public struct CampaignSchema {
     private static let selectors = ["tags", "aliases", "registration_ids"]
 
     /// The names of services that keep audiences.
-    private var keepers: [String] { services.filter { $0.ownAudience != nil }.map(\.name) }
+    private var keepers: [String] { services.map(\.name).filter(PushServices.keepingAudiences.map(\.name).contains) }
+
+    private var hasChannels: Bool { services.contains { $0.name == PushServices.broadcasting?.name } }
 
     private var audience: JSONValue {
+        let channel = OwnAudienceReader.channelKey
         let rules = [
             (
                 "allOf",
                 JSONValue.array(
                     [
-                        .object(pairs: [("anyOf", .array(Self.selectors.map(SchemaNode.has) + [isForEveryone]))]),
+                        .object(pairs: [
+                            ("anyOf", .array((Self.selectors + (hasChannels ? [channel] : [])).map(SchemaNode.has) + [isForEveryone]))
+                        ]),
                         .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
                     ]
                         + (keepers.isEmpty
                             ? []
                             : [
                                 SchemaNode.whereThere(OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
-                            ]))
+                            ])
+                        + (hasChannels
+                            ? [SchemaNode.whereThere(channel, SchemaNode.hasNone(of: CampaignKeys.audience.valid.filter { $0 != channel }))]
+                            : []))
             )
         ]
         var group = CampaignKeys.audience
+        if !hasChannels { group.valid.removeAll { $0 == channel } }
         if keepers.isEmpty { group.valid.removeAll { $0 == OwnAudienceReader.key } }
         return SchemaNode.object(
             group,
@@ -112,6 +121,9 @@ public struct CampaignSchema {
                 "aliases": SchemaNode.reference("names", "Every device of these aliases, at most alias_limit each."),
                 "registration_ids": SchemaNode.reference("names", "Exactly these devices."),
                 "everyone": SchemaNode.truth("All devices of the export; cannot be combined with tags, aliases or registration_ids."),
+                channel: SchemaNode.text(
+                    "The broadcast channel whose phones get an update or the end of their Live Activity; used alone.",
+                    example: OwnAudienceReader.channelExample, pattern: "^[A-Za-z0-9+/_-]+={0,2}$"),
                 "where": conditions,
                 "exclude": SchemaNode.object(
                     CampaignKeys.exclude, "Who is left out: none of these may hold.",

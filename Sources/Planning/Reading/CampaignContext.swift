@@ -88,9 +88,15 @@ package struct CampaignContext {
     /// Mistakes of texts that would differ from device to device, where a service chooses the devices.
     private static func placeholders(in messages: MessageCatalog?, _ own: OwnAudience) -> [Diagnostic] {
         (messages?.columns ?? []).map { column in
-            Diagnostic(
-                "'\(column.value)' differs from device to device, but \(own.service.displayName) chooses the devices", at: column.position,
-                remedy: "Write the same text for all; or remove 'by' under 'audience', so that Volley chooses the devices of an export.")
+            own.broadcasts != nil
+                ? Diagnostic(
+                    "'\(column.value)' differs from device to device, but a broadcast is the same for all phones of its channel",
+                    at: column.position, remedy: "Write the same text for all.")
+                : Diagnostic(
+                    "'\(column.value)' differs from device to device, but \(own.service.displayName) chooses the devices",
+                    at: column.position,
+                    remedy: "Write the same text for all; or remove 'by' under 'audience', so that Volley chooses the devices of an export."
+                )
         }
     }
 

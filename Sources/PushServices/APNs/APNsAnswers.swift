@@ -15,21 +15,24 @@ extension APNs {
         DocumentedAnswer(statuses, reason, meaning, explanation: explanation, advice: advice, probe: probe, mayBeClock: mayBeClock)
     }
 
-    private static let badRequest = 400...400, forbidden = 403...403, wrongPath = 404...405, gone = 410...410, tooMany = 429...429
+    private static let badRequest = 400...400, forbidden = 403...403, channels = 400...404, wrongPath = 404...405, gone = 410...410,
+        tooMany = 429...429
     /// The reason decides, whichever of these statuses comes with it.
     private static let trouble = 500...999
 
-    private static let replan = "Correct the campaign or volley.yaml, then plan it again: every push would have failed."
+    static let replan = "Correct the campaign or volley.yaml, then plan it again: every push would have failed."
     private static let credentials = "Check the app's key or certificate in volley.yaml."
     private static let otherEnvironment =
         "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml."
     private static let ownFault = "The request itself is wrong. This is a fault in Volley or in a proxy in between: please report it."
     private static let tooManyTokens =
         "New signatures were made with the key too often. Send from one place at a time, and try again in 20 minutes."
+    private static let unknownChannel =
+        "`volley channels list` shows the channels of the app: check audience.channel in the campaign, and environment (production or sandbox) in volley.yaml."
     private static let unknownPath = "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
 
     /// Source: Apple, "Handling notification responses from APNs", table "Values for the APNs JSON reason key".
-    static let rows = aboutDevices + aboutCampaigns + aboutCredentials + aboutTheServer
+    static let rows = aboutDevices + aboutCampaigns + aboutChannels + aboutCredentials + aboutTheServer
 
     private static let aboutDevices: [DocumentedAnswer] = [
         row(
@@ -96,6 +99,30 @@ extension APNs {
         row(
             wrongPath, "MethodNotAllowed", .stop,
             explanation: "APNs did not understand the request. This is a fault in Volley: please report it.", advice: unknownPath),
+    ]
+
+    /// Source: Apple, "Sending broadcast push notification requests to APNs", "Sending channel management requests to APNs".
+    private static let aboutChannels: [DocumentedAnswer] = [
+        row(
+            channels, "ChannelNotRegistered", .stop,
+            explanation: "The app has no such channel in this environment (production or sandbox). \(replan)", advice: unknownChannel),
+        row(
+            channels, "BadChannelId", .stop, explanation: "The channel's id is not one of APNs. \(replan)", advice: unknownChannel),
+        row(
+            channels, "MissingChannelId", .stop,
+            explanation: "The request named no channel. This is a fault in Volley: please report it.", advice: ownFault),
+        row(
+            channels, "MissingPushType", .stop,
+            explanation: "The request named no push type. This is a fault in Volley: please report it.", advice: ownFault),
+        row(
+            channels, "CannotCreateChannelConfig", .stop,
+            explanation: "The app has as many channels in this environment as APNs allows: 10,000.",
+            advice: "Delete channels that are no longer used: volley channels delete ID."),
+        row(
+            channels, "FeatureNotEnabled", .stop,
+            explanation:
+                "Broadcasts are not switched on for the app. Switch on Broadcast Capability, below Push Notifications, for its identifier on Apple's developer site.",
+            advice: "Switch on Broadcast Capability, below Push Notifications, for the app's identifier on Apple's developer site."),
     ]
 
     private static let aboutCredentials: [DocumentedAnswer] = [

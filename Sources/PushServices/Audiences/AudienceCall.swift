@@ -10,15 +10,24 @@ public struct AudienceCall: Hashable, Sendable {
         case aliases
         /// Exactly these devices.
         case registrationIDs = "registration_ids"
+        /// The phones that follow a broadcast channel.
+        case channel
 
         /// After a number, and before names: "aliases".
-        public var nouns: String { self == .registrationIDs ? "registration ids" : rawValue }
+        public var nouns: String {
+            switch self {
+            case .tags, .aliases: rawValue
+            case .registrationIDs: "registration ids"
+            case .channel: "channels"
+            }
+        }
         /// One of them: "alias".
         public var noun: String {
             switch self {
             case .tags: "tag"
             case .aliases: "alias"
             case .registrationIDs: "registration id"
+            case .channel: "channel"
             }
         }
 
@@ -108,7 +117,7 @@ public struct AudienceCall: Hashable, Sendable {
     static let form = TargetForm(
         .text(ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~%:/"), length: 1...1 << 20),
         tellingLength: nil, noun: "call", example: "tags/vip…", writing: "as Volley writes it",
-        rule: "A call names everyone, or tags, aliases or registration ids", remedy: "Plan the campaign again.")
+        rule: "A call names everyone, or tags, aliases, registration ids or a channel", remedy: "Plan the campaign again.")
 
     // MARK: - For people
 
@@ -203,23 +212,27 @@ public struct OwnAudience: Sendable {
         }
     }
 
-    /// The kinds of names that choose devices; everyone can be reached, too.
+    /// The kinds of names that choose devices; everyone can be reached, too, except through channels.
     public let names: [Names]
     /// The service as runs of such campaigns use it: each of its targets is a call (`AudienceCall`).
     public let service: any PushService
     /// The same, but its requests are only checked by the service, which sends nothing; nil if the service has no such requests.
     public let checker: (any PushService)?
+    /// What differs where calls are broadcasts to channels, which campaigns name without the service; nil for other calls.
+    public let broadcasts: BroadcastRules?
 
     /// - Parameters:
     ///   - request: makes requests with a call as their target.
     ///   - check: makes requests that the service only checks; nil if it has none.
     ///   - answers: how answers to calls differ from those to pushes to devices.
+    ///   - broadcasts: what differs where calls are broadcasts to channels; nil for other calls.
     init(
         of service: any PushService, names: [Names], answers: AudienceAnswers, request: @escaping AudienceService.MakeRequest,
-        check: AudienceService.MakeRequest?
+        check: AudienceService.MakeRequest?, broadcasts: BroadcastRules? = nil
     ) {
         self.names = names
-        self.service = AudienceService(base: service, makeRequest: request, answers: answers)
+        self.broadcasts = broadcasts
+        self.service = AudienceService(base: service, makeRequest: request, answers: answers, broadcasts: broadcasts)
         checker = check.map { AudienceService(base: service, makeRequest: $0, answers: answers, repeatProtection: RepeatProtection.none) }
     }
 
@@ -244,4 +257,14 @@ public struct OwnAudience: Sendable {
         guard kinds.count == 1, let selector = calls[0].selector, let kind = names(selector) else { return true }
         return !kind.isOnlyOne
     }
+}
+
+/// What differs where a call is a broadcast to the phones that follow a channel.
+public struct BroadcastRules: Sendable {
+    /// The most bytes of a payload.
+    let payloadBytes: Int
+    /// The longest time for which a channel keeps a broadcast.
+    public let longestStorageSeconds: Int
+    /// What may happen to the activities of a channel.
+    public let events: [ActivityContent.Event]
 }

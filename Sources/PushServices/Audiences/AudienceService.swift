@@ -21,14 +21,17 @@ struct AudienceService: PushService {
     let base: any PushService
     private let makeRequest: MakeRequest
     private let answers: AudienceAnswers
+    private let broadcasts: BroadcastRules?
     let repeatProtection: RepeatProtection
 
     init(
-        base: any PushService, makeRequest: @escaping MakeRequest, answers: AudienceAnswers, repeatProtection: RepeatProtection? = nil
+        base: any PushService, makeRequest: @escaping MakeRequest, answers: AudienceAnswers, repeatProtection: RepeatProtection? = nil,
+        broadcasts: BroadcastRules? = nil
     ) {
         self.base = base
         self.makeRequest = makeRequest
         self.answers = answers
+        self.broadcasts = broadcasts
         self.repeatProtection = repeatProtection ?? base.repeatProtection
     }
 
@@ -43,6 +46,17 @@ struct AudienceService: PushService {
     var isForMany: Bool { true }
     var goneReasons: [String] { [] }
     var blamingReasons: Set<String> { [] }
+
+    /// The id of a broadcast is for logs alone.
+    var recognizesRepeats: Bool { broadcasts == nil && base.recognizesRepeats }
+
+    func payload(of content: MessageContent) -> PayloadDraft {
+        var draft = base.payload(of: content)
+        if let broadcasts { draft.byteLimit = broadcasts.payloadBytes }
+        return draft
+    }
+
+    func payloadLimit(of type: PushType) -> Int { broadcasts?.payloadBytes ?? base.payloadLimit(of: type) }
 
     func request(_ options: PushOptions) -> RequestTemplate { makeRequest(options) }
 
@@ -105,17 +119,14 @@ struct AudienceService: PushService {
     var budgetHeaders: BudgetHeaders? { base.budgetHeaders }
     var statistics: StatisticsFacts? { base.statistics }
     var answersCarryID: Bool { base.answersCarryID }
-    var recognizesRepeats: Bool { base.recognizesRepeats }
     var system: PhoneSystem? { base.system }
     var hasSimulator: Bool { base.hasSimulator }
     /// To a device that does not exist, never to an audience.
     var probe: ProbePush { base.probe }
 
-    func payload(of content: MessageContent) -> PayloadDraft { base.payload(of: content) }
     func lint(payload: [ContentMember]) -> PayloadLint { base.lint(payload: payload) }
     func shown(_ payload: JSONValue) -> ShownPush { base.shown(payload) }
     func topic(ofCertificate commonName: String, userID: String) -> String { base.topic(ofCertificate: commonName, userID: userID) }
-    func payloadLimit(of type: PushType) -> Int { base.payloadLimit(of: type) }
     func topicSuffix(of type: PushType) -> String { base.topicSuffix(of: type) }
     func probeRequest(_ options: PushOptions) -> RequestTemplate { base.probeRequest(options) }
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { base.probeMeaning(status: status, reason: reason) }

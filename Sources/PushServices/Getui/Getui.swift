@@ -388,6 +388,7 @@ extension Getui {
         case .tags: "tag"
         case .aliases: "single/alias"
         case .registrationIDs: "single/cid"
+        case .channel: preconditionFailure("Getui has no channels")
         }
     }
 
@@ -401,6 +402,7 @@ extension Getui {
             ])
         case .aliases: .object(pairs: [("alias", names)])
         case .registrationIDs: .object(pairs: [("cid", names)])
+        case .channel: preconditionFailure("Getui has no channels")
         }
     }
 }

@@ -126,6 +126,7 @@ struct JPushRequestBody: Sendable {
             case .tags: "tag"
             case .aliases: "alias"
             case .registrationIDs: "registration_id"
+            case .channel: preconditionFailure("JPush has no channels")
             }
         let value = key.map { JSONValue.object(pairs: [($0, .array(own.names.map { .string($0) }))]) } ?? .string("all")
         value.append(to: &bytes)

@@ -37,7 +37,9 @@ extension RunSettings {
         let devicePaces = [("device_pace", devicePace), ("app_device_pace", appDevicePace)].compactMap { name, pace in
             pace.map { (name, $0.json) }
         }
-        return .object(pairs: first.account + members + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
+        let channel = channel.map { [("channel", JSONValue.string($0))] } ?? []
+        return .object(
+            pairs: first.account + members + channel + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
     }
 
     /// Reads what `json` wrote.
@@ -59,6 +61,7 @@ extension RunSettings {
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
         if let expires = json["expires"], expires != .null { expiry = try need(Expiry(json: expires), name: "expires") }
         collapseID = json["collapse"]?.stringValue
+        channel = json["channel"]?.stringValue
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), name: "unknown")
         // Plans of older versions have none.
         if let schedule = json["schedule"], schedule != .null {

@@ -15,6 +15,8 @@ public struct RunSettings: Hashable, Sendable {
     public var expiry: Expiry?
     /// Under which id a device replaces a push by a later one; nil when it shows them all.
     public var collapseID: String?
+    /// The broadcast channel that its only call goes to; nil for runs to devices, and for calls of other services.
+    public var channel: String?
     /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
     /// Never more devices than this through all services together; nil where each service has its own pace, as in plans

@@ -11,7 +11,7 @@ extension RunSettings {
             collapseID: collapseID)
         // Another server replaces the service's own.
         if case .named(let environment) = firstService.environment { options.isProduction = environment.reachesPeople }
-        options.label = label
+        (options.label, options.channel) = (label, channel)
         return options
     }
 

@@ -21,7 +21,7 @@ struct AudienceWords {
             (isClear ? Self.listed(selectors, with: "and") : selectors.joined(separator: ", and also "))
             + (conditions.isEmpty ? "" : ", where \(Self.listed(conditions, with: "and"))")
         let left = exclusions
-        let chosen = audience.by == nil ? "" : " \(keeper) chooses them."
+        let chosen = audience.by == nil || audience.channel != nil ? "" : " \(keeper) chooses them."
         return Self.capitalised(meant) + "." + chosen + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
     }
 
@@ -48,6 +48,9 @@ struct AudienceWords {
     }
 
     private var selectors: [String] {
+        if let channel = audience.channel {
+            return ["the phones that follow the channel \(TextFormat.foreign(channel.value, maximumBytes: 60))"]
+        }
         if audience.everyone { return [audience.by == nil ? "every device of the export" : "every device that \(keeper) knows"] }
         var parts: [String] = []
         let tags = [
