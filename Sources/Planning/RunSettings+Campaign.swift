@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Campaigns
 import Content
+import PushServices
 import Runs
 
 extension RunSettings {

@@ -26,6 +26,8 @@ public struct SimulatorConfiguration: Sendable {
     public var recordsPayloads = false
     /// The secrets that may send, where a service gives apps a secret text.
     public var secrets: [TrustedSecret] = []
+    /// Whether every well-formed id is a broadcast channel, and not only those that were made here.
+    public var knowsAllChannels = false
     /// Whether the apps have paid for what a service gives only to apps that have.
     public var isPaid = false
     /// Whether apps that have not paid may send to tags, where a service may give them only to apps that have.

@@ -114,21 +114,67 @@ public struct ServiceQuery: Sendable {
     private var serviceName: String { settings.service.displayName }
 
     private func get(_ question: StatisticsFacts.Question) throws(Diagnostic) -> JSONValue {
+        let reply = try answer("GET", question.path, at: question.host, asking: ["Accept: application/json"])
+        guard (200...299).contains(reply.status), let answer = reply.json else {
+            throw Diagnostic(
+                "\(serviceName) answered \(reply.status) \(reply.reasonText)", remedy: "`volley doctor` tries the app's credentials.",
+                [.ask(.checkCredentials)])
+        }
+        return answer
+    }
+
+    /// What the service answered to a request.
+    public struct Reply: Sendable {
+        /// Its status.
+        public var status: Int
+        /// nil for a body that is no JSON.
+        public var json: JSONValue?
+        /// The service's reason; blank for none.
+        public var reason: String
+        /// The channel that the answer names; nil for none.
+        public var channel: String?
+
+        /// The reason, or what the status means.
+        public var reasonText: String { reason.isEmpty ? StatusReason.text(status) : reason }
+    }
+
+    /// Sends a request about channels. Blocks the calling thread for at most thirty seconds.
+    /// - Throws: a `Diagnostic` that says why there is no answer; it holds no secret.
+    public func ask(_ request: ChannelRequest) throws(Diagnostic) -> Reply {
+        let headers = request.headers.map { "\($0.name): \($0.value)" }
+        let result = withPipeSignalBlocked {
+            Result { () throws(Diagnostic) in
+                try answer(request.method, request.path, asking: headers, request.body, naming: request.idHeader)
+            }
+        }
+        return try result.get()
+    }
+
+    private func answer(
+        _ method: String, _ path: String, at host: String? = nil, asking own: [String], _ posted: [UInt8] = [],
+        naming idHeader: String? = nil
+    ) throws(Diagnostic) -> Reply {
         var token: ServiceToken?
         if let tokens = settings.credentials.tokens {
             guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to \(serviceName)") }
             token = current
         }
-        let route = CurlRoute(settings, host: question.host)
+        let route = CurlRoute(settings, host: host)
         let easy = try CurlEasyHandle()
         let template = RequestTemplate(pathPrefix: "", headers: [], idHeader: "")
         let signature = settings.credentials.signer?.lines(at: settings.clock.now()) ?? []
+        let replaced = Set(own.map { $0.prefix { $0 != ":" }.lowercased() })
         let headers = try CurlHeaderList(
-            CurlRoute.headerLines(template, token, signature: signature).filter { $0 != "Accept:" } + ["Accept: application/json"])
+            CurlRoute.headerLines(template, token, signature: signature).filter { !replaced.contains($0.dropLast().lowercased()) } + own)
         let body = AnswerBytes(limit: CurlEasyHandle.longestAnswer)
         route.apply(to: easy.pointer)
-        volley_easy_set_long(easy.pointer, CURLOPT_HTTPGET, 1)
-        volley_easy_set_string(easy.pointer, CURLOPT_URL, route.origin + question.path)
+        switch method {
+        case "POST": volley_easy_set_string(easy.pointer, CURLOPT_COPYPOSTFIELDS, String(decoding: posted, as: UTF8.self))
+        default:
+            volley_easy_set_long(easy.pointer, CURLOPT_HTTPGET, 1)
+            volley_easy_set_string(easy.pointer, CURLOPT_CUSTOMREQUEST, method)
+        }
+        volley_easy_set_string(easy.pointer, CURLOPT_URL, route.origin + path)
         volley_easy_set_long(easy.pointer, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         volley_easy_set_pointer(easy.pointer, CURLOPT_WRITEDATA, Unmanaged.passUnretained(body).toOpaque())
@@ -144,14 +190,10 @@ public struct ServiceQuery: Sendable {
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         let answer = try? JSONValue(parsing: body.bytes, maximumDepth: 32)
-        guard (200...299).contains(status), let answer else {
-            let reason = answer.map { settings.service.details(of: $0).reason } ?? ""
-            let shown = reason.isEmpty ? StatusReason.text(status) : TextFormat.foreign(reason, maximumBytes: 100)
-            throw Diagnostic(
-                "\(serviceName) answered \(status) \(shown)", remedy: "`volley doctor` tries the app's credentials.",
-                [.ask(.checkCredentials)])
-        }
-        return answer
+        return Reply(
+            status: status, json: answer,
+            reason: TextFormat.foreign(answer.map { settings.service.details(of: $0).reason } ?? "", maximumBytes: 100),
+            channel: idHeader.flatMap { volley_easy_get_header(easy.pointer, $0) }.map { String(cString: $0) })
     }
 }
 

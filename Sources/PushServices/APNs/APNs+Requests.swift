@@ -21,44 +21,6 @@ extension APNs {
             }, pathEnd: { $0.first.map { String(decoding: $0.target, as: UTF8.self) } ?? "" })
     }
 
-    /// A POST to `/4/broadcasts/apps/BUNDLE`, which names the channel in a header.
-    /// Source: Apple, "Sending broadcast push notification requests to APNs".
-    private static func broadcast(_ options: PushOptions) -> RequestTemplate {
-        let suffix = APNs().topicSuffix(of: .liveactivity)
-        let bundle = options.topic.hasSuffix(suffix) ? String(options.topic.dropLast(suffix.count)) : options.topic
-        return RequestTemplate(
-            pathPrefix: "\(APNsChannels.broadcastPath)\(bundle)",
-            headers: [
-                .init(pushTypeHeader, value: PushType.liveactivity.rawValue),
-                .init("apns-priority", value: String(options.priority.rawValue)),
-                // A channel that keeps nothing takes no other expiration than 0.
-                .init("apns-expiration", value: String(options.expiration ?? 0)),
-            ] + (options.channel.map { [.init(APNsChannels.channelHeader, value: $0)] } ?? []), idHeader: APNsChannels.requestIDHeader,
-            body: { call, now, bytes in
-                if let push = call.first { ActivityStamp.append(push.payload, now: now, to: &bytes) }
-            })
-    }
-
-    /// Broadcasts to the phones that follow a channel, from iOS 18 on.
-    public var ownAudience: OwnAudience? { Self.channels }
-
-    private static let channels = OwnAudience(
-        of: APNs(),
-        names: [OwnAudience.Names(.channel, mostOfCall: 1, isOnlyOne: true, rule: APNsChannels.rule, normalize: APNsChannels.id)],
-        answers: AudienceAnswers(
-            words: [
-                "TooManyRequests": "The channel got too many broadcasts in a short time. Try again later, and less often.",
-                "PayloadTooLarge": "The broadcast is larger than 5,120 bytes. Shorten the state or the text.",
-                "BadExpirationDate":
-                    "The channel does not take this expiry: one that keeps nothing takes none, and another keeps a broadcast for 8 hours at most. \(replan)",
-            ],
-            advice: [
-                "BadExpirationDate":
-                    "`volley channels list` shows what the channel keeps. If that is nothing, remove delivery.expires from the campaign; otherwise write 8h at most."
-            ]), request: { broadcast($0) }, check: nil,
-        broadcasts: BroadcastRules(
-            payloadBytes: 5120 - ActivityStamp.bytes, longestStorageSeconds: 8 * 3600, events: [.update, .end]))
-
     /// `{"reason": "Unregistered", "timestamp": 1700000000000}`
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()

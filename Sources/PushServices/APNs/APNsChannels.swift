@@ -1,107 +1,99 @@
-public import Base
+import Base
 
-/// Broadcast channels of Live Activities: how they are made, listed and deleted, as data.
-/// Source: Apple, "Sending channel management requests to APNs".
-public enum APNsChannels {
-    static let broadcastPath = "/4/broadcasts/apps/"
-    static let channelHeader = "apns-channel-id", requestIDHeader = "apns-request-id"
-    static let rule = "A channel's id is base64, as `volley channels list` shows it"
+/// Broadcast channels of Live Activities, from iOS 18 on: 10,000 for each app and environment.
+/// Source: Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests to APNs".
+extension APNs {
+    /// Broadcasts to the phones that follow a channel.
+    public var ownAudience: OwnAudience? { Self.channels }
+
+    private static let channelHeader = "apns-channel-id", requestIDHeader = "apns-request-id"
     /// More than any id that APNs gives out; their length is not fixed.
-    private static let longestID = 256
+    private static let longestChannelID = 256
 
-    /// What a channel keeps for phones that are off.
-    public enum Storage: Int64, CaseIterable, Sendable {
-        /// Nothing, which allows more broadcasts.
-        case nothing = 0
-        /// The newest broadcast, until it expires.
-        case newest = 1
+    private static let channels = OwnAudience(
+        of: APNs(),
+        names: [
+            OwnAudience.Names(
+                .channel, mostOfCall: 1, isOnlyOne: true, rule: "A channel's id is base64: `volley channels list` shows those of the app",
+                normalize: channelID)
+        ],
+        answers: AudienceAnswers(
+            words: [
+                "TooManyRequests": "The channel got too many broadcasts in a short time. Try again later, and less often.",
+                "PayloadTooLarge": "The broadcast is larger than 5,120 bytes. Shorten the state or the text.",
+                "BadExpirationDate":
+                    "The channel does not take this expiry: one that keeps nothing takes none, and another keeps a broadcast for 8 hours at most. \(replan)",
+            ],
+            advice: [
+                "BadExpirationDate":
+                    "`volley channels list` shows what the channel keeps. If that is nothing, remove delivery.expires from the campaign; otherwise write 8h at most."
+            ]), request: { broadcast($0) }, check: nil,
+        broadcasts: BroadcastRules(
+            payloadBytes: 5120 - ActivityStamp.bytes, longestStorageSeconds: 8 * 3600, events: [.update, .end], id: channelID,
+            manager: { environment in
+                environment.name == sandbox.name
+                    ? ("api-manage-broadcast.sandbox.push.apple.com", 2195) : ("api-manage-broadcast.push.apple.com", 2196)
+            }, request: request, ids: ids, storage: storage))
 
-        /// In commands and JSON.
-        public var name: String { self == .nothing ? "nothing" : "newest" }
-    }
-
-    /// An id; nil for a text that cannot be one.
-    @Sendable public static func id(_ text: String) -> String? {
+    @Sendable private static func channelID(_ text: String) -> String? {
         let digits = text.prefix { $0 != "=" }, padding = text.dropFirst(digits.count)
         let isID =
-            (1...longestID).contains(text.utf8.count) && !digits.isEmpty && padding.utf8.count <= 2 && padding.allSatisfy { $0 == "=" }
+            (1...longestChannelID).contains(text.utf8.count) && !digits.isEmpty && padding.utf8.count <= 2
+            && padding.allSatisfy { $0 == "=" }
             && digits.utf8.allSatisfy { ASCIISet.lettersAndDigits.contains($0) || "+/-_".utf8.contains($0) }
         return isID ? text : nil
     }
 
-    /// A question to the server that manages channels.
-    public struct Question: Sendable {
-        /// What is done.
-        public enum Method: String, Sendable {
-            /// Reads.
-            case get = "GET"
-            /// Makes a channel.
-            case post = "POST"
-            /// Deletes one.
-            case delete = "DELETE"
+    /// A POST to `/4/broadcasts/apps/BUNDLE`, which names the channel in a header. It has no topic.
+    private static func broadcast(_ options: PushOptions) -> RequestTemplate {
+        let suffix = APNs().topicSuffix(of: .liveactivity)
+        let bundle = options.topic.hasSuffix(suffix) ? String(options.topic.dropLast(suffix.count)) : options.topic
+        return RequestTemplate(
+            pathPrefix: "/4/broadcasts/apps/\(bundle)",
+            headers: [
+                .init(pushTypeHeader, value: PushType.liveactivity.rawValue),
+                .init("apns-priority", value: String(options.priority.rawValue)),
+                // A channel that keeps nothing takes no other expiration than 0.
+                .init("apns-expiration", value: String(options.expiration ?? 0)),
+            ] + (options.channel.map { [.init(channelHeader, value: $0)] } ?? []), idHeader: requestIDHeader,
+            body: { call, now, bytes in
+                if let push = call.first { ActivityStamp.append(push.payload, now: now, to: &bytes) }
+            })
+    }
+
+    @Sendable private static func request(_ deed: ChannelDeed, topic: String) -> ChannelRequest {
+        let path = "/1/apps/\(topic)/channels"
+        func named(_ id: String, _ method: String, goodStatus: Int) -> ChannelRequest {
+            ChannelRequest(
+                method: method, path: path, headers: [.init(channelHeader, value: id)], goodStatus: goodStatus, idHeader: channelHeader)
         }
-
-        /// What is done.
-        public let method: Method
-        /// The whole path.
-        public let path: String
-        /// The channel that it is about; nil for none.
-        public let channel: String?
-        /// Empty for none.
-        public let body: [UInt8]
-        /// The status of the answer if it was done.
-        public let goodStatus: Int
-
-        /// What the request adds to those of the connection.
-        public var headers: [RequestTemplate.Header] {
-            (channel.map { [.init(channelHeader, value: $0)] } ?? [])
-                + (body.isEmpty ? [] : [.init("content-type", value: "application/json")])
-        }
-
-        private init(_ method: Method, _ path: String, channel: String? = nil, body: [UInt8] = [], goodStatus: Int) {
-            (self.method, self.path, self.channel, self.body, self.goodStatus) = (method, path, channel, body, goodStatus)
-        }
-
-        /// Makes a channel; the answer names it in a header (`idHeader`).
-        public static func create(bundle: String, _ storage: Storage) -> Question {
+        switch deed {
+        case .create(let storage):
             let body = JSONValue.object(pairs: [
-                ("message-storage-policy", .integer(storage.rawValue)), ("push-type", .string("LiveActivity")),
+                (storagePolicy, .integer(storage == .nothing ? 0 : 1)), ("push-type", .string("LiveActivity")),
             ])
-            return Question(.post, "/1/apps/\(bundle)/channels", body: Array(body.text.utf8), goodStatus: 201)
-        }
-
-        /// Lists the ids of all channels.
-        public static func list(bundle: String) -> Question { Question(.get, "/1/apps/\(bundle)/all-channels", goodStatus: 200) }
-
-        /// Reads what a channel keeps.
-        public static func read(_ channel: String, bundle: String) -> Question {
-            Question(.get, "/1/apps/\(bundle)/channels", channel: channel, goodStatus: 200)
-        }
-
-        /// Deletes a channel for good.
-        public static func delete(_ channel: String, bundle: String) -> Question {
-            Question(.delete, "/1/apps/\(bundle)/channels", channel: channel, goodStatus: 204)
+            return ChannelRequest(
+                method: "POST", path: path, headers: [.init("content-type", value: "application/json")], body: Array(body.text.utf8),
+                goodStatus: 201, idHeader: channelHeader)
+        case .list: return ChannelRequest(method: "GET", path: "/1/apps/\(topic)/all-channels", goodStatus: 200, idHeader: channelHeader)
+        case .read(let id): return named(id, "GET", goodStatus: 200)
+        case .delete(let id): return named(id, "DELETE", goodStatus: 204)
         }
     }
 
-    /// The header of an answer that names the channel that was made.
-    public static let idHeader = channelHeader
+    private static let storagePolicy = "message-storage-policy"
 
-    /// The ids in an answer to `list`; nil for another answer.
-    public static func ids(in answer: JSONValue) -> [String]? {
+    @Sendable private static func ids(in answer: JSONValue) -> [String]? {
         guard case .array(let list)? = answer["channels"] else { return nil }
-        let ids = list.compactMap { $0.stringValue.flatMap(id) }
+        let ids = list.compactMap { $0.stringValue.flatMap(channelID) }
         return ids.count == list.count ? ids : nil
     }
 
-    /// What a channel keeps, in an answer to `read`; nil for another answer.
-    public static func storage(in answer: JSONValue) -> Storage? {
-        answer["message-storage-policy"]?.integerValue.flatMap { Storage(rawValue: $0) }
-    }
-
-    /// The server that manages the channels of an environment, with its port.
-    public static func server(of environment: ServiceEnvironment) -> (host: String, port: Int) {
-        environment.name == APNs.sandbox.name
-            ? ("api-manage-broadcast.sandbox.push.apple.com", 2195) : ("api-manage-broadcast.push.apple.com", 2196)
+    @Sendable private static func storage(in answer: JSONValue) -> ChannelStorage? {
+        switch answer[storagePolicy]?.integerValue {
+        case 0: .nothing
+        case 1: .newest
+        default: nil
+        }
     }
 }

@@ -258,13 +258,3 @@ public struct OwnAudience: Sendable {
         return !kind.isOnlyOne
     }
 }
-
-/// What differs where a call is a broadcast to the phones that follow a channel.
-public struct BroadcastRules: Sendable {
-    /// The most bytes of a payload.
-    let payloadBytes: Int
-    /// The longest time for which a channel keeps a broadcast.
-    public let longestStorageSeconds: Int
-    /// What may happen to the activities of a channel.
-    public let events: [ActivityContent.Event]
-}

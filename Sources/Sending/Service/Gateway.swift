@@ -39,6 +39,8 @@ package final class Gateway {
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
+            // It lives for this run alone, in which no channel can have been made.
+            configuration.knowsAllChannels = true
             try identity.add(to: &configuration, topic: settings.firstService.topic)
             guard let standIn = Simulators.named(settings.firstService.accountName) else { throw settings.service.noSimulator }
             let simulator = try standIn.start(configuration)

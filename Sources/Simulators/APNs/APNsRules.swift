@@ -19,11 +19,15 @@ final class APNsRules: ServiceRules {
 
     func makeMemory(certificate: CertificateState) -> ConnectionMemory { Memory(ConnectionTrust(certificate: certificate)) }
 
-    func isPush(_ request: PushRequest) -> Bool { true }
+    let ownHeaders = [ChannelRules.channelHeader, ChannelRules.requestIDHeader]
+
+    func isPush(_ request: PushRequest) -> Bool { ChannelRules.isPush(request) }
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
         // Every memory comes from `makeMemory`. A cast that is checked would cost more than some of the request's checks.
         let memory = unsafeDowncast(memory, to: Memory.self)
+        if request.tokenDigits == nil, let id = request.own(ChannelRules.requestIDHeader) { request.replace(.id, by: id) }
+        if !request.answerText.isEmpty { request.answerText = [] }
         request.answer = checker.check(request, hasPayload: hasBody, trust: &memory.trust, now: now)
         if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replace(.id, by: Self.newID()) }
     }
@@ -31,19 +35,23 @@ final class APNsRules: ServiceRules {
     func refuse(_ request: PushRequest, as fault: Answer) { request.answer = fault }
 
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
-        ("apns-id", request[.id] ?? UnsafeBufferPointer(start: nil, count: 0))
+        let isAboutChannels = request.tokenDigits == nil && ChannelRules.subject(of: request) != nil
+        return (isAboutChannels ? ChannelRules.requestIDHeader : "apns-id", request[.id] ?? UnsafeBufferPointer(start: nil, count: 0))
     }
 
-    func body(of request: PushRequest) -> [UInt8] { request.answer.body }
+    func body(of request: PushRequest) -> [UInt8] {
+        request.kind == .other && request.answer.reason.isEmpty ? request.answerText : request.answer.body
+    }
 
     func showsClock(in answer: Answer) -> Bool { answer.status == 403 }
 
     func marks(of push: Int, in request: PushRequest) -> LedgerMarks? { request.apnsMarks }
 
-    /// Adds `token` (whole, as in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`, `topic`, `push_type`,
-    /// `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if absent.
+    /// Adds `token` (whole, as in the path: this file is a test's ground truth; null for a broadcast, which has `channel`),
+    /// `apns_id`, `status`, `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if absent.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         file.add(",\"token\":", request.tokenDigits)
+        if let channel = request.own(ChannelRules.channelHeader) { channel.withUnsafeBufferPointer { file.add(",\"channel\":", $0) } }
         file.add(",\"apns_id\":", request[.id])
         file.add(",\"status\":")
         file.add(number: request.answer.status)
@@ -79,7 +87,12 @@ extension PushRequest {
     }
 
     fileprivate var apnsMarks: LedgerMarks? {
-        guard let token = tokenDigits, let id = self[.id] else { return nil }
+        guard let id = self[.id] else { return nil }
+        guard let token = tokenDigits else {
+            return own(ChannelRules.channelHeader).map {
+                LedgerMarks(target: TokenHash(text: String(decoding: $0, as: UTF8.self)), id: TokenHash(hexDigits: id))
+            }
+        }
         return LedgerMarks(target: TokenHash(hexDigits: token), id: TokenHash(hexDigits: id))
     }
 }

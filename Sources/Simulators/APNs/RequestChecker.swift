@@ -19,6 +19,7 @@ struct RequestChecker {
     private let tokenTopics: [TokenHash: [UInt8]]
     private var rules: TokenRules
     private var providerTokens: ProviderTokenChecker
+    var channels: ChannelRules
     /// The topic and push type of the last request that passed. The pushes of a run share them, so the check is usually skipped.
     private var approvedTopic: [UInt8] = []
     private var approvedPushType: PushType?
@@ -33,6 +34,7 @@ struct RequestChecker {
         tokenTopics = owners
         rules = TokenRules(configuration.faults.answers)
         providerTokens = ProviderTokenChecker(keys: configuration.keys, scope: configuration.tokenUpdateScope)
+        channels = ChannelRules(configuration)
     }
 
     /// The number of distinct provider tokens that were accepted.
@@ -41,8 +43,12 @@ struct RequestChecker {
     /// Decides the answer to a request.
     /// - Parameter hasPayload: whether the payload is complete; if not, it is not checked.
     mutating func check(_ request: PushRequest, hasPayload: Bool = true, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
+        let token = request.tokenDigits
+        if token == nil, let subject = ChannelRules.subject(of: request) {
+            return check(request, about: subject, hasPayload: hasPayload, trust: &trust, now: now)
+        }
         if let refusal = headerRefusal(of: request) { return refusal }
-        guard let token = request.tokenDigits else { return pathRefusal(of: request) }
+        guard let token else { return pathRefusal(of: request) }
         if let refusal = tokenRefusal(of: token, in: request, now: now) { return refusal }
         if let refusal = authorizationRefusal(of: request, trust: &trust, now: now) { return refusal }
         if hasPayload, let refusal = payloadRefusal(of: request) { return refusal }
@@ -106,6 +112,11 @@ struct RequestChecker {
         return nil
     }
 
+    /// Whether a bundle id exists.
+    func knows(_ bundle: String) -> Bool {
+        bundle.utf8.allSatisfy(Self.isBundleIDByte) && (topics.isEmpty || topics.contains(Array(bundle.utf8)))
+    }
+
     private static func isBundleIDByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -143,7 +154,7 @@ struct RequestChecker {
     }
 
     /// Whether a text is 8, 4, 4, 4 and 12 lower-case hex digits, separated by hyphens.
-    private static func isLowerCaseUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isLowerCaseUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
         for offset in 0..<36 {
             let byte = text[offset]
@@ -191,7 +202,7 @@ struct RequestChecker {
     // MARK: Sender and payload
 
     /// The refusal of the sender's credentials. With a client certificate, APNs ignores provider tokens.
-    private mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
+    mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
         switch trust.certificate {
         case .inForce: nil
         case .expired: .forbidden("BadCertificate")
