@@ -215,5 +215,5 @@ public struct ScheduleFiles: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
+    public static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
 }

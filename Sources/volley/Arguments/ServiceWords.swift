@@ -20,6 +20,9 @@ enum ServiceWords {
 
     private static let file = service.account.credentials.lazy.compactMap(\.file).first
 
+    /// The service with broadcast channels.
+    static let broadcasting = PushServices.broadcasting?.displayName ?? ""
+
     /// The simulator of the service.
     static let standIn = Simulators.standard
     /// The services that have a simulator.

@@ -1,4 +1,5 @@
 import Accounts
+import Automation
 import Base
 import Campaigns
 import Glibc
@@ -23,9 +24,13 @@ public enum DoctorCommand {
         var isWell = true
         var documents: [JSONValue] = []
         let context = SendingContext(cancellation: Interruption.process)
+        let campaigns = campaigns(of: project, options)
         for (app, number) in apps.flatMap({ app in app.services.indices.map { (app, $0) } }) {
             let account = app.services[number]
-            let steps = ServiceCheck(app: app, project: project, service: number, now: .now(), context: context).steps()
+            var steps = ServiceCheck(app: app, project: project, service: number, now: .now(), context: context).steps()
+            if account.service.ownAudience?.broadcasts != nil {
+                steps += channelSteps(app, project, campaigns, isWell: steps.failures == 0, context)
+            }
             let failed = steps.failures
             isWell = isWell && failed == 0
             if options.isJSON {
@@ -56,6 +61,35 @@ public enum DoctorCommand {
                         + (store.map { [("store", StoreCommand.document($0))] } ?? [])))
         }
         return isWell ? .done : .wrong
+    }
+
+    /// The campaigns next to volley.yaml, and those of `volley schedule`.
+    private static func campaigns(of project: Project, _ options: CommonOptions) -> [CampaignDraft] {
+        let folder = FilePaths.folder(of: project.file)
+        let own = (ScheduleFiles.names(in: folder) ?? []).filter(ScheduleFiles.isCampaign).map { FilePaths.join(folder, name: $0) }
+        let scheduled = ((try? project.catalog(options.project).schedule.read().campaigns) ?? []).map(\.file)
+        var known: Set<String> = []
+        return (own + scheduled.sorted()).filter { known.insert(FilePaths.absolute($0)).inserted && FilePaths.exists($0) }.map { file in
+            Campaign.draft(file: file, now: .now()) { project.app(named: $0)?.services.map(\.service) ?? [PushServices.standard] }
+        }
+    }
+
+    /// Whether the broadcast channels exist that campaigns of an app name.
+    private static func channelSteps(
+        _ app: App, _ project: Project, _ campaigns: [CampaignDraft], isWell: Bool, _ context: SendingContext
+    ) -> [CheckStep] {
+        var ids: [String] = []
+        for draft in campaigns where draft.app?.value == app.name.value {
+            if let id = draft.audience?.channel?.value, !ids.contains(id) { ids.append(id) }
+        }
+        guard !ids.isEmpty else { return [] }
+        guard isWell else { return [.skipped("channel", message: "asked only when no other step fails")] }
+        do {
+            let channels = try Channels(of: app, in: project, at: .now(), context)
+            return ids.map(channels.step)
+        } catch {
+            return [.skipped("channel", message: Diagnostic(explaining: error).message)]
+        }
     }
 
     /// Checks all databases of volley.yaml, or that of a named app.
