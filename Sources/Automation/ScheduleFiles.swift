@@ -215,5 +215,5 @@ public struct ScheduleFiles: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    public static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
+    private static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
 }

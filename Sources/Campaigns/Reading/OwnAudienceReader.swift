@@ -184,5 +184,8 @@ extension CampaignAudience {
     }
 
     /// The audiences of the service that chooses the devices; nil if Volley does.
-    public var ownAudience: OwnAudience? { by.flatMap { PushServices.named($0.value)?.ownAudience } }
+    public var ownAudience: OwnAudience? {
+        let own = by.flatMap { PushServices.named($0.value)?.ownAudience }
+        return own.flatMap { ($0.broadcasts == nil) == (channel == nil) ? $0 : nil }
+    }
 }

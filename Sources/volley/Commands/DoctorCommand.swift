@@ -66,7 +66,7 @@ public enum DoctorCommand {
     /// The campaigns next to volley.yaml, and those of `volley schedule`.
     private static func campaigns(of project: Project, _ options: CommonOptions) -> [CampaignDraft] {
         let folder = FilePaths.folder(of: project.file)
-        let own = (ScheduleFiles.names(in: folder) ?? []).filter(ScheduleFiles.isCampaign).map { FilePaths.join(folder, name: $0) }
+        let own = ((try? Folder.names(in: folder)) ?? []).filter(ScheduleFiles.isCampaign).map { FilePaths.join(folder, name: $0) }
         let scheduled = ((try? project.catalog(options.project).schedule.read().campaigns) ?? []).map(\.file)
         var known: Set<String> = []
         return (own + scheduled.sorted()).filter { known.insert(FilePaths.absolute($0)).inserted && FilePaths.exists($0) }.map { file in
