@@ -11,6 +11,8 @@ struct RemedyTests {
     private static let ofCommands: Set<String> = [
         // `report --refresh` and `preview --ask`.
         "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/CallsToCheck.swift",
+        // `channels` and `doctor`.
+        "Sending/Channels.swift",
         // `prune`.
         "Runs/SQLite/RunPruning.swift",
         // `store`, which only operators set up.

@@ -82,3 +82,89 @@ struct ActivityTests {
                     + "with one of the two."))
     }
 }
+
+/// `audience: {channel: ID}`
+@Suite("Campaigns that are broadcast")
+struct BroadcastCampaignTests {
+    private static let id = "dHN0LXNyY2gtY2hubA=="
+    private static let update = "activity: {event: update, state: {goals: 1}}\n"
+
+    private func findings(_ yaml: String, for service: any PushService = APNs()) -> String {
+        found { () throws(Diagnostics) in try readCampaign("name: a\napp: shop\n" + yaml, for: service) }
+    }
+
+    @Test("name a channel, and update or end its activities")
+    func read() throws {
+        let yaml = "name: a\napp: shop\naudience: {channel: \(Self.id)}\n"
+        let (campaign, warnings) = try readCampaign(yaml + Self.update + "delivery: {expires: 8h, priority: normal, unknown: resend}\n")
+        #expect(warnings.isEmpty && campaign.audience.channel?.value == Self.id && campaign.audience.by?.value == "apns")
+        #expect(campaign.audience.ownAudience?.service.name == "apns-audience")
+        #expect(campaign.audience.selectors.last?.list.names.map(\.value) == [Self.id])
+        let end = try readCampaign(yaml + "activity: {event: end, dismiss: 0}\ncontent: {title: Over, body: It is 2 to 1}\n").0
+        #expect(end.content.activity?.event == .end && end.content.title?.value == "Over")
+        // As a run keeps it.
+        let own = try #require(campaign.audience.ownAudience)
+        #expect(try readCampaign(yaml + Self.update, for: own.service).0.audience.channel?.value == Self.id)
+    }
+
+    private static let mistakes: [MistakeCase] = [
+        MistakeCase(
+            "anything next to the channel", "audience: {channel: \(id), tags: [a], everyone: true}\n" + update,
+            """
+            campaign.yaml:3:43: 'channel' is used alone: phones follow a channel by themselves, and 'tags' is about other devices. Remove 'tags', or remove 'channel'.
+            campaign.yaml:3:54: 'channel' is used alone: phones follow a channel by themselves, and 'everyone' is about other devices. Remove 'everyone', or remove 'channel'.
+            """),
+        MistakeCase(
+            "what is no id", "audience: {channel: \"a b\"}\n" + update,
+            "campaign.yaml:3:21: APNs can have no channel 'a b'. A channel's id is base64: `volley channels list` shows those of the app."),
+        MistakeCase(
+            "no activity", "audience: {channel: \(id)}\ncontent: {title: Hi}\n",
+            "campaign.yaml:3:11: a broadcast updates or ends Live Activities, and this campaign has no 'activity'. Add it, for example: activity: {event: update, state: {minutes: 12}}."
+        ),
+        MistakeCase(
+            "a start",
+            "audience: {channel: \(id)}\nactivity: {event: start, attributes_type: D, attributes: {a: 1}, state: {a: 1}}\ncontent: {title: A, body: B}\n",
+            "campaign.yaml:4:11: a broadcast cannot start an activity. Write event: update or end. To start it, write a campaign for the devices of an export."
+        ),
+        MistakeCase(
+            "what is about single devices or many requests",
+            "audience: {channel: \(id)}\n\(update)delivery:\n  collapse: a\n  pace: 10/s\n  frequency: 1 per day\n  stop_when: {rejected: 5%}\n",
+            """
+            campaign.yaml:6:3: a broadcast has no 'collapse': phones show the newest state anyway. Remove it.
+            campaign.yaml:7:3: a broadcast has no 'pace': it is one request. Remove it.
+            campaign.yaml:8:3: a broadcast has no 'frequency': Volley does not know its devices. Remove it.
+            campaign.yaml:9:3: a broadcast has no 'stop_when': it is one request. Remove it.
+            """),
+        MistakeCase(
+            "an expiry that no channel keeps", "audience: {channel: \(id)}\n\(update)delivery: {expires: 9h}\n",
+            "campaign.yaml:5:21: a channel keeps a broadcast for 8 hours at most. Write expires: 8h or less."),
+        MistakeCase(
+            "variants",
+            "audience: {channel: \(id)}\n\(update)content: {title: A, body: B}\nvariants: {a: {share: 50, content: {title: C}}, b: {share: 50}}\n",
+            "campaign.yaml:6:1: 'variants' are parts of an audience that Volley knows, but APNs chooses the devices. Remove them."),
+    ]
+
+    @Test("cannot have what belongs to devices, and each mistake is said at its place", arguments: mistakes)
+    func isSaid(_ mistake: MistakeCase) { #expect(findings(mistake.yaml) == mistake.expected) }
+
+    @Test("go through the service that has channels")
+    func services() {
+        let text = findings("audience: {channel: \(Self.id)}\n" + Self.update, for: JPush())
+        #expect(
+            text
+                == "campaign.yaml:3:21: a broadcast channel goes through APNs, and the app has JPush. Add APNs to the app in volley.yaml, or name an app that has it."
+        )
+    }
+
+    @Test("are in the schema: the channel alone")
+    func schema() throws {
+        let schema = SchemaValidator(document: CampaignSchema.document(for: [APNs(), JPush()]))
+        func isValid(_ audience: String) throws -> Bool {
+            let campaign = #"{"name":"a","app":"shop","audience":\#(audience),"activity":{"event":"end"}}"#
+            return try schema.mistakes(JSONValue(parsing: campaign)).isEmpty
+        }
+        #expect(try isValid(#"{"channel":"dHN0LXNyY2gtY2hubA=="}"#))
+        #expect(try !isValid(#"{"channel":"a b"}"#) && !isValid(#"{"channel":"abcd","tags":["a"]}"#))
+        #expect(!CampaignSchema.document(for: [JPush()]).text.contains("broadcast channel"))
+    }
+}

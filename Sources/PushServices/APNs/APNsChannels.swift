@@ -7,6 +7,7 @@ extension APNs {
     public var ownAudience: OwnAudience? { Self.channels }
 
     private static let channelHeader = "apns-channel-id", requestIDHeader = "apns-request-id"
+    private static let again = "You can send the broadcast again."
     /// More than any id that APNs gives out; their length is not fixed.
     private static let longestChannelID = 256
 
@@ -20,6 +21,10 @@ extension APNs {
         answers: AudienceAnswers(
             words: [
                 "TooManyRequests": "The channel got too many broadcasts in a short time. Try again later, and less often.",
+                "InternalServerError": "APNs had internal errors until the retries ran out. \(again)",
+                "ServiceUnavailable": "APNs was not available until the retries ran out. \(again)",
+                "Shutdown": "APNs was shutting a server down until the retries ran out. \(again)",
+                "IdleTimeout": "APNs closed an idle connection. \(again)",
                 "PayloadTooLarge": "The broadcast is larger than 5,120 bytes. Shorten the state or the text.",
                 "BadExpirationDate":
                     "The channel does not take this expiry: one that keeps nothing takes none, and another keeps a broadcast for 8 hours at most. \(replan)",
