@@ -59,4 +59,42 @@ struct ActivityCampaignTests {
         #expect(preview["audience"] == .integer(1))
         #expect(try folder.plan().status == 0)
     }
+
+    @Test("a broadcast is one call to its channel, for which no export is read")
+    func broadcast() throws {
+        let folder = try project("{event: update, state: {goals: 1}}")
+        let channel = "dHN0LXNyY2gtY2hubA=="
+        func write(_ state: String) throws {
+            try folder.write(
+                "campaign.yaml",
+                "name: score\napp: shop\naudience: {channel: \(channel)}\nactivity: {event: update, state: {goals: \(state)}}\n")
+        }
+        try write("1")
+        try folder.write("devices.csv", "")
+        let json = try folder.preview(isJSON: true).json()
+        #expect(json["audience"] == .integer(1) && json["by"] == .string("apns"))
+        #expect(json["calls"]?.text == #"[{"selector":"channel","calls":1,"count":1,"first":["\#(channel)"]}]"#)
+        #expect(json["in_words"]?["audience"] == .string("The phones that follow the channel \(channel)."))
+        let shown = try folder.preview()
+        #expect(shown.output.contains("channel \(channel)") && shown.output.contains("‹goals 1›"), "\(shown.output)")
+        #expect(try folder.plan().status == 0)
+        try write("\"{{ alias }}\"")
+        #expect(
+            try folder.check().errors.contains(
+                "'alias' differs from device to device, but a broadcast is the same for all phones of its channel. Write the same text for all."
+            ))
+    }
+
+    @Test("a broadcast may have 5,120 bytes")
+    func size() throws {
+        let folder = try project("{event: update, state: {goals: 1}}")
+        func plans(_ characters: Int) throws -> Bool {
+            try folder.write(
+                "campaign.yaml",
+                "name: score\napp: shop\naudience: {channel: abcd}\nactivity: {event: update, state: {text: \"\(String(repeating: "x", count: characters))\"}}\n"
+            )
+            return try folder.preview(isJSON: true).json()["audience"] == .integer(1)
+        }
+        #expect(try plans(4900) && !plans(5100))
+    }
 }

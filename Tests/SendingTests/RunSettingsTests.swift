@@ -31,6 +31,14 @@ struct RunSettingsTests {
         } throws: { ($0 as? Diagnostic)?.message.hasSuffix("has no simulator") == true }
     }
 
+    @Test("requests of a broadcast know its channel")
+    func channel() {
+        var settings = RunSettings(pushType: .liveactivity)
+        #expect(settings.options(startingAt: .now()).channel == nil)
+        settings.channel = "abcd"
+        #expect(settings.options(startingAt: .now()).channel == "abcd")
+    }
+
     @Test("an expiry counts from the start of sending, and becomes the deadline")
     func expiry() {
         let start = Timestamp(epochSeconds: 1_800_000_000)
