@@ -30,10 +30,10 @@ struct ChannelCampaignTests {
             return try #require(made.json()["channel"]?.stringValue)
         }
 
-        func campaign(_ channel: String, delivery: String = "") throws {
+        func campaign(_ channel: String, name: String = "score", delivery: String = "") throws {
             try folder.write(
                 "campaign.yaml",
-                "name: score\napp: shop\naudience: {channel: \"\(channel)\"}\nactivity: {event: update, state: {home: 2, away: 1}}\n\(delivery)"
+                "name: \(name)\napp: shop\naudience: {channel: \"\(channel)\"}\nactivity: {event: update, state: {home: 2, away: 1}}\n\(delivery)"
             )
         }
 
@@ -68,12 +68,12 @@ struct ChannelCampaignTests {
         let preview = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
         #expect(preview.int("audience") == 1 && preview["calls"]?.text.contains(channel) == true)
         let doctor = try bench.folder.volley("doctor")
-        #expect(doctor.status == 0 && doctor.output.contains("\(channel) exists and keeps nothing"), "\(doctor)")
+        #expect(doctor.output.contains("\(channel) exists and keeps nothing"), "\(doctor)")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 1, "\(sent)")
         let page = try bench.folder.volley("report", "last", "--format", "html")
         #expect(page.status == 0 && page.output.contains("APNs accepted"), "\(page.output.prefix(3000))")
-        #expect(try bench.folder.volley("report", "last", "--format", "csv").output.contains("channel/\(channel)"))
+        #expect(try bench.folder.volley("report", "last", "--format", "csv").output.contains("channel/\(channel.dropLast(2))%3D%3D,"))
         let lines = try bench.ledger()
         #expect(lines.count == 1 && lines[0]["channel"] == .string(channel) && lines[0].int("status") == 200, "\(lines)")
         #expect(lines[0]["push_type"] == .string("liveactivity") && lines[0]["topic"] == .null && lines[0]["expiration"] == .string("0"))
@@ -87,7 +87,7 @@ struct ChannelCampaignTests {
         let expiring = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try expiring.status == 3 && expiring.json()["outcomes"]?.int("unsent") == 1, "\(expiring)")
         #expect(expiring.errors.contains("BadExpirationDate") && expiring.errors.contains("remove delivery.expires"), "\(expiring)")
-        try bench.campaign(channel)
+        try bench.campaign(channel, name: "score-again")
         try bench.restart()
         let stopped = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try stopped.status == 3 && stopped.json()["outcomes"]?.int("unsent") == 1, "\(stopped)")

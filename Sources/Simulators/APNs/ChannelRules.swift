@@ -21,6 +21,7 @@ struct ChannelRules {
     private let knowsAll: Bool
     private var fixed: [String: SimulatedAnswer]
 
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     private static let mostChannels = 10_000, mostPayloadBytes = 5120
     private static let longestStorageSeconds: Int64 = 8 * 3600
 
@@ -124,9 +125,8 @@ struct ChannelRules {
         guard let policy = body["message-storage-policy"]?.integerValue, [0, 1].contains(policy),
             channels[bundle]?.count ?? 0 < Self.mostChannels
         else { return .badRequest("CannotCreateChannelConfig") }
-        var bytes: [UInt8] = []
-        PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
-        let id = String(decoding: bytes.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+        // 16 bytes in base64, as APNs' are.
+        let id = String((0..<22).map { _ in Self.digits[Int.random(in: Self.digits.indices)] }) + "=="
         channels[bundle, default: [:]][id] = policy
         request.answerFields = [AnswerField(name: Self.channelHeader, value: id)]
         return Answer(status: 201, reason: "")
