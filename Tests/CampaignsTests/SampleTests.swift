@@ -32,8 +32,8 @@ struct SampleTests {
     @Test("there is one for every way to choose an audience")
     func names() {
         let expected = [
-            "autumn-festival", "beta-testers", "double-eleven", "match-score", "monday-picks", "points-reminder", "service-notice", "silent-refresh",
-            "spring-sale",
+            "autumn-festival", "beta-testers", "double-eleven", "match-score", "monday-picks", "points-reminder", "service-notice",
+            "silent-refresh", "spring-sale",
             "vip-invitation",
             "vip-reminder", "weekend-offer",
         ]
