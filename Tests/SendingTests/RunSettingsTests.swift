@@ -39,6 +39,24 @@ struct RunSettingsTests {
         #expect(settings.options(startingAt: .now()).channel == "abcd")
     }
 
+    @Test("a broadcast that failed is retried to its channel")
+    func retriedBroadcast() throws {
+        let folder = try PlannedFolder()
+        var settings = RunSettings(pushType: .liveactivity)
+        settings.firstService.serviceName = try #require(PushServices.broadcasting?.ownAudience).service.name
+        settings.channel = "abcd"
+        let source = "name: c\napp: shop\naudience: {channel: abcd}\nactivity: {event: end}\n"
+        let run = try folder.plan("a", devices: 0..<1, source: source, settings)
+        try folder.begin(run)
+        try run.append(.claimed(0..<1, at: .now()))
+        let failed = Settlement(recipient: 0, outcome: .failed, status: 503, reason: "ServiceUnavailable", attempts: 1, settledAt: .now())
+        try run.append(.settled([[failed]]))
+        try run.append(.state(.finished, at: .now()))
+        let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
+        let kept = try retry.plan.settings.get()
+        #expect(kept.channel == "abcd" && kept.service.name == settings.service.name && retry.plan.audience == 1)
+    }
+
     @Test("an expiry counts from the start of sending, and becomes the deadline")
     func expiry() {
         let start = Timestamp(epochSeconds: 1_800_000_000)
