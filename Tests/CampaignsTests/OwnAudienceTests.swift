@@ -138,7 +138,8 @@ struct OwnAudienceTests {
         let alone = try #require(app.sending(through: "jpush"))
         #expect(alone.services.map(\.service.name) == ["jpush"] && alone.testDevices.map(\.service) == [0])
         #expect(alone.testDevices.map(\.token.text) == ["1a0018970a8d0000001"])
-        #expect(app.sending(toAudiencesOf: "apns") == nil && app.sending(toAudiencesOf: "fcm") == nil)
+        #expect(app.sending(toAudiencesOf: "apns")?.services.map(\.service.name) == ["apns-audience"])
+        #expect(app.sending(toAudiencesOf: "fcm") == nil)
         #expect(app.sending(asThrough: JPush()).services.count == 2)
         #expect(app.sending(asThrough: try #require(JPush().ownAudience).service).services.count == 1)
     }
