@@ -29,7 +29,8 @@ struct Volley: ParsableCommand {
                     Schedule.self, Serve.self, Work.self, Store.self, Suppression.self, Notify.self, Prune.self, BackUp.self, PutBack.self,
                 ]),
             CommandGroup(
-                name: "Tools", subcommands: [Push.self, Channels.self, Doctor.self, Simulate.self, SupportBundling.self, VersionFacts.self]),
+                name: "Tools",
+                subcommands: [Push.self, ChannelManagement.self, Doctor.self, Simulate.self, SupportBundling.self, VersionFacts.self]),
         ]
     )
 
