@@ -3,18 +3,20 @@ public struct PushTracking: Hashable, Sendable {
     /// The key of the app's own data.
     public static let key = "volley"
 
-    /// The run's id.
+    /// The run's id; in a preview, zeros of the same length.
     public var run: String
     /// The campaign's name.
     public var campaign: String
     /// The variant's name; blank where there is none, and where devices of several variants may share a request.
-    public var variant: String
+    public var variant = ""
+    /// Whether silent pushes say it, too: no one sees or opens them.
+    public var includesSilent: Bool
+    /// Where the campaign says it.
+    public var place: SourcePosition
 
-    /// A tracked push.
-    public init(run: String, campaign: String, variant: String) {
-        self.run = run
-        self.campaign = campaign
-        self.variant = variant
+    /// Tracking of a run.
+    public init(run: String, campaign: String, includesSilent: Bool, place: SourcePosition) {
+        (self.run, self.campaign, self.includesSilent, self.place) = (run, campaign, includesSilent, place)
     }
 
     /// The members of `volley` in front of the push's id.

@@ -70,7 +70,7 @@ public struct MessageCatalog: Sendable {
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
         _ content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant] = [],
-        campaign: String = "", dealing: VariantDealing = .alias, tracking: RunTracking? = nil, isPlanned: Bool = false
+        campaign: String = "", dealing: VariantDealing = .alias, tracking: PushTracking? = nil, isPlanned: Bool = false
     ) throws(Diagnostics) {
         self.services = services
         self.isTracked = tracking != nil
@@ -90,7 +90,7 @@ public struct MessageCatalog: Sendable {
             let named = tracking.map { _ in sources[number].nameableVariants(through: service) } ?? []
             for variant in sources[number].variants where !variant.isHoldout {
                 for (language, content) in sources[number].contents(of: variant) {
-                    let content = tracking?.applied(to: content, campaign, named.contains(variant.name) ? variant.name : "") ?? content
+                    let content = tracking?.applied(to: content, variant: named.contains(variant.name) ? variant.name : "") ?? content
                     guard let template = compiler.compile(content, for: service) else { continue }
                     messages.append(
                         Message(

@@ -122,6 +122,8 @@ public struct CampaignRules: Sendable {
     public var ownKeys: [(key: String, description: String)] = []
     /// What these groups may hold, for editors, as far as they can know it.
     public var ownForms: [String: OwnForm] = [:]
+    /// Where content may hold classes of makers in the service's own words; nil where only `makers` holds them.
+    var classesByHand: ClassesByHand?
     /// How it starts, updates and ends Live Activities; nil if it does not.
     public var activities: ActivityForm?
     /// What a campaign may ask of the service.

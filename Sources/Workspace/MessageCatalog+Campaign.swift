@@ -19,7 +19,7 @@ extension MessageCatalog {
     ) throws(Diagnostics) {
         try self.init(
             campaign.content, for: services, variants: campaign.variants, campaign: campaign.name.value,
-            dealing: campaign.variantDealing, tracking: RunTracking(campaign, run: run), isPlanned: isPlanned)
+            dealing: campaign.variantDealing, tracking: PushTracking(campaign, run: run), isPlanned: isPlanned)
     }
 
     /// The variant of each device; nil when all get the same.
@@ -30,12 +30,13 @@ extension MessageCatalog {
     }
 }
 
-extension RunTracking {
+extension PushTracking {
     /// nil for a campaign whose pushes are not tracked.
     /// - Parameter run: nil for a preview.
     package init?(_ campaign: Campaign, run: String? = nil) {
         guard let pushes = campaign.delivery.tracking, let place = campaign.delivery.trackingPosition else { return nil }
         self.init(
-            run: run ?? RunID.sample(campaign: campaign.name.value), includesSilent: pushes == .silentToo, place: place)
+            run: run ?? RunID.sample(campaign: campaign.name.value), campaign: campaign.name.value, includesSilent: pushes == .silentToo,
+            place: place)
     }
 }

@@ -33,7 +33,7 @@ struct Boundary {
                     #"\bstatic var [^{=]*=|\bstatic let \w+(?:: [^=]*)? = (?:Atomic|Mutex)\b|\bnonisolated\(unsafe\)|\.ofThisProcess\b"#,
                 modules: [
                     "volley", "Benchmarks", "Base/ProtectedFiles.swift", "Base/EnvironmentVariables.swift",
-                    "Runs/SQLite/DatabaseWait.swift", "Runs/SQLite/RunsFolder.swift",
+                    "Runs/SQLite/DatabaseWait.swift",
                 ]),
             // A thread that reads the environment while another changes it reads freed memory.
             Boundary(

@@ -12,12 +12,20 @@ struct MakerBodiesTests {
 
     private static func text(_ value: String) -> SourceText { SourceText(value, at: place) }
 
+    /// A class at each maker.
+    private static let makers = """
+        {"huawei": {"category": "MARKETING", "importance": "low"}, "honor": {"importance": "low"}, "xiaomi": {"channel": "12345"},
+        "oppo": {"category": "MARKETING", "channel": "offers"}, "vivo": {"category": "MARKETING", "classification": "operational"}}
+        """
+
     /// The body of a request to a target.
-    private func body(_ service: any PushService, to target: String, makers: String, harmony: String) throws -> JSONValue {
+    private func body(
+        _ service: any PushService, to target: String, harmony: String = #"{"category": "MARKETING"}"#
+    ) throws -> JSONValue {
         var content = MessageContent(position: Self.place)
         (content.title, content.body, content.link) = (Self.text("Hi {{ name }}"), Self.text("Sale"), Self.text("shop://sale"))
         content.own = [
-            .init(Self.text("makers"), try node(makers)),
+            .init(Self.text("makers"), try node(Self.makers)),
             .init(Self.text("harmony"), try node(harmony)),
         ]
         let template = try PayloadTemplate(content, for: service)
@@ -31,12 +39,7 @@ struct MakerBodiesTests {
 
     @Test("Getui: the makers' channels have the texts, and a class by paths")
     func getui() throws {
-        let body = try body(
-            Getui(), to: "7d3f0a1b2c3d4e5f60718293a4b548b3",
-            makers: """
-                {"huawei": {"category": "MARKETING", "importance": "low"}, "honor": {"importance": "low"}, "xiaomi": {"channel": "12345"},
-                "oppo": {"category": "MARKETING", "channel": "offers"}, "vivo": {"category": "MARKETING", "classification": "operational"}}
-                """, harmony: #"{"category": "MARKETING"}"#)
+        let body = try body(Getui(), to: "7d3f0a1b2c3d4e5f60718293a4b548b3")
         guard case .array(let messages)? = body["msg_list"], let message = messages.first else {
             Issue.record("\(body.text)")
             return
@@ -60,10 +63,7 @@ struct MakerBodiesTests {
     func jpush() throws {
         let body = try body(
             JPush(), to: "1a0018970a8d0000001",
-            makers: """
-                {"huawei": {"category": "MARKETING", "importance": "low"}, "honor": {"importance": "low"}, "xiaomi": {"channel": "12345"},
-                "oppo": {"category": "MARKETING", "channel": "offers"}, "vivo": {"category": "MARKETING", "classification": "operational"}}
-                """, harmony: #"{"category": "MARKETING", "icon": "https://cdn.example.com/a.png"}"#)
+            harmony: #"{"category": "MARKETING", "icon": "https://cdn.example.com/a.png"}"#)
         let extras = #""extras":{"link":"shop://sale"}"#
         #expect(body["platform"] == .string("all"))
         #expect(
@@ -82,12 +82,7 @@ struct MakerBodiesTests {
 
     @Test("RongCloud: each maker has an object next to the data, and HarmonyOS one of its own")
     func rongCloud() throws {
-        let body = try body(
-            RongCloud(), to: "anna",
-            makers: """
-                {"huawei": {"category": "MARKETING", "importance": "low"}, "honor": {"importance": "low"}, "xiaomi": {"channel": "12345"},
-                "oppo": {"category": "MARKETING", "channel": "offers"}, "vivo": {"category": "MARKETING", "classification": "operational"}}
-                """, harmony: #"{"category": "MARKETING"}"#)
+        let body = try body(RongCloud(), to: "anna")
         let extras = #""extras":{"link":"shop://sale"}"#
         #expect(
             body.text

@@ -12,8 +12,8 @@ struct TrackingTests {
     /// The same as the inside of a JSON string.
     private static let ownAsText = own.replacing("\"", with: "\\\"")
 
-    private func tracking(_ run: String = Self.run, silent: Bool = false) -> RunTracking {
-        RunTracking(run: run, includesSilent: silent, place: at(20, 10))
+    private func tracking(_ run: String = Self.run, silent: Bool = false, campaign: String = "spring") -> PushTracking {
+        PushTracking(run: run, campaign: campaign, includesSilent: silent, place: at(20, 10))
     }
 
     private func catalog(
@@ -144,7 +144,7 @@ struct TrackingTests {
             MessageVariant(name: plain(name), share: name == "c" ? 3334 : 3333, content: content { $0.body = quoted(body) })
         }
         let said = content { ($0.title, $0.link) = (quoted("Hi"), quoted("https://example.com/{{ name }}", line: 2)) }
-        func payloads(_ tracking: RunTracking?) throws -> Set<[UInt8]> {
+        func payloads(_ tracking: PushTracking?) throws -> Set<[UInt8]> {
             let catalog = try MessageCatalog(said, for: [service], variants: variants, campaign: "spring", tracking: tracking)
             var payloads: Set<[UInt8]> = []
             for message in catalog.messages.indices {
@@ -219,7 +219,7 @@ struct TrackingTests {
     @Test("a run's id that is too long for a label of FCM is shortened, and keeps its moment and its digits")
     func label() throws {
         let name = String(repeating: "n", count: 64), run = "20261201-090000-\(name)-7f3a"
-        let catalog = try MessageCatalog(plainContent, for: [FCM()], campaign: name, tracking: tracking(run))
+        let catalog = try MessageCatalog(plainContent, for: [FCM()], campaign: name, tracking: tracking(run, campaign: name))
         let label = "20261201-090000-" + String(repeating: "n", count: 29) + "-7f3a"
         #expect(label.count == 50 && payload(catalog).contains(#""analytics_label":"\#(label)""#))
     }

@@ -147,13 +147,19 @@ struct MakerWarningTests {
             ),
         ])
     func caps(yaml: String, expected: String) throws {
-        let caps = MakerLint.caps(of: [try content(yaml)])
+        let caps = MakerLint.caps(of: [(try content(yaml), JPush())])
         #expect(caps.map { "\($0.pushes) \($0.phones.joined(separator: " "))" }.joined(separator: ", ") == expected)
+    }
+
+    @Test("options of JPush say nothing of pushes through another service")
+    func ownOptions() throws {
+        let classes = try content(#"{"options":{"classification":1}}"#)
+        #expect(MakerLint.caps(of: [(classes, Getui())]).count == 3 && MakerLint.caps(of: [(classes, JPush())]).isEmpty)
     }
 
     @Test("devices that got as much as a phone shows today are counted for each number")
     func facts() throws {
-        let caps = MakerLint.caps(of: [try content("{}")])
+        let caps = MakerLint.caps(of: [(try content("{}"), JPush())])
         let facts = MakerLint.facts([1: 1204, 2: 1796], of: 5000, caps)
         #expect(
             facts.map(\.message) == [

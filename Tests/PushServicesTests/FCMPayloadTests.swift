@@ -158,7 +158,8 @@ struct FCMPayloadTests {
         let own = try Self.own(#"{"analytics_label":"spring-sale"}"#)
         let findings = Self.draft { content in
             (content.title, content.own) = (Self.text("Hi"), own)
-            content.tracking = PushTracking(run: "20261201-090000-spring-7f3a", campaign: "spring", variant: "")
+            content.tracking = PushTracking(
+                run: "20261201-090000-spring-7f3a", campaign: "spring", includesSilent: false, place: content.position)
         }.findings
         #expect(
             findings.map(\.message) == [

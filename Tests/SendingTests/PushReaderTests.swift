@@ -135,7 +135,7 @@ struct PushReaderTests {
         var content = MessageContent(position: place)
         content.body = SourceText("Hi {{ name }}", at: place)
         let messages = try MessageCatalog(
-            content, campaign: "c", tracking: RunTracking(run: "run", includesSilent: false, place: place))
+            content, campaign: "c", tracking: PushTracking(run: "run", campaign: "c", includesSilent: false, place: place))
         let run = try PlannedRun(audience: 3)
         if isClaimed { try run.store.append(.claimed(0..<3, at: .now())) }
         let batches = BoundedQueue<PushBatch>(capacity: 20)

@@ -26,13 +26,14 @@ struct MakerLint {
         guard !services.isEmpty else { return nil }
         self.context = context
         let services = services
-        caps = Self.caps(of: context.messages.messages.filter { services.contains($0.service) }.map(\.content))
+        caps = Self.caps(
+            of: context.messages.messages.filter { services.contains($0.service) }.map { ($0.content, context.app.services[$0.service].service) })
     }
 
-    static func caps(of contents: [MessageContent]) -> [(pushes: Int, phones: [String])] {
+    static func caps(of contents: [(MessageContent, any PushService)]) -> [(pushes: Int, phones: [String])] {
         var phones: [Int: [String]] = [:]
-        for content in contents {
-            let makers = PhoneMaker.allCases.map { ($0.displayName, $0.mostADay(content)) }
+        for (content, service) in contents {
+            let makers = PhoneMaker.allCases.map { ($0.displayName, $0.mostADay(content, through: service)) }
             for (name, most) in makers + [("HarmonyOS", content.mostADayOnHarmony)] {
                 guard let most, !(phones[most] ?? []).contains(name) else { continue }
                 phones[most, default: []].append(name)

@@ -63,7 +63,7 @@ package struct CampaignContext {
                 let messages = try MessageCatalog(
                     content, for: app?.services.map(\.service) ?? [PushServices.standard], variants: draft.variants,
                     campaign: draft.campaign?.name.value ?? "",
-                    dealing: draft.campaign?.variantDealing ?? .alias, tracking: draft.campaign.flatMap { RunTracking($0) })
+                    dealing: draft.campaign?.variantDealing ?? .alias, tracking: draft.campaign.flatMap { PushTracking($0) })
                 return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }

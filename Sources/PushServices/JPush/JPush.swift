@@ -43,7 +43,10 @@ public struct JPush: PushService {
         ],
         ownForms: CampaignRules.forms(JPushPayload.makers, harmony: JPushPayload.harmonyForms).merging([
             JPushPayload.androidKey: .group(JPushPayload.androidKeys)
-        ]) { $1 }, deliveryLosses: JPush.deliveryLosses,
+        ]) { $1 },
+        classesByHand: ClassesByHand(
+            options: JPushPayload.optionsKey, channels: JPushPayload.channelsKey, forms: JPushPayload.makers),
+        deliveryLosses: JPush.deliveryLosses,
         longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
         collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",

@@ -256,22 +256,6 @@ extension JPushPayload {
         MakerForm(.vivo, "vivo", [(.category, "category"), (.classification, "classification")]),
     ]
 
-    /// Whether the options put a push into the other class than marketing at all makers.
-    static func claimsServiceClass(_ own: [ContentMember]) -> Bool {
-        guard case .integer(let number, _)? = own.members(of: optionsKey).value(of: MakerKey.classification.rawValue) else { return false }
-        return number == 1
-    }
-
-    /// What the options say to a maker by hand, in the words of `makers`.
-    static func byHand(_ key: MakerKey, for maker: PhoneMaker, in own: [ContentMember]) -> String? {
-        guard let form = makers.first(where: { $0.maker == maker }), let name = form.keys.first(where: { $0.key == key })?.name,
-            let value = own.members(of: optionsKey).members(of: channelsKey).members(of: form.name).value(of: name)
-        else { return nil }
-        var text = value.textValue
-        if case .integer(let number, _) = value { text = String(number) }
-        return text.map { text in key.words?.first { $0.value == text }?.word ?? text }
-    }
-
     /// The channels of makers, by what `makers` says and what is written for them by hand.
     private mutating func channels(_ content: MessageContent, _ own: [ContentMember]) -> [Member] {
         var makers = makers(content, Self.makers)

@@ -46,18 +46,18 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
 
     /// How many pushes of the marketing class a phone shows of an app in a day, if the app is not one for news; nil where the content puts
     /// itself into the other class.
-    public func mostADay(_ content: MessageContent) -> Int? {
-        guard !isOfServiceClass(content) else { return nil }
+    public func mostADay(_ content: MessageContent, through service: any PushService) -> Int? {
+        guard !isOfServiceClass(content, service.rules) else { return nil }
         return switch self {
         case .huawei, .honor, .oppo, .vivo: 2
         case .meizu: 3
-        case .xiaomi: content.value(of: .channel, for: self) == nil ? 1 : 5
+        case .xiaomi: content.value(of: .channel, for: self, service.rules) == nil ? 1 : 5
         }
     }
 
-    private func isOfServiceClass(_ content: MessageContent) -> Bool {
-        if JPushPayload.claimsServiceClass(content.own) { return true }
-        func value(_ key: MakerKey) -> String? { content.value(of: key, for: self) }
+    private func isOfServiceClass(_ content: MessageContent, _ rules: CampaignRules) -> Bool {
+        if let byHand = rules.classesByHand, byHand.claimsServiceClass(content.own) { return true }
+        func value(_ key: MakerKey) -> String? { content.value(of: key, for: self, rules) }
         return switch self {
         case .huawei, .oppo: value(.category).map { !marketingCategories.contains($0.uppercased()) } ?? false
         case .honor: value(.importance) == "normal"
@@ -65,6 +65,31 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
         // The app's channel decides, and Volley cannot tell of which class it is.
         case .xiaomi, .meizu: false
         }
+    }
+}
+
+/// Where content may hold classes of makers in a service's own words, next to `makers`.
+struct ClassesByHand: Sendable {
+    /// The group of the service's options. Its `classification` holds for all makers.
+    let options: String
+    /// The group in it with the makers' channels.
+    let channels: String
+    /// The makers' names and keys in these channels.
+    let forms: [MakerForm]
+
+    /// Whether the options put a push into the other class than marketing at all makers.
+    fileprivate func claimsServiceClass(_ own: [ContentMember]) -> Bool {
+        if case .integer(1, _)? = own.members(of: options).value(of: MakerKey.classification.rawValue) { true } else { false }
+    }
+
+    /// What the options say to a maker, in the words of `makers`.
+    fileprivate func value(of key: MakerKey, for maker: PhoneMaker, in own: [ContentMember]) -> String? {
+        guard let form = forms.first(where: { $0.maker == maker }), let name = form.keys.first(where: { $0.key == key })?.name,
+            let value = own.members(of: options).members(of: channels).members(of: form.name).value(of: name)
+        else { return nil }
+        var text = value.textValue
+        if case .integer(let number, _) = value { text = String(number) }
+        return text.map { text in key.words?.first { $0.value == text }?.word ?? text }
     }
 }
 
@@ -127,9 +152,9 @@ extension CampaignRules {
 
 extension MessageContent {
     /// What it says to a maker.
-    func value(of key: MakerKey, for maker: PhoneMaker) -> String? {
+    fileprivate func value(of key: MakerKey, for maker: PhoneMaker, _ rules: CampaignRules) -> String? {
         own.members(of: CampaignRules.makersKey).members(of: maker.rawValue).value(of: key.rawValue)?.textValue
-            ?? JPushPayload.byHand(key, for: maker, in: own)
+            ?? rules.classesByHand?.value(of: key, for: maker, in: own)
     }
 
     /// What this content of a service that makers show lacks, although they demand it: makers with the key, and HarmonyOS as nil. Nothing
@@ -137,7 +162,7 @@ extension MessageContent {
     public func lackedByMakers(_ service: any PushService) -> [(maker: PhoneMaker?, key: String)] {
         guard service.rules.reachesMakers, payload == nil, !isSilent else { return [] }
         let makers = PhoneMaker.allCases.compactMap { maker -> (maker: PhoneMaker?, key: String)? in
-            guard let key = maker.demandedKey, value(of: key, for: maker) == nil else { return nil }
+            guard let key = maker.demandedKey, value(of: key, for: maker, service.rules) == nil else { return nil }
             return (maker, key.rawValue)
         }
         return makers + (own.value(of: CampaignRules.harmonyKey) == nil ? [(nil, MakerKey.category.rawValue)] : [])

@@ -32,6 +32,8 @@ public enum DatabaseWait {
     }
 
     private static let watch = Mutex<Watch?>(nil)
+    /// Files that another program held for too long, and until when they are waited for no more.
+    private static let held = Mutex<[String: ContinuousClock.Instant]>([:])
     private static let restMilliseconds = 20
     private static let noticeMilliseconds = 8_000
     private static let betweenNotices = Duration.seconds(60)
@@ -64,6 +66,17 @@ public enum DatabaseWait {
     /// - Parameter waited: for how many milliseconds this one has waited.
     static func mayWait(after waited: Int) -> Bool {
         watch.withLock { $0?.mayWait(after: waited, at: .now) ?? true }
+    }
+
+    /// Opens a file that a command opens several times: a program that holds it keeps the command waiting once.
+    /// - Parameter open: is told for how many seconds to wait.
+    static func once<Opened>(_ path: String, _ open: (_ timeoutSeconds: Double) throws -> Opened) throws -> Opened {
+        let begun = ContinuousClock.now, isHeld = held.withLock { $0[path].map { begun < $0 } ?? false }
+        do { return try open(isHeld ? 0.2 : 10) } catch {
+            let end = ContinuousClock.now
+            if end - begun >= .seconds(9) { held.withLock { $0[path] = end + .seconds(60) } }
+            throw error
+        }
     }
 
     private static func tell(_ path: String) {

@@ -1,7 +1,6 @@
 public import Base
 public import PushServices
 import Glibc
-import Synchronization
 
 /// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the
 /// schedule, orders, and the lists of suppressed devices. Above this module a run is named by its id, or by the
@@ -123,19 +122,10 @@ public struct RunsFolder: Sendable {
         return found
     }
 
-    /// Files of runs that another program held for too long, and until when they are waited for no more.
-    private static let held = Mutex<[String: ContinuousClock.Instant]>([:])
-
-    /// Opens a run that may be of no concern: a program that holds it keeps a command, which lists runs several times,
-    /// waiting once.
+    /// Opens a run that may be of no concern.
     private static func listed(_ path: String, _ observer: Observer<RunConversion>, _ marks: RunOverviewCache) throws -> RunFile {
-        let begun = ContinuousClock.now, isHeld = held.withLock { $0[path].map { begun < $0 } ?? false }
-        do {
-            return try RunFile(path: path, readOnly: true, observer: observer, marks: marks, timeoutSeconds: isHeld ? 0.2 : 10)
-        } catch {
-            let end = ContinuousClock.now
-            if end - begun >= .seconds(9) { held.withLock { $0[path] = end + .seconds(60) } }
-            throw error
+        try DatabaseWait.once(path) {
+            try RunFile(path: path, readOnly: true, observer: observer, marks: marks, timeoutSeconds: $0)
         }
     }
 

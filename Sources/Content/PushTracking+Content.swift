@@ -1,28 +1,15 @@
-public import Base
+import Base
 import PushServices
 
-/// How the pushes of a run say which they are (`delivery: {track: true}`).
-public struct RunTracking: Hashable, Sendable {
-    /// The run's id; in a preview, zeros of the same length.
-    public var run: String
-    /// Whether silent pushes say it, too: no one sees or opens them.
-    public var includesSilent: Bool
-    /// Where the campaign says it.
-    public var place: SourcePosition
-
-    /// Tracking of a run.
-    public init(run: String, includesSilent: Bool, place: SourcePosition) {
-        self.run = run
-        self.includesSilent = includesSilent
-        self.place = place
-    }
-
+/// Which pushes of a run say which they are (`delivery: {track: true}`).
+extension PushTracking {
     /// Content that says which push it is, unless it is a hand-written payload, which is sent as written, a Live Activity, which has no place
     /// for it, or silent.
-    func applied(to content: MessageContent, _ campaign: String, _ variant: String) -> MessageContent {
+    func applied(to content: MessageContent, variant: String) -> MessageContent {
         guard content.payload == nil, content.activity == nil, !content.isSilent || includesSilent else { return content }
         var content = content
-        content.tracking = PushTracking(run: run, campaign: campaign, variant: variant)
+        content.tracking = self
+        content.tracking?.variant = variant
         return content
     }
 
