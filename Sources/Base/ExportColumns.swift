@@ -47,7 +47,7 @@ public struct ExportColumns: Hashable, Sendable {
 
     /// Header names of the tokens of Live Activities, for those that volley.yaml sets.
     public var activityTokens: [ActivityTokens: SourceText] = [:]
-    /// Which of these are the targets, instead of the devices' tokens; nil if a push goes to devices.
+    /// Which of these are the targets, instead of the devices' tokens, at services that want it; nil if a push goes to devices.
     public private(set) var targetsOfActivity: ActivityTokens?
 
     /// Columns with the names that volley.yaml gives.

@@ -28,14 +28,10 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
-        if let activity = context.campaign.content.activity, context.app.main.service.rules.activities == .target {
-            throw Diagnostic(
-                "a test device has no token of a Live Activity", at: activity.position,
-                remedy: "Send the campaign to an audience with devices of your own only.")
-        }
+        let devices = try devices()
         options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
-        let pushes = context.app.testDevices.flatMap { device in
+        let pushes = devices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
         }
         let (sendable, skipped) = judged(pushes)
@@ -57,6 +53,46 @@ struct TestPlanner {
             at: context.app.name.position,
             remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.",
             [.ask(.nameProject)])
+    }
+
+    /// The app's test devices; for a Live Activity, those with one. Its token is a cell of theirs, and is the target where it is that of
+    /// other devices.
+    /// - Throws: `Diagnostic`: none has one, or a token is none.
+    private func devices() throws -> [TestDevice] {
+        guard let tokens = context.campaign.content.activity?.tokens else { return context.app.testDevices }
+        let names = [tokens.rawValue, context.app.columns.name(of: tokens)]
+        var lacking: [TestDevice] = []
+        let devices = try context.app.testDevices.compactMap { device -> TestDevice? in
+            let service = context.app.services[device.service].service
+            guard let form = service.rules.activities, form.needsToken else { return device }
+            guard let cell = names.lazy.compactMap({ device.cells[$0] }).first, !cell.isEmpty else {
+                lacking.append(device)
+                return nil
+            }
+            var device = device
+            device.cells[tokens.rawValue] = cell
+            guard form == .target else { return device }
+            guard let target = service.target.target(cell) else {
+                throw Diagnostic(
+                    "the \(names[0]) of '\(device.name)' is not \(service.target.aNoun)", at: device.position,
+                    remedy: "\(service.target.rule).")
+            }
+            device.token = target
+            return device
+        }
+        let remedy = "Copy the token from the app, and write it there: cells: {\(names[0]): …}."
+        if devices.isEmpty, let first = lacking.first {
+            throw Diagnostic(
+                "no test device has \(TextFormat.withArticle(names[0])), a token of a Live Activity", at: first.position, remedy: remedy)
+        }
+        options.observer(
+            .warnings(
+                lacking.map {
+                    Diagnostic(
+                        "'\($0.name)' has no \(names[0]), so it gets no test of a Live Activity", at: $0.position, remedy: remedy,
+                        severity: .warning)
+                }))
+        return devices
     }
 
     /// Services of several that reach no test device: the person that tests does not see what their devices get.
@@ -109,7 +145,9 @@ struct TestPlanner {
 
     private func fields(_ device: TestDevice, message: Int, _ examples: [Recipient?]) -> [String] {
         context.messages.columns.enumerated().map { place, column in
-            device.cells[column.value] ?? examples[message].map { $0.fields[place] } ?? ""
+            // A test never reaches the activity of a recipient.
+            if column.value == context.campaign.content.activity?.tokens.rawValue { return device.cells[column.value] ?? "" }
+            return device.cells[column.value] ?? examples[message].map { $0.fields[place] } ?? ""
         }
     }
 

@@ -111,6 +111,11 @@ public enum ActivityForm: Sendable {
     case target
     /// Its token is in the payload, next to the device's, which is the target.
     case inPayload
+    /// The device is the target, and the service has the tokens of its activities.
+    case byDevice
+
+    /// Whether exports have a column of tokens for it.
+    public var needsToken: Bool { self != .byDevice }
 }
 
 /// What a service accepts of a campaign, as far as this is known before a payload is made.

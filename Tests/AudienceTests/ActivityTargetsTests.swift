@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import TestSupport
 import Testing
 
@@ -42,6 +43,41 @@ struct ActivityTargetsTests {
         }.run()
         #expect(sink.ids.sorted() == ["r2", "r4"])
         #expect(result.skipped == [.suppressed: 1, .excluded: 1] && result.isBalanced)
+    }
+
+    private let registration = "dPx3c9Qk2Lm0aBcDeFgHiJ:APA91b" + String(repeating: "a", count: 110)
+
+    @Test("of several services, those that want the activity's token get it, and the others the device's")
+    func several() throws {
+        let suppressed = SuppressedDevices(capacity: 1) { insert in
+            Array(token(4).utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochSeconds: 1), isByPerson: true) }
+        }
+        let rows = [
+            "r1,\(token(1)),,\(token(101)),t", "r2,,\(registration),\(token(102)),t", "r3,\(token(3)),,,t",
+            "r4,\(token(4)),,\(token(104)),t",
+        ]
+        let query = query(rows, header: "registration_id,token,fcm_token,activity_token,tags").with {
+            $0.services = [APNs(), FCM()]
+            $0.columns.preference = [SourceText("fcm", at: SourcePosition(file: "volley.yaml", line: 1, column: 1))]
+            $0.suppressed = suppressed
+        }
+        let (result, sink) = try query.run()
+        #expect(sink.ids.sorted() == ["r1", "r2"])
+        #expect(Set(sink.recipients.map(\.token.text)) == [token(101), registration])
+        #expect(result.skipped == [.noService: 1, .suppressed: 1] && result.isBalanced)
+    }
+
+    @Test("a row that names its service goes through it, by the activity's token or not at all")
+    func named() throws {
+        let rows = ["r1,\(token(1)),apns,\(token(101)),t", "r2,\(registration),fcm,\(token(102)),t", "r3,\(token(3)),apns,,t"]
+        let query = query(rows, header: "registration_id,token,service,activity_token,tags").with {
+            $0.services = [APNs(), FCM()]
+            $0.columns.service = ServiceColumn(
+                column: SourceText("service", at: SourcePosition(file: "volley.yaml", line: 1, column: 1)), map: [])
+        }
+        let (result, sink) = try query.run()
+        #expect(sink.ids.sorted() == ["r1", "r2"] && Set(sink.recipients.map(\.token.text)) == [token(101), registration])
+        #expect(result.skipped == [.missingToken: 1] && result.isBalanced)
     }
 
     @Test("an export without the column is refused with the name that volley.yaml may give it")

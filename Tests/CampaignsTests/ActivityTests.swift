@@ -73,13 +73,21 @@ struct ActivityTests {
         ])
     func mistake(yaml: String, expected: String) { #expect(findings(yaml) == expected) }
 
-    @Test("other services have none")
+    @Test("all services of the app must have them")
     func services() {
-        let yaml = "activity: {event: update, state: {a: 1}}\n"
+        let yaml = Self.head + "activity: {event: update, state: {a: 1}}\n"
+        func findings(_ services: [any PushService]) -> String {
+            found { () throws(Diagnostics) in try Campaign.read(source: yaml, file: "campaign.yaml", services: services, now: now) }
+        }
         #expect(
-            findings(yaml, for: JPush()).contains(
-                "campaign.yaml:4:11: a Live Activity goes through APNs or FCM, and the app has JPush. Give activities an app of volley.yaml "
-                    + "with one of the two."))
+            findings([Getui()]).contains(
+                "campaign.yaml:4:11: a Live Activity goes through APNs, FCM or JPush, and the app has Getui. Give activities an app of "
+                    + "volley.yaml with one of those."))
+        #expect(
+            findings([APNs(), Getui(), RongCloud()]).contains(
+                "campaign.yaml:4:11: a Live Activity goes through APNs, FCM or JPush, and the app also has Getui and RongCloud. Give "
+                    + "activities an app of volley.yaml without Getui and RongCloud."))
+        #expect(findings([APNs(), FCM(), JPush()]).isEmpty)
     }
 }
 

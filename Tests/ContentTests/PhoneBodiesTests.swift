@@ -145,6 +145,22 @@ struct PhoneBodiesTests {
                 + #""android":{"priority":"HIGH"}}}"#)
     }
 
+    @Test("JPush: the largest activity that Volley takes has the bytes that JPush takes, once it is sent")
+    func largest() throws {
+        func sent(_ count: Int) throws -> String {
+            try body(JPush(), to: "1a0018970a8d0000001", at: 1_795_219_200) {
+                var activity = ActivityContent(position: Self.place, event: .end)
+                activity.state = try node(#"{"a":"\#(String(repeating: "a", count: count))"}"#)
+                (activity.staleSeconds, activity.dismissSeconds) = (1, 1)
+                $0.activity = activity
+            }
+        }
+        let around = try JSONValue(parsing: Array(sent(0).utf8))["live_activity"]?["ios"]?.text.utf8.count ?? 0
+        let largest = try JSONValue(parsing: Array(sent(3584 - around).utf8))["live_activity"]?["ios"]?.text.utf8.count
+        #expect(largest == 3584)
+        #expect(throws: Diagnostics.self) { try sent(3584 - around + 1) }
+    }
+
     @Test("an activity that ends leaves the lock screen at once, or after a while", arguments: [(0, "1"), (3600, "1795222800")])
     func end(seconds: Int, date: String) throws {
         let ended = try body(APNs(), to: String(repeating: "ab", count: 80), at: 1_795_219_200) {

@@ -21,6 +21,16 @@ struct ShownPushTests {
             try JSONValue(
                 parsing: #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"event":"end","content-state":{"a":1}}}}}}"#))
         #expect(fcm.body == "‹a 1›" && !fcm.isSilent && fcm.marks.first?.value == "ends")
+        let jpush = JPush().shown(
+            try JSONValue(
+                parsing:
+                    #"{"live_activity":{"ios":{"apns-priority":0,"stale-date":-1800,"event":"update","content-state":{"a":1},"alert":{"title":"T","body":"B"}}}}"#
+            ))
+        #expect(jpush.texts.map(\.text) == ["T", "B"] && !jpush.isSilent)
+        #expect(
+            jpush.marks.map { "\($0.name) \($0.value)" } == [
+                "Live Activity is updated", "out of date after 1800 s", #"content-state {"a":1}"#,
+            ])
     }
 
     @Test("texts, marks and own keys are told apart")

@@ -138,6 +138,43 @@ struct JPushPayloadTests {
         #expect(!JPush().rules.contentKeys.contains(.payload) && JPush().rules.contentKeys.count == ContentKey.allCases.count - 4)
     }
 
+    private static func activity(_ event: ActivityContent.Event, _ change: (inout ActivityContent) throws -> Void = { _ in }) rethrows
+        -> ActivityContent
+    {
+        var activity = ActivityContent(position: place, event: event)
+        try change(&activity)
+        return activity
+    }
+
+    @Test("a Live Activity is a push of its own, with what its event needs")
+    func activity() throws {
+        let state = try FCMPayloadTests.node(#"{"minutes":12}"#)
+        let start = try Self.activity(.start) {
+            ($0.attributesType, $0.attributes) = (Self.text("DeliveryAttributes"), try FCMPayloadTests.node(#"{"order":"7"}"#))
+            ($0.state, $0.staleSeconds, $0.relevance) = (state, 1800, .integer(100, Self.place))
+        }
+        func content(_ content: inout MessageContent) {
+            (content.title, content.body, content.activity) = (Self.text("On its way"), Self.text("12 minutes left"), start)
+            content.sound = Self.text("default")
+        }
+        #expect(
+            Self.payload(content)
+                == #"{"live_activity":{"ios":{"apns-priority":0,"stale-date":-1800,"event":"start","attributes-type":"DeliveryAttributes","#
+                + #""attributes":{"order":"7"},"content-state":{"minutes":12},"relevance-score":100,"#
+                + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","options":{}}"#)
+        #expect(Self.draft(content).pushType == .liveactivity && Self.findings(content).isEmpty)
+        let end = Self.activity(.end) { ($0.state, $0.dismissSeconds) = (state, 0) }
+        #expect(
+            Self.payload { $0.activity = end }
+                == #"{"live_activity":{"ios":{"apns-priority":0,"dismissal-date":1,"event":"end","content-state":{"minutes":12}}},"#
+                + #""platform":"all","options":{}}"#)
+        #expect(
+            Self.findings { $0.activity = Self.activity(.end) { $0.relevance = .double(0.5, Self.place) } } == [
+                "error: JPush ends no activity without a 'state'",
+                "error: 'relevance' is a whole number from 1 to 100 at JPush, not 0.5",
+            ])
+    }
+
     @Test("what JPush does not take is a mistake or a warning")
     func flaws() {
         #expect(

@@ -45,6 +45,32 @@ struct JPushRequestTests {
         #expect(try body { $0.isProduction = false }.hasSuffix(#""options":{"apns_production":false}}"#))
     }
 
+    @Test("a Live Activity goes to its devices with its priority, and with lengths of time from its sending")
+    func activity() throws {
+        let payload =
+            #"{"live_activity":{"ios":{"apns-priority":0,"stale-date":-1800,"event":"start","attributes-type":"DeliveryAttributes","#
+            + #""attributes":{"order":"7"},"content-state":{"minutes":12},"relevance-score":100,"#
+            + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","options":{}}"#
+        let start = #"{"cid":"7d43-1","audience":{"registration_id":["a000000001","b000000002"]},"live_activity":{"ios":{"apns-priority":"#
+        let rest =
+            #","stale-date":1795221000,"event":"start","attributes-type":"DeliveryAttributes","attributes":{"order":"7"},"#
+            + #""content-state":{"minutes":12},"relevance-score":100,"#
+            + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","#
+            + #""options":{"apns_production":true}}"#
+        for (priority, number) in [(PushPriority.high, 10), (.normal, 5)] {
+            let body = try body(payload, to: ["a000000001", "b000000002"], at: 1_795_219_200, name: "7d43-1") {
+                ($0.pushType, $0.priority) = (.liveactivity, priority)
+            }
+            #expect(body == "\(start)\(number)\(rest)")
+        }
+        let end =
+            #"{"live_activity":{"ios":{"apns-priority":0,"dismissal-date":1,"event":"end","content-state":{}}},"platform":"all","options":{}}"#
+        #expect(
+            try body(end, at: 5) { ($0.pushType, $0.expiration) = (.liveactivity, 65) }
+                == #"{"audience":{"registration_id":["1a0018970a8d0000001"]},"live_activity":{"ios":{"apns-priority":10,"dismissal-date":1,"#
+                + #""event":"end","content-state":{}}},"platform":"all","options":{"apns_production":true,"time_to_live":60}}"#)
+    }
+
     @Test("a call that has a cid shows it")
     func cid() throws {
         #expect(try body(name: "7d43-1").hasPrefix(#"{"cid":"7d43-1","audience":{"registration_id":["#))

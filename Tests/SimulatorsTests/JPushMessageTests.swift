@@ -231,7 +231,27 @@ struct JPushMessageTests {
             $0.more = #","notification_3rd":{"android":{"alert":"x"}},"inapp_message":{"inapp_message":true}"#
         }
         #expect(code(body) == nil)
-        #expect(code(JPushBody.with { ($0.notification, $0.more) = (nil, #","live_activity":{"ios":{"event":"update"}}"#) }) == nil)
+        #expect(code(Self.activity(#""event":"update","attributes-type":null,"alert":null,"content-state":{"a":1}"#)) == nil)
+    }
+
+    private static func activity(_ ios: String, notification: String? = nil) -> String {
+        JPushBody.with { ($0.notification, $0.more) = (notification, #","live_activity":{"ios":{\#(ios)}}"#) }
+    }
+
+    @Test(
+        "a Live Activity has what its event needs, and nothing else is in its push",
+        arguments: [
+            (#""event":"start","attributes-type":"D","attributes":{},"content-state":{},"apns-priority":5,"relevance-score":100"#, nil),
+            (#""event":"end","content-state":{},"dismissal-date":1,"stale-date":2,"alert":{"title":"x","body":"y","sound":"z"}"#, nil),
+            (#""event":"end""#, 1002), (#""content-state":{}"#, 1002), (#""event":"start","content-state":{}"#, 1002),
+            (#""event":"stop","content-state":{}"#, 1003), (#""event":"end","content-state":{},"stale-date":-5"#, 1003),
+            (#""event":"end","content-state":{},"timestamp":5"#, 1009), (#""event":"end","content-state":{},"relevance-score":0"#, 1003),
+            (#""event":"end","content-state":{"a":"\#(String(repeating: "a", count: 3550))"}"#, 1005),
+        ] as [(String, Int64?)])
+    func activities(ios: String, expected: Int64?) { #expect(code(Self.activity(ios)) == expected) }
+
+    @Test("a Live Activity next to a notification is refused") func activityAlone() {
+        #expect(code(Self.activity(#""event":"end","content-state":{}"#, notification: #"{"alert":"x"}"#)) == 1003)
     }
 
     @Test("replaces what the app pushed within a day, and refuses 1003 for another number") func replacements() throws {

@@ -11,13 +11,13 @@ struct MixedTargets: TargetReader {
     private let order: [Int]
     private let suppressed: SuppressedDevices?
     private let latestActivity: Int64
-    /// Whether the targets are tokens of Live Activities: then the device's own token is the only other one, and nothing is sent to it.
-    private let isActivity: Bool
+    /// Services whose targets are tokens of Live Activities: the devices' own tokens are others then, and nothing is sent to them.
+    private let areOfActivities: [Bool]
 
     init(_ query: AudienceQuery) {
         (suppressed, latestActivity) = (query.suppressed, query.latestActivity)
-        isActivity = query.columns.targetsOfActivity != nil
-        readers = (query.services + (isActivity ? query.services : [])).map { ChosenTargets($0.target) }
+        areOfActivities = query.services.map(query.targetsActivities)
+        readers = query.services.map { ChosenTargets($0.target) }
         let names = query.services.map(\.name)
         let preferred = query.columns.preference.compactMap { names.firstIndex(of: $0.value) }
         order = preferred + names.indices.filter { !preferred.contains($0) }
@@ -43,7 +43,7 @@ struct MixedTargets: TargetReader {
     }
 
     func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading {
-        if isActivity { return read(row, columns, 0) }
+        if readers.count == 1 { return read(row, columns, 0) }
         guard let named else { return best(of: row, columns) }
         guard let service = named[Self.folded(row.bytes(columns.service))] else {
             // It counts as a row of its device, which may be reached by what an older row says.
@@ -57,12 +57,9 @@ struct MixedTargets: TargetReader {
     func forEachOther(
         of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {
-        if isActivity {
-            if let device = readers[1].normalize(row.bytes(columns.targets[1])) { body(device, 0) }
-            return
-        }
-        for other in order where other != Int(service) && columns.targets[other] != columns.targets[Int(service)] {
-            if let target = read(row, columns, other).target { body(target, other) }
+        for other in order where other == Int(service) || columns.devices[other] != columns.devices[Int(service)] {
+            if other != Int(service), let target = read(row, columns, other).target { body(target, other) }
+            if areOfActivities[other], let device = readers[other].normalize(row.bytes(columns.devices[other])) { body(device, other) }
         }
     }
 

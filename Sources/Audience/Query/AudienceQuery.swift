@@ -92,6 +92,11 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
+    /// Whether the targets of a service are tokens of Live Activities, and not of devices.
+    func targetsActivities(of service: any PushService) -> Bool {
+        columns.targetsOfActivity != nil && service.rules.activities == .target
+    }
+
     /// Whether a row may have several targets: of several services, or of an activity next to the device's own.
     var hasSeveralTargets: Bool { services.count > 1 || columns.targetsOfActivity != nil }
 

@@ -8,8 +8,10 @@ struct ColumnPlan {
     private(set) var columns: [Int] = []
     /// The targets of the first service.
     private(set) var token = 0
-    /// The targets of each service; used if there are several.
+    /// The targets of each service; used if a row may have several.
     private(set) var targets: [Int] = []
+    /// The devices' own targets at each service: the same, but for services whose targets are tokens of Live Activities.
+    private(set) var devices: [Int] = []
     /// Which service reaches the device; used if there are several.
     private(set) var service = 0
     private(set) var registrationID = 0
@@ -68,7 +70,6 @@ extension ColumnPlan {
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
             query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
-        let isActivity = query.columns.targetsOfActivity != nil
         let validityColumn = LeanCloudExport.isFormat(of: resolver.columns) ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
         let conditionColumns = query.conditions.map { condition -> Int? in
             let column = named(condition.column, in: .condition)
@@ -87,8 +88,9 @@ extension ColumnPlan {
         }
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
-        token = cell(isActivity ? activityColumn : isMixed ? targetColumns[0] : standards[0])
-        targets = isActivity ? [token, cell(standards[0])] : targetColumns.map(cell)
+        devices = (isMixed ? targetColumns : [standards[0]]).map(cell)
+        targets = zip(query.services, devices).map { query.targetsActivities(of: $0) ? cell(activityColumn) : $1 }
+        token = targets[0]
         service = cell(serviceColumn)
         registrationID = cell(standards[1])
         alias = cell(standards[2])

@@ -28,16 +28,22 @@ struct ActivityReader {
         return activity
     }
 
-    /// Tokens of activities are targets of one service.
+    /// Each device gets its push through its own service, so each must be able to.
     private func checkServices() {
-        guard services.count == 1, services[0].rules.activities != nil else {
-            let names = services.map(\.displayName).joined(separator: " and ")
-            let able = PushServices.all.filter { $0.rules.activities != nil }.map(\.displayName).joined(separator: " or ")
-            findings.error(
-                "a Live Activity goes through \(able), and the app has \(names)", at: section.position,
-                remedy: "Give activities an app of volley.yaml with one of the two.")
-            return
-        }
+        let unable = services.filter { $0.rules.activities == nil }.map(\.displayName)
+        guard !unable.isEmpty else { return }
+        let able = PushServices.all.filter { $0.rules.activities != nil }.map(\.displayName)
+        let isMixed = unable.count < services.count
+        findings.error(
+            "a Live Activity goes through \(Self.list(able, "or")), and the app \(isMixed ? "also " : "")has \(Self.list(unable, "and"))",
+            at: section.position,
+            remedy: isMixed
+                ? "Give activities an app of volley.yaml without \(Self.list(unable, "and"))."
+                : "Give activities an app of volley.yaml with one of those.")
+    }
+
+    private static func list(_ names: [String], _ word: String) -> String {
+        names.count < 2 ? names.joined() : "\(names.dropLast().joined(separator: ", ")) \(word) \(names[names.count - 1])"
     }
 
     private func group(_ key: String, example: String) -> ContentNode? {

@@ -27,7 +27,9 @@ struct MakerLint {
         self.context = context
         let services = services
         caps = Self.caps(
-            of: context.messages.messages.filter { services.contains($0.service) }.map { ($0.content, context.app.services[$0.service].service) })
+            of: context.messages.messages.filter { services.contains($0.service) }.map {
+                ($0.content, context.app.services[$0.service].service)
+            })
     }
 
     static func caps(of contents: [(MessageContent, any PushService)]) -> [(pushes: Int, phones: [String])] {

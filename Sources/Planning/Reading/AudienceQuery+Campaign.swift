@@ -35,7 +35,9 @@ struct AudienceCompiler {
         query.sources = sources
         if audience.devices.isEmpty { query.sources.trust(query.files) }
         query.services = app.services.map(\.service)
-        if let activity, app.main.service.rules.activities == .target { query.columns = app.columns.reading(activity.tokens) }
+        if let activity, app.services.contains(where: { $0.service.rules.activities == .target }) {
+            query.columns = app.columns.reading(activity.tokens)
+        }
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
         query.noneTags = load(audience.noneTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)

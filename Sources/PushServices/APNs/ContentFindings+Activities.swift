@@ -104,10 +104,15 @@ enum ActivityRules {
 }
 
 extension ContentFindings {
-    /// `aps` of an activity, with lengths of time as negative numbers (`ActivityStamp`).
+    /// The payload of an activity, with its place for the time.
     static func activity(_ activity: ActivityContent, _ alert: MessageContent) -> PayloadNode {
+        .object([("aps", .object([(ActivityStamp.timestamp, .constant(.integer(0)))] + members(of: activity, alert)))])
+    }
+
+    /// What `aps` of an activity has next to the time, with lengths of time as negative numbers (`ActivityStamp`).
+    static func members(of activity: ActivityContent, _ alert: MessageContent) -> [Member] {
         func number(_ number: Int) -> PayloadNode { .constant(.integer(Int64(number))) }
-        var aps: [Member] = [(ActivityStamp.timestamp, number(0))]
+        var aps: [Member] = []
         if let seconds = activity.staleSeconds { aps.append(("stale-date", number(-seconds))) }
         // A moment that has passed removes the activity at once.
         if let seconds = activity.dismissSeconds { aps.append(("dismissal-date", number(seconds == 0 ? 1 : -seconds))) }
@@ -118,7 +123,7 @@ extension ContentFindings {
         if let relevance = activity.relevance { aps.append(("relevance-score", .content(relevance))) }
         let sound: [Member] = alert.sound.map { [("sound", .text($0))] } ?? []
         let texts = Self.alert(alert) + sound
-        return .object([("aps", .object(texts.isEmpty ? aps : aps + [("alert", .object(texts))]))])
+        return texts.isEmpty ? aps : aps + [("alert", .object(texts))]
     }
 }
 
@@ -128,7 +133,7 @@ enum ActivityStamp {
     /// How a payload begins that gets the time.
     static let unstamped = "{\"aps\":{\"\(timestamp)\":0"
     /// What the times add to a payload at most, as a zero and two lengths of time are replaced.
-    static let bytes = 9 + 2 * 8
+    static let bytes = 9 + bytesOfLengths, bytesOfLengths = 2 * 8
 
     /// A payload that gets the time at which it is sent, unless it has one. `aps` is its first member then.
     static func reserved(in payload: PayloadNode) -> PayloadNode {
@@ -149,6 +154,12 @@ enum ActivityStamp {
         bytes += unstamped.utf8.dropLast()
         bytes += String(now).utf8
         var rest = payload.dropFirst(unstamped.utf8.count)
+        appendTimes(of: &rest, now: now, to: &bytes)
+        bytes += rest
+    }
+
+    /// Appends the times with which the rest of a payload begins, and takes them from it.
+    static func appendTimes(of rest: inout ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
         // Lengths of time from now on.
         for key in [",\"stale-date\":", ",\"dismissal-date\":"] where rest.starts(with: "\(key)-".utf8) {
             let digits = rest.dropFirst(key.utf8.count + 1).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
@@ -156,7 +167,6 @@ enum ActivityStamp {
             bytes += String(now + digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }).utf8
             rest = rest[digits.endIndex...]
         }
-        bytes += rest
     }
 }
 

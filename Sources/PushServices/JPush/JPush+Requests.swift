@@ -35,9 +35,14 @@ extension JPush {
 /// Puts the devices, and what all pushes of a run have in common, around a payload.
 ///
 /// Payloads have a fixed beginning and a fixed end (`JPushPayload`), so that neither needs to be searched:
-/// `{"cid":"…","audience":{"registration_id":[…]},"notification":{"android":{` priority …`},…},…,"options":{`… time to live, … `}}`.
+/// `{"cid":"…","audience":{"registration_id":[…]},"notification":{"android":{` priority …`},…},…,"options":{`… time to live, … `}}`, or
+/// `…,"live_activity":{"ios":{"apns-priority":` priority `,` times …`}},"platform":"all","options":{`….
 struct JPushRequestBody: Sendable {
     static let opening = "{\"notification\":{\"android\":{", options = ",\"platform\":\"all\",\"options\":{", end = "}}"
+    static let priorityKey = "apns-priority"
+    private static let activityOpening = "{\"live_activity\":{\"ios\":{\"\(priorityKey)\":"
+    /// The bytes of a payload around `ios` of a Live Activity.
+    static let aroundActivity = "{\"live_activity\":{\"ios\":}".utf8.count + options.utf8.count + end.utf8.count
     /// Three days. Source: docs.jiguang.cn, "Push API v3", options.
     static let longestSeconds: Int64 = 259_200
     /// A day, for pushes without a time to live. Source: as above.
@@ -47,6 +52,8 @@ struct JPushRequestBody: Sendable {
     private let android: [UInt8], options: [UInt8]
     private let expiration: Int64?
     private let audience: Audience
+    /// The priority of a Live Activity; nil for other pushes.
+    private let activityPriority: Int?
 
     /// What its targets are.
     enum Audience {
@@ -59,6 +66,7 @@ struct JPushRequestBody: Sendable {
     init(_ options: PushOptions, _ audience: Audience = .devices) {
         self.audience = audience
         expiration = options.expiration
+        activityPriority = options.pushType == .liveactivity ? options.priority.rawValue : nil
         android = Self.priority(options.priority).map { Array("\"priority\":\($0),".utf8) } ?? []
         // JPush and its SDKs disagree about what holds if it is not there.
         var members: [(String, JSONValue)] = [("apns_production", .bool(options.isProduction))]
@@ -82,7 +90,8 @@ struct JPushRequestBody: Sendable {
     ///   - now: epoch seconds.
     func append(_ call: RequestCall, now: Int64, to bytes: inout [UInt8]) {
         guard let payload = call.first?.payload else { return }
-        precondition(payload.starts(with: Self.opening.utf8), "payloads begin as JPushPayload has them written")
+        let opening = activityPriority == nil ? Self.opening : Self.activityOpening
+        precondition(payload.starts(with: opening.utf8), "payloads begin as JPushPayload has them written")
         bytes.append(UInt8(ascii: "{"))
         if let name = call.name {
             bytes += "\"cid\":".utf8
@@ -95,9 +104,16 @@ struct JPushRequestBody: Sendable {
         case .own: appendOwn(call, to: &bytes)
         }
         bytes.append(UInt8(ascii: ","))
-        bytes += Self.opening.utf8.dropFirst()
-        bytes += android
-        let rest = payload.dropFirst(Self.opening.utf8.count).dropLast(Self.end.utf8.count)
+        bytes += opening.utf8.dropFirst()
+        var rest = payload.dropFirst(opening.utf8.count).dropLast(Self.end.utf8.count)
+        if let activityPriority {
+            bytes += String(activityPriority).utf8
+            // The zero that has its place.
+            rest = rest.dropFirst()
+            ActivityStamp.appendTimes(of: &rest, now: now, to: &bytes)
+        } else {
+            bytes += android
+        }
         bytes += rest
         if rest.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
         bytes += options

@@ -46,7 +46,7 @@ public struct JPush: PushService {
         ]) { $1 },
         classesByHand: ClassesByHand(
             options: JPushPayload.optionsKey, channels: JPushPayload.channelsKey, forms: JPushPayload.makers),
-        deliveryLosses: JPush.deliveryLosses,
+        activities: .byDevice, deliveryLosses: JPush.deliveryLosses,
         longestStorageDays: 3, usualStorageSeconds: JPushRequestBody.usualSeconds,
         collapseIDBytes: 64, silentPriority: nil, payloadKey: JPushPayload.notificationKey,
         payloadExample: "notification: {alert: Hello}",
@@ -65,6 +65,9 @@ public struct JPush: PushService {
             effect: "Android phones show the earlier push beside this one",
             substitute: (JPushPayload.optionsKey, "override_msg_id", "Android replaces the push whose number (msg_id) you name")),
     ]
+
+    /// What people see, what wakes the app, and Live Activities of iPhones.
+    public let pushTypes = [PushType.alert, .background, .liveactivity]
 
     /// It names a request in the logs of proxies; JPush does not read it.
     static let idHeader = "x-request-id"
@@ -110,7 +113,9 @@ public struct JPush: PushService {
     public func topicSuffix(of type: PushType) -> String { "" }
 
     /// Bytes of the payload as Volley makes it.
-    public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
+    public func payloadLimit(of type: PushType) -> Int {
+        type == .liveactivity ? JPushPayload.mostActivityBytes + JPushRequestBody.aroundActivity : Self.payloadLimit
+    }
 
     /// The parts for iPhones, HarmonyOS, Android and the app have limits of their own (`JPushPayload`), which add up to this.
     static let payloadLimit = JPushPayload.mostIOSBytes + JPushPayload.mostHarmonyBytes + JPushPayload.mostOtherBytes
@@ -184,6 +189,12 @@ extension JPush {
     /// - Parameter payload: a JSON object.
     public func shown(_ payload: JSONValue) -> ShownPush {
         var push = ShownPush()
+        if let activity = payload[JPushPayload.activityKey]?["ios"] {
+            push.readAlert(activity["alert"])
+            push.readMarks(ofIPhone: activity)
+            push.readActivity(activity)
+            return push
+        }
         guard let notification = payload[JPushPayload.notificationKey] else { return push }
         let android = notification["android"], ios = notification["ios"], alert = ios?["alert"]
         func text(_ value: JSONValue?) -> String { value?.stringValue ?? "" }
@@ -206,7 +217,7 @@ extension ShownPush {
         guard case .object(let members)? = ios else { return }
         for member in members {
             switch (member.name, member.value) {
-            case ("alert", _), ("extras", _), ("mutable-content", _): break
+            case ("alert", _), ("extras", _), ("mutable-content", _), ("event", _), ("apns-priority", _): break
             case ("content-available", _): if !isSilent { marks.append(("wakes the app", "")) }
             case ("badge", .string("0")): marks.append(("badge", "removed"))
             case ("thread-id", .string(let text)): marks.append(("thread", text))

@@ -2,11 +2,12 @@ import Base
 
 /// A payload from the keys of `content`: a push without its audience, and without what all pushes of a run have in common, which
 /// `JPushRequestBody` adds. For that `notification` is its first member and begins with `android`, and `options` is its last one.
+/// One for a Live Activity has `live_activity` instead, which begins with the priority of a run.
 /// Source: docs.jiguang.cn, "Push API v3"; JPush's SDK for Java, `bean/push`.
 struct JPushPayload: ContentFindings {
     static let service = JPush().displayName
 
-    static let notificationKey = "notification"
+    static let notificationKey = "notification", activityKey = "live_activity"
     /// Source: docs.jiguang.cn, "Push API v3", limits: `ios` may have 2,000 bytes, `android` and `message` together 4,000, including 14 for
     /// the priority that a run adds.
     static let mostIOSBytes = 2000, mostOtherBytes = 4000 - 20
@@ -14,12 +15,20 @@ struct JPushPayload: ContentFindings {
     private static let mostMessageBytes = 2000
     /// JPush documents none: what iPhones have.
     static let mostHarmonyBytes = 2000
+    /// `ios` of a Live Activity may have 3,584, including what a run adds: a digit of the priority, and those of two times. Source: calvinit/jiguang-sdk-go,
+    /// `liveactivity`.
+    static let mostActivityBytes = 3584 - 1 - ActivityStamp.bytesOfLengths
 
     var findings: [Diagnostic] = []
 
     /// The payload that JPush makes of content.
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = JPushPayload()
+        if let activity = content.activity {
+            let root = payload.activity(activity, content)
+            return PayloadDraft(
+                root: root, pushType: .liveactivity, byteLimit: JPush().payloadLimit(of: .liveactivity), findings: payload.findings)
+        }
         let root = payload.root(content)
         var draft = PayloadDraft(
             root: root, pushType: content.isSilent ? .background : .alert, byteLimit: JPush.payloadLimit, findings: payload.findings)
@@ -72,6 +81,28 @@ struct JPushPayload: ContentFindings {
         // A target of another system than those that a push names counts as unknown, and is not.
         members += [("platform", .constant(.string("all"))), ("options", .object(options(content)))]
         return .object(members)
+    }
+
+    /// The members are those of `aps`, but for the time of sending, which JPush adds. Source: JPush's SDK for Java, `LiveActivityMessage`.
+    private mutating func activity(_ activity: ActivityContent, _ content: MessageContent) -> PayloadNode {
+        if activity.state == nil {
+            error(
+                "JPush ends no activity without a 'state'", at: activity.position,
+                remedy: "Write what it shows last, for example: state: {minutes: 0}.")
+        }
+        switch activity.relevance {
+        case nil, .integer(1...100, _)?: break
+        case let value?:
+            error(
+                "'relevance' is a whole number from 1 to 100 at JPush, not \(value.found)", at: value.position,
+                remedy: "For example: relevance: 100.")
+        }
+        let members = [(JPushRequestBody.priorityKey, PayloadNode.constant(.integer(0)))] + Self.members(of: activity, content)
+        let limit = Self.limit(Self.mostActivityBytes, .bytes, of: "Live Activity", at: activity.position)
+        return .object([
+            (Self.activityKey, .object([("ios", .limited(.object(members), limit))])), ("platform", .constant(.string("all"))),
+            ("options", .object([])),
+        ])
     }
 
     // MARK: - The systems

@@ -6,7 +6,7 @@ import Base
 /// - sizes are those of the JSON in the shortest notation;
 /// - a registration id may occur only once in a call.
 struct JPushChecker {
-    private static let largestIOSBytes = 2000, largestOtherBytes = 4000
+    private static let largestIOSBytes = 2000, largestOtherBytes = 4000, largestActivityBytes = 3584
     private static let longestNameBytes = 40
     private static let mostTags = 20, mostNames = 1000
 
@@ -56,7 +56,7 @@ struct JPushChecker {
             return JPushFlaw(1002, "there is neither a notification nor a message")
         }
         if body["message"] != nil, body["message"]?["msg_content"] == nil { return JPushFlaw(1002, "message.msg_content is missing") }
-        return alertFlaw ?? sizeFlaw
+        return alertFlaw ?? activityFlaw ?? sizeFlaw
     }
 
     private var alertFlaw: JPushFlaw? {
@@ -77,6 +77,20 @@ struct JPushChecker {
         if alert?.stringValue?.isEmpty ?? true { return JPushFlaw(1002, "notification.hmos.alert is missing") }
         let missing = ["category", "intent"].first { hmos[$0] == nil }
         return missing.map { JPushFlaw(1002, "notification.hmos.\($0) is missing") }
+    }
+
+    /// Source: jpush/jiguang-sdk-java, `LiveActivityMessage`; calvinit/jiguang-sdk-go, `send` and `liveactivity`.
+    private var activityFlaw: JPushFlaw? {
+        guard let activity = body["live_activity"] else { return nil }
+        if let other = ["notification", "message", "notification_3rd"].first(where: { body[$0] != nil }) {
+            return JPushFlaw(1003, "\(other) is next to live_activity")
+        }
+        guard let ios = activity["ios"] else { return JPushFlaw(1002, "live_activity.ios is missing") }
+        let demanded = ["event", "content-state"] + (ios["event"] == .string("start") ? ["attributes-type"] : [])
+        if let missing = demanded.first(where: { ios[$0] == nil }) { return JPushFlaw(1002, "live_activity.ios.\(missing) is missing") }
+        let bytes = Self.bytes(ios)
+        guard bytes > Self.largestActivityBytes else { return nil }
+        return JPushFlaw(1005, "live_activity.ios has \(bytes) bytes, \(Self.largestActivityBytes) are allowed")
     }
 
     private var sizeFlaw: JPushFlaw? {
@@ -143,7 +157,7 @@ enum JPushKeys {
     /// The body of `/v3/push` and `/v3/push/validate`.
     static func push(_ plan: JPushPlan) -> JPushShape {
         .object(
-            content(plan).merging(["cid": .text, "audience": audience, "live_activity": .anyObject, "inapp_message": .anyObject]) { $1 })
+            content(plan).merging(["cid": .text, "audience": audience, "live_activity": activity, "inapp_message": .anyObject]) { $1 })
     }
 
     /// One push of `/v3/push/batch/…/single`.
@@ -163,6 +177,16 @@ enum JPushKeys {
             "tag": .list(.text), "tag_and": .list(.text), "tag_not": .list(.text), "alias": .list(.text),
             "registration_id": .list(.text), "segment": .list(.text), "abtest": .list(.text), "live_activity_id": .text,
         ]))
+
+    /// Source: jpush/jiguang-sdk-java (2026-01), `LiveActivityMessage`.
+    private static let activity: JPushShape = .object([
+        "ios": .object([
+            "event": .choice(["start", "update", "end"]), "attributes-type": .either(.text, .null), "attributes": .anyObject,
+            "content-state": .anyObject,
+            "alert": .either(.object(["title": .text, "body": .text, "sound": .text]), .null), "dismissal-date": .number(0...Int64.max),
+            "stale-date": .number(0...Int64.max), "relevance-score": .number(1...100), "apns-priority": .number(5...10),
+        ])
+    ])
 
     private static let intent: JPushShape = .object(["url": .text])
 

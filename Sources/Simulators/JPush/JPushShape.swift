@@ -15,6 +15,8 @@ indirect enum JPushShape: Sendable {
     case badge
     case list(JPushShape)
     case anyObject
+    /// `null`, as JPush's SDK for Java writes what is not set.
+    case null
     /// One of these.
     case either(JPushShape, JPushShape)
     /// An object with these names and no others.
@@ -23,7 +25,7 @@ indirect enum JPushShape: Sendable {
     /// The first place where a value differs from its shape; nil if it does not.
     func flaw(in value: JSONValue) -> JPushFlaw? {
         switch (self, value) {
-        case (.text, .string), (.flag, .bool): nil
+        case (.text, .string), (.flag, .bool), (.null, .null): nil
         case (.shortText(let limit), .string(let text)):
             text.utf8.count <= limit ? nil : JPushFlaw(1003, "\(text.utf8.count) bytes, \(limit) are allowed")
         case (.number(let range), .integer(let number)):
@@ -47,7 +49,7 @@ indirect enum JPushShape: Sendable {
     private func isOfKind(_ value: JSONValue) -> Bool {
         switch (self, value) {
         case (.text, .string), (.shortText, .string), (.choice, .string), (.list, .array), (.anyObject, .object), (.object, .object),
-            (.number, .integer):
+            (.number, .integer), (.null, .null):
             true
         default: false
         }
@@ -59,6 +61,7 @@ indirect enum JPushShape: Sendable {
         case .flag: "true or false"
         case .number, .nonZero: "a whole number"
         case .list: "a list"
+        case .null: "null"
         case .anyObject, .object: "an object"
         case .either(let first, let second): "\(first.words) or \(second.words)"
         }
