@@ -22,6 +22,8 @@ public struct PushID: Hashable, Sendable, CustomStringConvertible {
 
     /// Characters of the UUID.
     public static let textCount = 36
+    /// What a payload has in place of an id before there is a run.
+    public static let sample = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
 
     /// Writes the 36 characters of the UUID.
     /// - Parameter text: at least 36 bytes long.

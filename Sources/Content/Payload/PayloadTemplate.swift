@@ -94,7 +94,7 @@ public final class PayloadTemplate: Sendable {
             }
         }
         if let failure { return self.failure(failure) }
-        PushIDPlace.fill(&bytes, from: 0, with: PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
+        PushIDPlace.fill(&bytes, from: 0, with: .sample)
         return bytes.count <= byteLimit ? nil : .tooLarge(bytes: bytes.count)
     }
 

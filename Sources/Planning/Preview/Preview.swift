@@ -194,6 +194,8 @@ struct PreviewSample: Sendable {
     /// The language of `content.languages` whose text it gets; blank for the text above them.
     var language: String
     var payload: [UInt8]
+    /// What is in the payload in place of what only a run has.
+    var placeholders: [String] = []
     var selectedBy: [String]
 
     var token: Target { recipient.token }
@@ -201,12 +203,21 @@ struct PreviewSample: Sendable {
     /// For people: the call where the service chooses the devices.
     var shownToken: String { AudienceCall(target: token.text.utf8).map(\.words) ?? token.redacted }
 
-    /// The payload as it may be shown: tokens that a text prints from a column are shortened.
+    /// The payload as it may be shown: tokens that a text prints from a column are shortened, and the zeros of placeholders are not, although
+    /// a token may have as many.
     var shownPayload: JSONValue {
         // Rendered payloads are JSON by construction; a null here would be a mistake in the template code, which tests check for.
-        let text = String(decoding: payload, as: UTF8.self), isCall = AudienceCall(target: token.text.utf8) != nil
-        let shown = SecretText.withoutTokens(isCall ? text : token.redacted(in: text))
+        let shown = shown(String(decoding: payload, as: UTF8.self)[...], placeholders[...])
         return (try? JSONValue(parsing: Array(shown.utf8))) ?? .null
+    }
+
+    private func shown(_ text: Substring, _ placeholders: ArraySlice<String>) -> String {
+        guard let placeholder = placeholders.first else {
+            let isCall = AudienceCall(target: token.text.utf8) != nil
+            return SecretText.withoutTokens(isCall ? String(text) : token.redacted(in: String(text)))
+        }
+        return text.split(separator: placeholder, omittingEmptySubsequences: false).map { shown($0, placeholders.dropFirst()) }
+            .joined(separator: placeholder)
     }
 }
 

@@ -88,6 +88,6 @@ struct SampleFinder {
             recipient: recipient, message: number, service: messages.services[message.service],
             serviceName: messages.services.count > 1 ? messages.services[message.service].name : "", variant: message.variant,
             language: message.language, payload: payload,
-            selectedBy: found.selectors)
+            placeholders: message.content.tracking.map { [$0.run, "\(PushID.sample)"] } ?? [], selectedBy: found.selectors)
     }
 }
