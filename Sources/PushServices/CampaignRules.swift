@@ -120,8 +120,10 @@ public enum ActivityForm: Sendable {
 
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
+    /// What a push may consist of, with what becomes of it in the service's own words: a cell of the table in docs/services.md.
+    public var carried: [ContentKey: String]
     /// What a push may consist of.
-    public var contentKeys = Set(ContentKey.allCases)
+    public var contentKeys: Set<ContentKey> { Set(carried.keys) }
     /// What only this service has, below its name in `content.services`: keys of groups, with descriptions for editors. The service checks
     /// them itself (`MessageContent.own`).
     public var ownKeys: [(key: String, description: String)] = []

@@ -9,7 +9,7 @@ import Testing
 struct OtherServiceTests {
     /// Supports texts, data and expiries.
     private let service = OtherService {
-        $0.rules.contentKeys = [.title, .body, .data]
+        $0.rules.carried = [.title: "", .body: "", .data: ""]
         $0.rules.deliveryKeys = [.expires]
         ($0.target, $0.hasSimulator) = (OtherService.installationIDs, false)
     }

@@ -11,7 +11,7 @@ struct Toypush: PushService {
 
     var rules: CampaignRules {
         var rules = apns.rules
-        rules.contentKeys.remove(.subtitle)
+        rules.carried[.subtitle] = nil
         rules.deliveryKeys.remove(.priority)
         return rules
     }

@@ -26,7 +26,8 @@ public struct APNs: PushService {
     /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,
     /// and background pushes with priority 10 are an error.
     public let rules = CampaignRules(
-        activities: .target, longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps",
+        carried: APNsPayload.carried, activities: .target, longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal,
+        payloadKey: "aps",
         payloadExample: "aps: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// Source: Apple, "Preparing custom alert sounds".

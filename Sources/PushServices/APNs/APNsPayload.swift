@@ -4,6 +4,28 @@ import Base
 struct APNsPayload: ContentFindings {
     static let service = APNs().displayName
 
+    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    static let carried: [ContentKey: String] = [
+        .title: "`aps.alert`",
+        .subtitle: "`aps.alert`",
+        .body: "`aps.alert`",
+        .sound: "`aps.sound`",
+        .badge: "`aps.badge`",
+        .category: "`aps.category`",
+        .thread: "`aps.thread-id`",
+        .image: "`image`, `mutable-content`",
+        .link: "`link`",
+        .data: "next to `aps`",
+        .interruption: "`aps.interruption-level`",
+        .relevance: "`aps.relevance-score`",
+        .targetContent: "`aps.target-content-id`",
+        .filter: "`aps.filter-criteria`",
+        .localized: "`aps.alert`: `title-loc-key`, `loc-key`, …",
+        .wakeApp: "`content-available`",
+        .silent: "a background push",
+        .payload: "`aps: {…}`",
+    ]
+
     var findings: [Diagnostic] = []
 
     /// The payload that APNs makes of content.

@@ -28,6 +28,7 @@ public struct FCM: PushService {
     /// Source: Google, "AndroidConfig": `ttl` is at most four weeks. A collapse id reaches iPhones as `apns-collapse-id`: 64 bytes; silent
     /// pushes to them have the priority 5.
     public let rules = CampaignRules(
+        carried: FCMPayload.carried,
         ownKeys: [
             (
                 FCMPayload.androidKey,

@@ -6,6 +6,28 @@ import Base
 struct FCMPayload: ContentFindings {
     static let service = FCM().displayName
 
+    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    static let carried: [ContentKey: String] = [
+        .title: "`notification`",
+        .subtitle: "iPhones' `alert`",
+        .body: "`notification`",
+        .sound: "`aps.sound`, Android's `sound`",
+        .badge: "`aps.badge`",
+        .category: "`aps.category`",
+        .thread: "`aps.thread-id`",
+        .image: "`notification.image`, `mutable-content`",
+        .link: "`data.link`",
+        .data: "`data`",
+        .interruption: "`aps.interruption-level`",
+        .relevance: "`aps.relevance-score`",
+        .targetContent: "`aps.target-content-id`",
+        .filter: "`aps.filter-criteria`",
+        .localized: "iPhones' `title-loc-key`, …, Android's `title_loc_key`, `body_loc_key`, …",
+        .wakeApp: "iPhones' `content-available`",
+        .silent: "data, and a background push",
+        .payload: "`message: {…}`",
+    ]
+
     var findings: [Diagnostic] = []
 
     /// The payload that FCM makes of content.

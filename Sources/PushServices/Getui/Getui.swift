@@ -27,7 +27,7 @@ public struct Getui: PushService {
     /// Source: docs.getui.com, "push": `ttl` is at most three days. There are no priorities. A collapse id reaches iPhones as
     /// `apns-collapse-id`: 64 bytes.
     public let rules = CampaignRules(
-        contentKeys: Set(ContentKey.allCases).subtracting([.interruption, .relevance, .targetContent, .filter]),
+        carried: GetuiPayload.carried,
         ownKeys: [
             (
                 GetuiPayload.androidKey,

@@ -25,6 +25,24 @@ struct GetuiPayload: ContentFindings {
     /// Without a sound Getui plays the usual one.
     static let silence = "com.gexin.ios.silence"
 
+    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    static let carried: [ContentKey: String] = [
+        .title: "notification (required), iPhones' `alert`",
+        .subtitle: "iPhones' `alert`",
+        .body: "notification (required), iPhones' `alert`",
+        .sound: "iPhones' `sound`",
+        .badge: "iPhones' `auto_badge`",
+        .category: "iPhones' `category`",
+        .thread: "iPhones' `thread-id`",
+        .image: "`big_image`, iPhones' `multimedia`",
+        .link: "`url`, `intent` or `payload`",
+        .data: "`payload`",
+        .localized: "iPhones' `alert`; Android shows `title` and `body`",
+        .wakeApp: "iPhones' `content-available`",
+        .silent: "data, and a background push",
+        .payload: "`push_message: {…}`",
+    ]
+
     var findings: [Diagnostic] = []
 
     /// The payload that Getui makes of content.

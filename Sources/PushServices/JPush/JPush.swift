@@ -27,7 +27,7 @@ public struct JPush: PushService {
         pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns_collapse_id", pushType: "push type")
     /// Source: docs.jiguang.cn, "Push API v3", options: `time_to_live` is at most three days, or ten for apps that pay.
     public let rules = CampaignRules(
-        contentKeys: Set(ContentKey.allCases).subtracting([.payload, .relevance, .targetContent, .filter]),
+        carried: JPushPayload.carried,
         ownKeys: [
             (
                 JPushPayload.androidKey,

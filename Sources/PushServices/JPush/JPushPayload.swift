@@ -19,6 +19,24 @@ struct JPushPayload: ContentFindings {
     /// `liveactivity`.
     static let mostActivityBytes = 3584 - 1 - ActivityStamp.bytesOfLengths
 
+    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    static let carried: [ContentKey: String] = [
+        .title: "Android's and HarmonyOS' `title`, iPhones' `alert`",
+        .subtitle: "iPhones' `alert`",
+        .body: "`alert`",
+        .sound: "iPhones' and Android's `sound`",
+        .badge: "iPhones' `badge`, HarmonyOS' `badge_set_num`",
+        .category: "iPhones' `category`",
+        .thread: "iPhones' `thread-id`",
+        .image: "`big_pic_path`, iPhones' `extras`",
+        .link: "`extras.link`, `intent`",
+        .data: "`extras`",
+        .interruption: "iPhones' `interruption-level`",
+        .localized: "iPhones' `alert`; Android shows `title` and `body`",
+        .wakeApp: "iPhones' `content-available`",
+        .silent: "a blank text, and a background push",
+    ]
+
     var findings: [Diagnostic] = []
 
     /// The payload that JPush makes of content.

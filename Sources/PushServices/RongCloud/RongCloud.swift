@@ -30,7 +30,7 @@ public struct RongCloud: PushService {
     public let terms = ServiceTerms(pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns-collapse-id", pushType: "push type")
     /// RongCloud has no sound, no subtitle, no expiry and no priority, and every push shows a text.
     public let rules = CampaignRules(
-        contentKeys: [.title, .body, .badge, .category, .thread, .image, .link, .data, .interruption, .wakeApp],
+        carried: RongCloudPayload.carried,
         ownKeys: [
             CampaignRules.makers(RongCloudPayload.makers),
             (CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (MARKETING for offers)."),

@@ -7,6 +7,20 @@ import Base
 struct RongCloudPayload: ContentFindings {
     static let service = RongCloud().displayName
 
+    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    static let carried: [ContentKey: String] = [
+        .title: "`title`",
+        .body: "`pushContent` (required)",
+        .badge: "iPhones' `badge`",
+        .category: "iPhones' `category`",
+        .thread: "iPhones' `thread-id`",
+        .image: "HarmonyOS' `image`; iPhones' `richMediaUri`, with a category",
+        .link: "`extras.link`",
+        .data: "`extras`",
+        .interruption: "iPhones' `interruption-level`",
+        .wakeApp: "`contentAvailable`",
+    ]
+
     var findings: [Diagnostic] = []
 
     /// The payload that RongCloud makes of content.
