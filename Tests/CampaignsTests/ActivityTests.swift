@@ -89,6 +89,17 @@ struct ActivityTests {
                     + "activities an app of volley.yaml without Getui and RongCloud."))
         #expect(findings([APNs(), FCM(), JPush()]).isEmpty)
     }
+
+    @Test("JPush carries out the priority of an activity, which Android does not show")
+    func deliveryOverJPush() throws {
+        func warnings(_ key: String) throws -> [String] {
+            let yaml = Self.head + "activity: {event: update, state: {a: 1}}\ndelivery: {\(key)}\n"
+            return try Campaign.read(source: yaml, file: "campaign.yaml", services: [JPush()], now: now).1.map(\.message)
+        }
+        #expect(try warnings("priority: normal, collapse: a").isEmpty)
+        #expect(
+            try warnings("expires: 4h") == ["JPush lets no push to an iPhone expire, so iPhones may get it later than 'expires' allows"])
+    }
 }
 
 /// `audience: {channel: ID}`

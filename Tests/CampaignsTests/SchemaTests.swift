@@ -181,7 +181,8 @@ struct SchemaTests {
                 environments: account.environments, credentials: [account.credentials[0]])
             ($0.target, $0.hasSimulator) = (OtherService.installationIDs, false)
             $0.rules = CampaignRules(
-                carried: [.title: "", .body: "", .data: "", .payload: ""], deliveryKeys: [.collapse], longestStorageDays: 7, collapseIDBytes: 100,
+                carried: [.title: "", .body: "", .data: "", .payload: ""], deliveryKeys: [.collapse], longestStorageDays: 7,
+                collapseIDBytes: 100,
                 silentPriority: nil, payloadKey: "message", payloadExample: "message: {}", payloadExampleJSON: .object([]))
         },
     ]

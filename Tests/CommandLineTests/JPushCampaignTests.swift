@@ -67,6 +67,29 @@ struct JPushCampaignTests {
         }
     }
 
+    @Test("a Live Activity goes to 2,500 devices in three calls, which JPush takes")
+    func activity() throws {
+        let bench = try Bench(devices: 2500)
+        try bench.folder.write(
+            "campaign.yaml",
+            """
+            name: delivery
+            app: shop
+            audience: {devices: devices.csv, everyone: true}
+            activity:
+              event: start
+              attributes_type: DeliveryAttributes
+              attributes: {order: "7"}
+              state: {minutes: 12}
+              stale: 30min
+            content: {title: On its way, body: 12 minutes left}
+            """)
+        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2500, "\(sent)")
+        let entries = try bench.entries()
+        #expect(entries.count == 2500 && entries.allSatisfy { $0.status == 200 } && Set(entries.map(\.message)).count == 3)
+    }
+
     @Test("5,000 devices of one text are a few calls, every device gets it once, and report and ledger agree")
     func all() throws {
         let bench = try Bench(devices: 5000)

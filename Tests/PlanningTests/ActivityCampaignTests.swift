@@ -1,5 +1,7 @@
 import Base
 import Foundation
+import Runs
+import Synchronization
 import TestCommands
 import Testing
 
@@ -96,5 +98,100 @@ struct ActivityCampaignTests {
             return try folder.preview(isJSON: true).json()["audience"] == .integer(1)
         }
         #expect(try plans(4900) && !plans(5100))
+    }
+
+    /// An app with the services that have activities.
+    private func several(testDevices: String = "") throws -> ProjectFolder {
+        let token = ProjectFolder.token
+        let folder = try ProjectFolder(
+            export: """
+                device_token,service,start_token
+                \(token(1)),apns,\(token(11))
+                \(token(2)),apns,
+                \(ProjectFolder.registration(3)),fcm,\(token(13))
+                1a0018970a8d0000004,jpush,
+
+                """)
+        try folder.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                services:
+                  fcm: {project: shop-1a2b, environment: simulator}
+                  jpush: {app_key: 0123456789abcdef01234567, environment: simulator}
+                devices: devices.csv
+                columns: {token: device_token, service: service}
+            \(testDevices)
+            """)
+        try folder.write(
+            "campaign.yaml",
+            """
+            name: delivery
+            app: shop
+            audience: {everyone: true}
+            activity: {event: start, attributes_type: D, attributes: {}, state: {a: 1}}
+            content: {title: On its way, body: 12 minutes left}
+            """)
+        return folder
+    }
+
+    @Test("an app with several services: each device gets the activity through the service that its row names")
+    func ofSeveralServices() throws {
+        let json = try several().preview(samples: 3, isJSON: true).json()
+        #expect(json["audience"] == .integer(3) && json["skipped"]?["missing_token"] == .integer(1), "\(json.text)")
+        guard case .array(let samples)? = json["samples"] else { return #expect(Bool(false)) }
+        #expect(samples.map { $0["service"]?.stringValue } == ["apns", "fcm", "jpush"])
+        #expect(samples.last?["payload"]?["live_activity"]?["ios"]?["event"] == .string("start"))
+    }
+
+    private func testRun(_ folder: ProjectFolder) throws -> (targets: [String], warnings: [String]) {
+        let warnings = Mutex<[String]>([])
+        let options = PlanOptions(
+            observer: PlanningObserver { event in
+                if case .warnings(let found) = event { warnings.withLock { $0 += found.map(\.message) } }
+            }, cancellation: try Cancellation())
+        let run = try planTest(CampaignFile(folder.url.appendingPathComponent("campaign.yaml").path), options, at: .now())
+        defer { run.close() }
+        var targets: [String] = []
+        try run.forEachResult { _, recipient, _, _ in targets.append("\(recipient.token.text) \(recipient.fields.joined(separator: " "))") }
+        return (targets, warnings.withLock { $0 })
+    }
+
+    @Test("a test goes to the activities of test devices, and to no recipient's; one without a token is named")
+    func test() throws {
+        let (token, registration) = (ProjectFolder.token, ProjectFolder.registration)
+        let folder = try several(
+            testDevices: """
+                    test_devices:
+                      - {name: Anna, token: "\(token(9))", cells: {start_token: "\(token(19))"}}
+                      - {name: Ben, token: "\(token(8))"}
+                      - {name: Eva, service: fcm, token: "\(registration(7))", cells: {start_token: "\(token(17))"}}
+                      - {name: Ida, service: fcm, token: "\(registration(6))"}
+                      - {name: Uwe, service: jpush, token: 1a0018970a8d0000009}
+                """)
+        let (targets, warnings) = try testRun(folder)
+        #expect(
+            Set(targets.map { $0.trimmingCharacters(in: .whitespaces) }) == [
+                "\(token(19)) \(token(19))", "\(registration(7)) \(token(17))", "1a0018970a8d0000009",
+            ])
+        #expect(warnings.contains("'Ben' has no start_token, so it gets no test of a Live Activity"), "\(warnings)")
+        #expect(warnings.contains("'Ida' has no start_token, so it gets no test of a Live Activity"))
+    }
+
+    @Test("without a token of an activity there is no test, and the mistake says where to write it")
+    func noTest() throws {
+        let folder = try project(
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}")
+        do {
+            _ = try testRun(folder)
+            Issue.record("planned")
+        } catch let mistake as Diagnostic {
+            #expect(mistake.message == "no test device has a start_token, a token of a Live Activity")
+            #expect(mistake.remedy?.contains("cells: {start_token: …}") == true)
+        }
     }
 }

@@ -151,6 +151,15 @@ struct MakerWarningTests {
         #expect(caps.map { "\($0.pushes) \($0.phones.joined(separator: " "))" }.joined(separator: ", ") == expected)
     }
 
+    @Test("makers show no Live Activity, so nothing is lacking")
+    func activity() throws {
+        let folder = try project("")
+        try folder.write(
+            "campaign.yaml",
+            "name: sale\napp: shop\naudience: {everyone: true}\nactivity: {event: update, state: {a: 1}}\n")
+        #expect(try folder.check().errors.isEmpty)
+    }
+
     @Test("options of JPush say nothing of pushes through another service")
     func ownOptions() throws {
         let classes = try content(#"{"options":{"classification":1}}"#)

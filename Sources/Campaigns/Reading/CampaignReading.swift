@@ -114,6 +114,8 @@ struct CampaignReader {
         for service in services {
             let own = content.services.first { $0.service.value == service.accountName }?.content.own ?? []
             for loss in service.rules.deliveryLosses where section.has(loss.key.rawValue) && !served.contains(loss.phones) {
+                // iPhones alone have activities, which have a priority.
+                if content.activity != nil, loss.key != .expires { continue }
                 // What a push has without it, too.
                 if loss.key == .priority, delivery.priority == nil || delivery.priority == .high { continue }
                 if let substitute = loss.substitute, own.has(substitute.key, in: substitute.group) { continue }

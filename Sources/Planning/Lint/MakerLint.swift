@@ -17,7 +17,7 @@ struct MakerLint {
 
     /// nil where makers show none of the pushes: they go elsewhere, to a simulator alone, or show nothing.
     init?(_ context: CampaignContext) {
-        guard context.messages.pushType != .background else { return nil }
+        guard context.messages.pushType == .alert else { return nil }
         services = context.app.services.indices.filter { number in
             let account = context.app.services[number]
             if case .simulator = account.environment { return false }

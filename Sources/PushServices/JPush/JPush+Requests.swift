@@ -52,8 +52,8 @@ struct JPushRequestBody: Sendable {
     private let android: [UInt8], options: [UInt8]
     private let expiration: Int64?
     private let audience: Audience
-    /// The priority of a Live Activity; nil for other pushes.
-    private let activityPriority: Int?
+    /// The priority of a Live Activity.
+    private let activityPriority: Int
 
     /// What its targets are.
     enum Audience {
@@ -66,7 +66,7 @@ struct JPushRequestBody: Sendable {
     init(_ options: PushOptions, _ audience: Audience = .devices) {
         self.audience = audience
         expiration = options.expiration
-        activityPriority = options.pushType == .liveactivity ? options.priority.rawValue : nil
+        activityPriority = options.priority.rawValue
         android = Self.priority(options.priority).map { Array("\"priority\":\($0),".utf8) } ?? []
         // JPush and its SDKs disagree about what holds if it is not there.
         var members: [(String, JSONValue)] = [("apns_production", .bool(options.isProduction))]
@@ -90,7 +90,8 @@ struct JPushRequestBody: Sendable {
     ///   - now: epoch seconds.
     func append(_ call: RequestCall, now: Int64, to bytes: inout [UInt8]) {
         guard let payload = call.first?.payload else { return }
-        let opening = activityPriority == nil ? Self.opening : Self.activityOpening
+        let isActivity = payload.starts(with: Self.activityOpening.utf8)
+        let opening = isActivity ? Self.activityOpening : Self.opening
         precondition(payload.starts(with: opening.utf8), "payloads begin as JPushPayload has them written")
         bytes.append(UInt8(ascii: "{"))
         if let name = call.name {
@@ -106,7 +107,7 @@ struct JPushRequestBody: Sendable {
         bytes.append(UInt8(ascii: ","))
         bytes += opening.utf8.dropFirst()
         var rest = payload.dropFirst(opening.utf8.count).dropLast(Self.end.utf8.count)
-        if let activityPriority {
+        if isActivity {
             bytes += String(activityPriority).utf8
             // The zero that has its place.
             rest = rest.dropFirst()

@@ -66,9 +66,6 @@ public struct JPush: PushService {
             substitute: (JPushPayload.optionsKey, "override_msg_id", "Android replaces the push whose number (msg_id) you name")),
     ]
 
-    /// What people see, what wakes the app, and Live Activities of iPhones.
-    public let pushTypes = [PushType.alert, .background, .liveactivity]
-
     /// It names a request in the logs of proxies; JPush does not read it.
     static let idHeader = "x-request-id"
 
