@@ -12,16 +12,10 @@ public protocol PushService: Sendable {
     var otherNames: [String] { get }
     /// The name with a few words about what it is, for people that have never heard of it; without a full stop.
     var introduction: String { get }
-    /// Where the service's owner explains its reasons, as the end of a sentence: "Apple's page about …".
-    var reasonsPage: String { get }
     /// The column for a push's id at this service, in CSV and JSON.
     var idColumn: String { get }
-    /// The ports that a firewall must leave open: "443 and 2197".
-    var ports: String { get }
-    /// Where the service's servers are, for people that run a firewall: a whole sentence.
-    var networks: String { get }
-    /// The service's owner.
-    var owner: String { get }
+    /// The service's owner, and what it publishes.
+    var owner: ServiceOwner { get }
     /// The keys that describe an app's account.
     var account: AccountForm { get }
     /// What the service accepts of a campaign.
@@ -242,6 +236,18 @@ extension PushService {
         let suffix = topicSuffix(of: type)
         return topic.hasSuffix(suffix) ? topic : topic + suffix
     }
+}
+
+/// The owner of a service, and what it publishes of its servers and answers.
+public struct ServiceOwner: Sendable {
+    /// Its name.
+    public let name: String
+    /// Where it explains its reasons, as the end of a sentence: "Apple's page about …".
+    public let reasonsPage: String
+    /// The ports that a firewall must leave open: "443 and 2197".
+    public let ports: String
+    /// Where its servers are, for people that run a firewall: a whole sentence.
+    public let networks: String
 }
 
 /// What carries a service's requests.

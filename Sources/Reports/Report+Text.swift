@@ -285,7 +285,7 @@ extension Report {
     static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String {
         if let known = ReasonText.explanation(of: reason, by: service, for: face) { return known }
         if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
-        return "Volley does not know this reason. Look for it in \(service.reasonsPage)."
+        return "Volley does not know this reason. Look for it in \(service.owner.reasonsPage)."
     }
 
     /// The reasons of a service, each with its meaning.

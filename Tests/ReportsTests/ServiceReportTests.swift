@@ -270,7 +270,7 @@ struct ServiceReportTests {
         let page = ReportPage(try Report(Self.partlyStopped(folder)), madeBy: "Volley", madeAt: start).html.markup
         for service in [APNs(), FCM()] as [any PushService] {
             let fold = try #require(page.components(between: "<summary>More about \(service.displayName)", and: "</details>").first)
-            for words in [service.networks, service.ports, TextFormat.capitalized(service.reasonsPage)] {
+            for words in [service.owner.networks, service.owner.ports, TextFormat.capitalized(service.owner.reasonsPage)] {
                 #expect(fold.contains(HTML.escaped(words)), "\(words)")
             }
         }

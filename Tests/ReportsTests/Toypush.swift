@@ -3,8 +3,9 @@ import Base
 
 /// A service whose account, targets, reasons and facts are not those of APNs, for tests of words.
 struct Toypush: PushService {
-    let name = "toy", displayName = "Toypush", introduction = "Toypush, a toy of a push service", reasonsPage = "Toypush's page of errors"
-    let idColumn = "toy_id", ports = "443", networks = "Toypush is at 192.0.2.0/24.", owner = "Toymakers"
+    let name = "toy", displayName = "Toypush", introduction = "Toypush, a toy of a push service", idColumn = "toy_id"
+    let owner = ServiceOwner(
+        name: "Toymakers", reasonsPage: "Toypush's page of errors", ports: "443", networks: "Toypush is at 192.0.2.0/24.")
     let terms = ServiceTerms(pushID: "x-request-id", aPushID: "an x-request-id", collapseID: "collapse", pushType: "type")
     let blamingReasons: Set = ["unknown_device"]
     private let apns = APNs()

@@ -24,11 +24,8 @@ package struct OtherService: PushService {
         foreignShapes: [.uuid: "it has capital letters, and Otherpush's installation ids have none"])
 
     package var introduction: String { apns.introduction }
-    package var reasonsPage: String { apns.reasonsPage }
     package var idColumn: String { apns.idColumn }
-    package var ports: String { apns.ports }
-    package var networks: String { apns.networks }
-    package var owner: String { apns.owner }
+    package var owner: ServiceOwner { apns.owner }
     package var terms: ServiceTerms { apns.terms }
     package var probe: ProbePush { apns.probe }
     package var blamingReasons: Set<String> { apns.blamingReasons }

@@ -117,7 +117,7 @@ enum KeySynonyms {
         }
         if ["url", "server", "host", "endpoint"].contains(key) {
             let example = "\(environment): {url: \"\(account.environments.serverExample)\", ca: ca.pem}"
-            return ("For a server other than \(service.owner)'s write\(place) \(example).", isRoot ? nil : environment)
+            return ("For a server other than \(service.owner.name)'s write\(place) \(example).", isRoot ? nil : environment)
         }
         guard let credential = account.credentials.first(where: { $0.otherNames.contains(key) }) else { return nil }
         return ("Write\(place) \(credential.example).", isRoot ? nil : credential.key)

@@ -150,7 +150,8 @@ public struct ProjectSchema {
             "Which \(service.displayName): \(known.joined(separator: ", ")), or another server.",
             [
                 SchemaNode.choice(
-                    "\(service.owner)'s servers\(service.hasSimulator ? ", or a stand-in" : "").", form.choices.map(\.name) + simulator),
+                    "\(service.owner.name)'s servers\(service.hasSimulator ? ", or a stand-in" : "").", form.choices.map(\.name) + simulator
+                ),
                 SchemaNode.object(
                     ProjectKeys.environment, "Another server.", required: ["url"],
                     [

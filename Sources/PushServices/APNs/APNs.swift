@@ -11,16 +11,12 @@ public struct APNs: PushService {
     public let otherNames = ["apple", "apple push", "apple push notification service"]
     /// The name at its first mention.
     public let introduction = "APNs, Apple's push service"
-    /// Where Apple documents the reasons.
-    public let reasonsPage = "Apple's \"Handling notification responses from APNs\""
     /// The column of results that holds the push's id.
     public let idColumn = "apns_id"
-    /// The ports of Apple's servers.
-    public let ports = "443 and 2197"
-    /// Apple's own address blocks.
-    public let networks = "For Apple that is 17.0.0.0/8 and 2620:149::/32."
-    /// Apple.
-    public let owner = "Apple"
+    /// Apple, which has address blocks of its own.
+    public let owner = ServiceOwner(
+        name: "Apple", reasonsPage: "Apple's \"Handling notification responses from APNs\"", ports: "443 and 2197",
+        networks: "For Apple that is 17.0.0.0/8 and 2620:149::/32.")
     /// The terms of Apple's documentation.
     public let terms = ServiceTerms(pushID: idHeader, aPushID: "an apns-id", collapseID: collapseHeader, pushType: pushTypeHeader)
     /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,

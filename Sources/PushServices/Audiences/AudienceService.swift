@@ -101,11 +101,8 @@ struct AudienceService: PushService {
 
     var displayName: String { base.displayName }
     var introduction: String { base.introduction }
-    var reasonsPage: String { base.reasonsPage }
     var idColumn: String { base.idColumn }
-    var ports: String { base.ports }
-    var networks: String { base.networks }
-    var owner: String { base.owner }
+    var owner: ServiceOwner { base.owner }
     var account: AccountForm { base.account }
     var rules: CampaignRules { base.rules }
     var terms: ServiceTerms { base.terms }

@@ -11,17 +11,14 @@ public struct FCM: PushService {
     public let otherNames = ["firebase", "google", "gcm", "firebase cloud messaging"]
     /// The name at its first mention.
     public let introduction = "FCM, Google's push service for Android, iOS and the web"
-    /// Where Google documents the reasons.
-    public let reasonsPage = "Google's \"FCM error codes\""
     /// The column of results that holds the push's id.
     public let idColumn = "fcm_request_id"
-    /// The port of Google's servers.
-    public let ports = "443"
-    /// Google publishes its address blocks as a file, which changes.
-    public let networks =
-        "For Google those are fcm.googleapis.com and oauth2.googleapis.com; the addresses are in https://www.gstatic.com/ipranges/goog.json."
-    /// Google.
-    public let owner = "Google"
+    /// Google, which publishes its address blocks as a file that changes.
+    public let owner = ServiceOwner(
+        name: "Google", reasonsPage: "Google's \"FCM error codes\"", ports: "443",
+        networks:
+            "For Google those are fcm.googleapis.com and oauth2.googleapis.com; the addresses are in https://www.gstatic.com/ipranges/goog.json."
+    )
     /// The terms of Google's documentation. FCM has no id that a sender chooses.
     public let terms = ServiceTerms(
         pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "collapse_key", pushType: "apns-push-type")

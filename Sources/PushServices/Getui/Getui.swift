@@ -11,16 +11,12 @@ public struct Getui: PushService {
     public let otherNames = ["个推", "个推推送", "gexin"]
     /// The name at its first mention.
     public let introduction = "Getui (个推), a push service for Android and iOS in China"
-    /// Where Getui documents its codes.
-    public let reasonsPage = "Getui's page about return codes"
     /// The column of results that holds the push's id.
     public let idColumn = "getui_request_id"
-    /// The port of Getui's servers.
-    public let ports = "443"
-    /// Getui publishes names, not addresses.
-    public let networks = "For Getui those are restapi.getui.com, and cncrestapi.getui.com and nzrestapi.getui.com in its stead."
-    /// Getui's owner.
-    public let owner = "Getui"
+    /// Getui, which publishes names, not addresses.
+    public let owner = ServiceOwner(
+        name: "Getui", reasonsPage: "Getui's page about return codes", ports: "443",
+        networks: "For Getui those are restapi.getui.com, and cncrestapi.getui.com and nzrestapi.getui.com in its stead.")
     /// The terms of Getui's documentation.
     public let terms = ServiceTerms(
         pushID: "request_id", aPushID: "a request_id", collapseID: "apns-collapse-id", pushType: "push type")

@@ -11,17 +11,13 @@ public struct JPush: PushService {
     public let otherNames = ["jiguang", "aurora", "极光", "极光推送"]
     /// The name at its first mention.
     public let introduction = "JPush (极光推送), a push service for Android and iOS in China"
-    /// Where JPush documents its codes.
-    public let reasonsPage = "JPush's page about return codes"
     /// The column of results that holds the push's id.
     public let idColumn = "jpush_request_id"
-    /// The port of JPush's servers.
-    public let ports = "443"
-    /// JPush publishes names, not addresses.
-    public let networks =
-        "JPush publishes no addresses; its server is api.jpush.cn, and bjapi.push.jiguang.cn for apps in its Beijing data centre."
-    /// JPush's company.
-    public let owner = "Jiguang"
+    /// JPush's company, which publishes names, not addresses.
+    public let owner = ServiceOwner(
+        name: "Jiguang", reasonsPage: "JPush's page about return codes", ports: "443",
+        networks: "JPush publishes no addresses; its server is api.jpush.cn, and bjapi.push.jiguang.cn for apps in its Beijing data centre."
+    )
     /// The terms of JPush's documentation.
     public let terms = ServiceTerms(
         pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns_collapse_id", pushType: "push type")

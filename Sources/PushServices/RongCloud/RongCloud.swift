@@ -14,18 +14,14 @@ public struct RongCloud: PushService {
     public let otherNames = ["融云", "融云推送", "rongyun", "rong cloud"]
     /// The name at its first mention.
     public let introduction = "RongCloud, a chat and push service for iOS, Android and HarmonyOS"
-    /// Where RongCloud documents its codes.
-    public let reasonsPage = "RongCloud's page of status codes"
     /// The column of results that holds the push's id.
     public let idColumn = "rongcloud_request_id"
-    /// The port of RongCloud's servers.
-    public let ports = "443"
-    /// The server and the spare server of each region.
-    public let networks =
-        "RongCloud publishes no addresses: for apps in Beijing the servers are api.rong-api.com and api-b.rong-api.com, for others those of "
-        + "their region, api.REGION-light-api.com and api-b.REGION-light-api.com."
-    /// RongCloud.
-    public let owner = "RongCloud"
+    /// RongCloud, with the server and the spare server of each region.
+    public let owner = ServiceOwner(
+        name: "RongCloud", reasonsPage: "RongCloud's page of status codes", ports: "443",
+        networks:
+            "RongCloud publishes no addresses: for apps in Beijing the servers are api.rong-api.com and api-b.rong-api.com, for others those of "
+            + "their region, api.REGION-light-api.com and api-b.REGION-light-api.com.")
     /// The terms of RongCloud's documentation.
     public let terms = ServiceTerms(pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns-collapse-id", pushType: "push type")
     /// RongCloud has no sound, no subtitle, no expiry and no priority, and every push shows a text.

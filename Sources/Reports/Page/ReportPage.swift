@@ -259,8 +259,8 @@ extension ReportPage {
                     """
                 ))
         }
-        facts.append(("Reasons", "\(TextFormat.capitalized(service.reasonsPage)) explains them."))
-        facts.append(("Firewall", "\(service.ports) must be open. \(service.networks)"))
+        facts.append(("Reasons", "\(TextFormat.capitalized(service.owner.reasonsPage)) explains them."))
+        facts.append(("Firewall", "\(service.owner.ports) must be open. \(service.owner.networks)"))
         return facts
     }
 }

@@ -302,7 +302,7 @@ private struct ConnectionStopWords {
     }
 
     private func unreachable(_ destination: ConnectionStop.Destination, attempts: Int, cause: String) -> String {
-        let ports = service.service.map { " (\($0.ports) must be open)" } ?? ""
+        let ports = service.service.map { " (\($0.owner.ports) must be open)" } ?? ""
         return "\(attempts) attempts to reach \(way(destination)) failed, the last with \(cause). "
             + (destination.proxy == nil
                 ? "Check the host and port, the network, and any firewall or proxy\(ports)"

@@ -63,7 +63,7 @@ struct ConnectionReport {
             "Check the name in volley.yaml, and that this machine's resolver (/etc/resolv.conf) answers: getent hosts \(endpoint.host)"
         case .connection where route.proxy == nil:
             "Let this machine connect to \(endpoint.host), port \(endpoint.port) (TCP): in the firewall, or through a proxy (`proxy:` in volley.yaml). "
-                + service.networks
+                + service.owner.networks
         case .connection: "Check that the proxy runs, and that its host and port are right."
         case .proxy: "Let the proxy allow CONNECT to \(endpoint); check its user and password."
         case .tls:

@@ -30,11 +30,8 @@ struct SimulatedService: PushService {
     var name: String { apns.name }
     var displayName: String { apns.displayName }
     var introduction: String { apns.introduction }
-    var reasonsPage: String { apns.reasonsPage }
     var idColumn: String { apns.idColumn }
-    var ports: String { apns.ports }
-    var networks: String { apns.networks }
-    var owner: String { apns.owner }
+    var owner: ServiceOwner { apns.owner }
     var account: AccountForm { apns.account }
     var rules: CampaignRules { apns.rules }
     var terms: ServiceTerms { apns.terms }
