@@ -8,6 +8,8 @@ public struct YAMLEdit: Sendable {
         case text(String)
         case list([String])
         case truth(Bool)
+        /// As it is written without quotes: `45`, `33.3`. It is read as a text.
+        case number(String)
     }
 
     /// The text, with all changes so far.
@@ -46,6 +48,17 @@ public struct YAMLEdit: Sendable {
             if texts.count == items.count { return .list(texts) }
         }
         throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
+    }
+
+    /// The keys of the group at a path, in the order of the file; empty where there is none. An empty path is the whole text.
+    public func keys(at path: [String]) -> [String] {
+        guard var node = YAMLTree.read(text) else { return [] }
+        for key in path {
+            guard let entry = node.entry(key) else { return [] }
+            node = entry.value
+        }
+        guard case .mapping(_, let entries) = node.content else { return [] }
+        return entries.compactMap(\.key.text)
     }
 
     /// The lines that a value takes, from its key on; nil without a value.
@@ -131,6 +144,7 @@ indirect enum Meaning: Equatable {
         case .text(let text): self = .scalar(text, isText: true)
         case .list(let texts): self = .sequence(texts.map { .scalar($0, isText: true) })
         case .truth(let truth): self = .scalar(truth ? "true" : "false", isText: false)
+        case .number(let number): self = .scalar(number, isText: CoreSchema.value(of: number) == .text)
         }
     }
 

@@ -156,14 +156,14 @@ struct YAMLWriter {
     private static func flow(_ path: ArraySlice<String>, _ value: YAMLEdit.Value) -> String {
         guard let key = path.first else { return written(value, like: nil) }
         let rest = path.dropFirst()
-        return "\(key): " + (rest.isEmpty ? written(value, like: nil) : "{\(flow(rest, value))}")
+        return "\(TextFormat.yaml(key)): " + (rest.isEmpty ? written(value, like: nil) : "{\(flow(rest, value))}")
     }
 
     /// Lines of their own, indented.
     private func block(_ path: ArraySlice<String>, _ value: YAMLEdit.Value, indent: Int) -> String {
         guard let key = path.first else { return "" }
         let rest = path.dropFirst()
-        let start = String(repeating: " ", count: indent) + key + ":"
+        let start = String(repeating: " ", count: indent) + TextFormat.yaml(key) + ":"
         if rest.isEmpty { return start + " " + Self.written(value, like: nil) + Self.string(lineEnd) }
         return start + Self.string(lineEnd) + block(rest, value, indent: indent + 2)
     }
@@ -172,6 +172,7 @@ struct YAMLWriter {
         switch value {
         case .text(let text): TextFormat.yaml(text, like: style)
         case .truth(let truth): truth ? "true" : "false"
+        case .number(let number): CoreSchema.value(of: number) == .text ? TextFormat.yaml(number) : number
         case .list(let texts): "[" + texts.map { TextFormat.yaml($0) }.joined(separator: ", ") + "]"
         }
     }

@@ -53,8 +53,7 @@ enum ConsoleScript {
 
         localTimes(document);
         for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
-        const live = document.querySelector("[data-live]");
-        if (live) follow(live);
+        for (const live of document.querySelectorAll("[data-live]")) follow(live);
 
         """
 }
@@ -74,7 +73,7 @@ struct Asset: Sendable {
     /// The style of pages, and of reports inside of them.
     static let style = Asset(
         name: "console", ending: "css", type: "text/css; charset=utf-8",
-        "\(PageStyle.sheet.markup)\(ReportPage.style.markup)\(ConsoleStyle.sheet)")
+        "\(PageStyle.sheet.markup)\(ReportPage.style.markup)\(ConsoleStyle.sheet)\(ComposerStyle.sheet)")
 
     /// What pages do where scripts run.
     static let script = Asset(name: "console", ending: "js", type: "text/javascript; charset=utf-8", ConsoleScript.text)

@@ -16,15 +16,17 @@ extension CampaignForm {
         case .text(let text): text
         case .list(let texts): texts.joined(separator: "\n")
         case .truth(let truth): truth ? "true" : ""
+        case .number(let number): number
         }
     }
 
     /// The value of a field; nil for none.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
-        case .line, .lines, .moment, .rule, .zone: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
+        case .line, .lines, .moment, .rule, .zone, .oneOf: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
+        case .number: return trimmed(text).isEmpty ? nil : .number(trimmed(text))
         case .choice where field.path == ["app"]: return text.isEmpty ? nil : .text(text)
-        case .choice: return text == "true" ? .truth(true) : nil
+        case .choice, .box: return text == "true" ? .truth(true) : nil
         case .list, .tags:
             let items = text.split(separator: "\n").map { trimmed(String($0)) }.filter { !$0.isEmpty }
             if items.isEmpty { return nil }
@@ -47,12 +49,21 @@ extension CampaignForm {
         case .moment: return try MomentControl.text(field.name, form, shown: shown)
         case .rule: return try RepeatControl.text(field.name, form, shown: shown)
         case .tags: return TagsControl.text(form, shown: shown)
-        case .line, .lines, .list, .choice, .zone: return form[field.name]
+        case .box: return form[boxed(field)] == nil ? form[field.name] : form[field.name] ?? ""
+        case .line, .lines, .list, .choice, .zone, .number, .oneOf: return form[field.name]
         }
     }
 
-    /// The source with the values of a form: only values that differ from the source are written.
+    /// The source with the values of a form.
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        sections.reduce(into: apply(form, to: &edit, head)) { mistakes, section in
+            mistakes.merge(section.apply(form, to: &edit)) { first, _ in first }
+        }
+    }
+
+    /// Writes the values of fields that differ from the source.
+    /// - Returns: why a value was not written, by the names of fields.
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit, _ fields: [Field]) -> [String: Mistake] {
         var mistakes: [String: Mistake] = [:]
         for field in fields {
             do throws(Mistake) {
@@ -63,23 +74,13 @@ extension CampaignForm {
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }
         }
-        if mistakes.isEmpty, let mistake = unselected(form, edit) { mistakes[TagsControl.path.joined(separator: ".")] = mistake }
         return mistakes
-    }
-
-    /// Removing all tags never selects everyone: that must be chosen.
-    private static func unselected(_ form: [String: String], _ edit: YAMLEdit) -> Mistake? {
-        let selectors = ["tags", "everyone", "aliases", "registration_ids"]
-        func isMissing(_ key: String) -> Bool {
-            do throws(Mistake) { return text(of: try edit.value(at: ["audience", key])).isEmpty } catch { return false }
-        }
-        guard TagsControl.isInForm(form), selectors.allSatisfy(isMissing) else { return nil }
-        return Mistake(
-            "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose that under Everyone.")
     }
 
     /// The values of a form, a line each, so that nothing is lost where they cannot be saved.
     static func written(in form: [String: String]) -> String {
+        // The form is all that is known here.
+        let fields = YAMLEdit("name:\n").map { self.fields(in: $0) } ?? []
         let lines = fields.compactMap { field -> String? in
             // If a pair has only one half, that half.
             guard let text = try? text(of: field, in: form) else {
@@ -95,13 +96,16 @@ extension CampaignForm {
         switch field.kind {
         case .moment: MomentControl.names(field.name)
         case .rule: RepeatControl.names(field.name)
-        case .line, .lines, .list, .choice, .tags, .zone: []
+        case .line, .lines, .list, .choice, .tags, .zone, .number, .box, .oneOf: []
         }
     }
 
     /// The name of the hidden field with what the page showed: untouched values are not written, so that another
     /// person's changes to them remain.
     static func shown(_ field: Field) -> String { "shown." + field.name }
+
+    /// The name of the hidden field that says that the form had a box, as browsers send nothing for one that is not checked.
+    static func boxed(_ field: Field) -> String { "boxed." + field.name }
 
     // MARK: - Saving
 

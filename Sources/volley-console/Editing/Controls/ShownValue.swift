@@ -17,8 +17,35 @@ struct ShownValue {
     /// Below the control.
     var hint: HTML { field.hint.isEmpty ? "" : "<span class=\"note\" id=\"\(name)-hint\">\(field.hint)</span>" }
 
-    /// The attribute that names the hint.
-    var described: HTML { field.hint.isEmpty ? "" : " aria-describedby=\"\(name)-hint\"" }
+    /// What is wrong with it, where the control's description finds it.
+    var mistakes: HTML { mistake.markup.isEmpty ? "" : "<span class=\"mistakes\" id=\"\(name)-mistake\">\(mistake)</span>" }
+
+    /// The attributes that name hint and mistakes.
+    var described: HTML {
+        let places = (field.hint.isEmpty ? [] : [name + "-hint"]) + (mistake.markup.isEmpty ? [] : [name + "-mistake"])
+        guard !places.isEmpty else { return "" }
+        let invalid: HTML = mistake.markup.contains("class=\"stop\"") ? " aria-invalid=\"true\"" : ""
+        return " aria-describedby=\"\(places.joined(separator: " "))\"\(invalid)"
+    }
+
+    /// Several lines of text.
+    func area() -> HTML {
+        let rows = max(2, min(8, text.split(separator: "\n", omittingEmptySubsequences: false).count + 1))
+        return labelled("<textarea id=\"\(name)\" name=\"\(name)\" rows=\"\(rows)\" dir=\"auto\"\(described)>\n\(text)</textarea>")
+    }
+
+    /// One of several values. One that is not among them is offered too.
+    func choice(_ options: [(value: String, words: String)]) -> HTML {
+        let known = options.contains { $0.value == text } ? options : options + [(text, text)]
+        let items: [HTML] = known.map { option in
+            "<option value=\"\(option.value)\"\(option.value == text ? " selected" : "" as HTML)>\(option.words)</option>"
+        }
+        return labelled("<select id=\"\(name)\" name=\"\(name)\"\(described)>\(items)</select>")
+    }
+
+    private func labelled(_ input: HTML) -> HTML {
+        "<p class=\"field\"><label for=\"\(name)\">\(field.label)</label>\(input)\(hint)\(mistakes)</p>"
+    }
 
     /// One input with its label.
     /// - Parameter attributes: further ones of the input.
@@ -27,7 +54,7 @@ struct ShownValue {
         return """
             <p class="field"><label for="\(name)">\(field.label)</label>\
             <input id="\(name)" name="\(name)" value="\(text)" dir="auto" autocomplete="off"\(described)\(required)\(attributes)>\
-            \(hint)\(note)\(mistake)</p>
+            \(hint)\(note)\(mistakes)</p>
             """
     }
 
@@ -35,7 +62,7 @@ struct ShownValue {
     func group(_ content: HTML, look: String = "") -> HTML {
         """
         <fieldset class="\(look.isEmpty ? "" : look + " ")field controls" id="\(name)"\(described)><legend>\(field.label)</legend>\
-        \(hint)\(content)\(mistake)</fieldset>
+        \(hint)\(content)\(mistakes)</fieldset>
         """
     }
 }

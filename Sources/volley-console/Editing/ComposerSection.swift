@@ -1,0 +1,202 @@
+import Accounts
+import Base
+import Campaigns
+
+/// One part of the composer: what it shows of a campaign, and how it writes what a person chose.
+protocol ComposerSection: Sendable {
+    /// The heading; in small letters, its anchor.
+    static var title: String { get }
+    /// Whether it is closed until a person opens it.
+    static var isFolded: Bool { get }
+    /// The values that it shows of a source: mistakes are shown at them, and what no section has is summarised.
+    static func fields(in edit: YAMLEdit) -> [CampaignForm.Field]
+    static func html(_ context: ComposerContext) -> HTML
+    /// Writes the values of a form that differ from the source.
+    /// - Returns: why a value was not written, by the names of fields.
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake]
+}
+
+extension ComposerSection {
+    static var isFolded: Bool { false }
+    static func html(_ context: ComposerContext) -> HTML { HTML(joined: fields(in: context.edit).map(context.control)) }
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        CampaignForm.apply(form, to: &edit, fields(in: edit))
+    }
+}
+
+/// What the sections are made from: the source, what a person typed before, and what is wrong with it.
+struct ComposerContext {
+    let item: CampaignCache.Item
+    /// The file as it is.
+    let edit: YAMLEdit
+    let trial: CampaignForm.RejectedInput
+    let visit: Visit
+    let site: Site
+    let apps: [String]
+    let tags: KnownTags
+    /// Of the form, and of what is filled into it later.
+    let address: String, live: String
+    /// What is wrong and belongs to no field.
+    let otherFindings: [Diagnostic]
+    private let findings: [String: [Diagnostic]]
+
+    var now: Timestamp { visit.now }
+
+    init(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ trial: CampaignForm.RejectedInput, _ visit: Visit, _ site: Site) throws {
+        (self.item, self.edit, self.trial, self.visit, self.site) = (item, edit, trial, visit, site)
+        apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
+        tags = KnownTags.of(item, edit, visit, site)
+        let query = FormFields.query([("file", item.file)])
+        (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)
+        let tried = trial.edit ?? edit
+        let all = try CampaignFindings(file: item.path, text: tried.text, visit, site).all
+        (findings, otherFindings) = Self.sorted(all, tried, item.path)
+    }
+
+    /// Findings by the fields whose lines they are about, and those about something else.
+    private static func sorted(_ all: [Diagnostic], _ edit: YAMLEdit, _ file: String) -> ([String: [Diagnostic]], others: [Diagnostic]) {
+        var own: [String: [Diagnostic]] = [:]
+        var others: [Diagnostic] = []
+        let lines = CampaignForm.fields(in: edit).compactMap { field in edit.lines(at: field.path).map { (field: field, lines: $0) } }
+        for finding in all {
+            var near: [CampaignForm.Field] = []
+            if let place = finding.position, place.file == file {
+                near = lines.filter { $0.lines.contains(place.line) }.map(\.field)
+                if near.count > 1 { near = near.filter { edit.holds(line: place.line, column: place.column, at: $0.path) } }
+            }
+            if near.count == 1 { own[near[0].name, default: []].append(finding) } else { others.append(finding) }
+        }
+        return (own, others)
+    }
+
+    // MARK: - Fields
+
+    /// Why a value was not written, and what is wrong with the one that the source holds.
+    func mistake(of field: CampaignForm.Field) -> HTML {
+        let found = (trial.mistakes[field.name].map { [Diagnostic($0)] } ?? []) + (findings[field.name] ?? [])
+        return HTML(
+            joined: found.map { finding in
+                "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(FieldWords.text(finding))</span>"
+            })
+    }
+
+    /// The value of a field as its control shows it.
+    /// - Returns: nil where the source holds more than a form can show.
+    func value(of field: CampaignForm.Field) -> ShownValue? {
+        let held: YAMLEdit.Value?
+        do throws(Mistake) { held = try edit.value(at: field.path) } catch { return nil }
+        var value = ShownValue(field: field, present: CampaignForm.text(of: held), text: CampaignForm.text(of: held))
+        let written: String?, isChanged: Bool
+        do throws(Mistake) {
+            written = try CampaignForm.text(of: field, in: trial.typed)
+            isChanged = written != nil && written != trial.typed[CampaignForm.shown(field)]
+        } catch { (written, isChanged) = (nil, true) }
+        if isChanged { (value.text, value.typed) = (written ?? value.text, trial.typed) }
+        value.mistake = mistake(of: field)
+        return value
+    }
+
+    /// A field with its label, hint and mistakes, and with what the source held when it was shown.
+    func control(_ field: CampaignForm.Field) -> HTML {
+        guard let value = value(of: field) else {
+            return
+                "<p class=\"field\"><b>\(field.label)</b><br><span class=\"note\">More than this form can show; it is in the source.</span></p>"
+        }
+        return "<input type=\"hidden\" name=\"\(CampaignForm.shown(field))\" value=\"\(value.present)\">\(control(value))"
+    }
+
+    private func control(_ value: ShownValue) -> HTML {
+        switch value.field.kind {
+        case .line: return value.line()
+        case .number: return value.line(attributes: " inputmode=\"decimal\"")
+        case .moment: return MomentControl.html(value)
+        case .rule: return RepeatControl.html(value)
+        case .zone: return ZoneControl.html(value, mayBeRecipient: value.field.path.last == "timezone", at: now)
+        case .tags: return TagsControl.html(value, tags, form: (address, live))
+        case .lines, .list: return value.area()
+        case .box:
+            // The marker says that the form had the box, as browsers send nothing for one that is not checked.
+            let box = GroupInput.box("\(value.field.label)", name: value.name, value: "true", isChecked: value.text == "true")
+            return """
+                <div class="field"><input type="hidden" name="\(CampaignForm.boxed(value.field))" value="1">\(box)\(value.hint)\(value.mistakes)</div>
+                """
+        case .oneOf(let options): return value.choice(options)
+        case .choice where value.field.path == ["app"]:
+            let names = apps.contains(value.text) ? apps : [value.text] + apps
+            return value.choice(names.map { ($0, $0) })
+        case .choice: return value.choice([("", "No"), ("true", "Yes, every device of the export")])
+        }
+    }
+}
+
+/// Messages of the language in the words of the form, which has no keys.
+enum FieldWords {
+    /// The form's words for keys that messages name.
+    private static let labels = [
+        "title": "Title", "subtitle": "Subtitle", "body": "Text", "link": "Link", "image": "Image", "sound": "Sound", "badge": "Badge",
+        "category": "Category", "thread": "Thread", "silent": "Silent", "wake_app": "Wake the app", "interruption": "Interruption",
+        "relevance": "Relevance", "share": "Share", "schedule": "When", "audience": "Who", "content": "What", "delivery": "How",
+    ]
+
+    static func text(_ finding: Diagnostic) -> HTML {
+        var finding = finding
+        finding.position = nil
+        return Words.text(finding, withPlace: false)
+    }
+
+    /// A label for a key; without one, the key's own words.
+    static func label(_ key: String) -> String { labels[key] ?? TextFormat.capitalized(key.replacing("_", with: " ")) }
+}
+
+/// What the file says and no section shows, in words, so that a person sees that it is there.
+enum RestOfCampaign {
+    /// Longer values are cut: the source has them.
+    private static let longestValue = 60
+
+    static func html(_ edit: YAMLEdit, _ source: HTML) -> HTML {
+        let shown = CampaignForm.fields(in: edit).map(\.path)
+        let lines: [HTML] = lines(below: [], edit, shown).map { "<li><b>\($0.name)</b>: <span dir=\"auto\">\($0.value)</span></li>" }
+        guard !lines.isEmpty else { return "" }
+        return """
+            <section class="step rest" aria-labelledby="rest"><h2 id="rest">Also in this campaign</h2><ul>\(lines)</ul>\
+            <p class="note">Saving leaves it alone. \(source)</p></section>
+            """
+    }
+
+    private static func lines(below path: [String], _ edit: YAMLEdit, _ shown: [[String]]) -> [(name: String, value: String)] {
+        edit.keys(at: path).flatMap { key -> [(name: String, value: String)] in
+            let path = path + [key]
+            if shown.contains(where: { path.starts(with: $0) }) { return [] }
+            if shown.contains(where: { $0.starts(with: path) }) { return lines(below: path, edit, shown) }
+            return [(path.map(FieldWords.label).joined(separator: " › "), value(at: path, edit))]
+        }
+    }
+
+    private static func value(at path: [String], _ edit: YAMLEdit) -> String {
+        let keys = edit.keys(at: path)
+        if !keys.isEmpty { return keys.map(FieldWords.label).joined(separator: ", ") }
+        guard let value = try? edit.value(at: path) else { return "see the source" }
+        let text = CampaignForm.text(of: value).replacing("\n", with: ", ")
+        return text.count > longestValue ? text.prefix(longestValue) + "…" : text
+    }
+}
+
+/// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar that opens.
+enum ComposerSide {
+    static func html(_ context: ComposerContext) -> HTML {
+        """
+        <details class="side"><summary>\(audience(context)) · <span>Preview</span></summary>
+        <div class="inner"><div data-fill="phone">\(phone(context))</div></div></details>
+        """
+    }
+
+    /// How many devices get it, according to the saved file.
+    private static func audience(_ context: ComposerContext) -> HTML {
+        let count = (try? CampaignPreview.audience(context.item, context.visit, context.site)) ?? nil
+        return "<b data-fill=\"audience\">\(count.map { TextFormat.devices($0) } ?? "Devices not counted yet")</b>"
+    }
+
+    private static func phone(_ context: ComposerContext) -> HTML {
+        "<p class=\"note\"><a href=\"/campaign/preview\(FormFields.query([("file", context.item.file)]))\">See all texts in the preview</a></p>"
+    }
+}
