@@ -105,6 +105,8 @@ public struct PartialChange: Sendable {
     public struct Kept: Hashable, Sendable {
         /// Which devices get it, in words: `'de'`, `the variant 'short'`.
         public let name: String
+        /// The keys that lead to it in the file: `content`, `languages`, `de`, `title`.
+        public let path: [String]
         /// As the campaign has it now.
         public let text: SourceText
     }
@@ -131,7 +133,7 @@ public struct PartialChange: Sendable {
                 guard let text = key.of(override.content), let before = former[override.name].flatMap(key.of),
                     words(before) == words(text)
                 else { return nil }
-                return Kept(name: override.name, text: text)
+                return Kept(name: override.name, path: override.path + [key.name.rawValue], text: text)
             }
             return kept.isEmpty ? nil : PartialChange(key: key.name, kept: kept)
         }
@@ -163,23 +165,27 @@ public struct PartialChange: Sendable {
     /// Other white space is not another text.
     private static func words(_ text: SourceText?) -> [Substring]? { text?.value.split(whereSeparator: \.isWhitespace) }
 
+    private typealias Override = (name: String, path: [String], content: MessageContent)
+
     /// What differs from the main content, in the order of the file: languages, services and variants, each also within another.
-    private static func overrides(_ content: MessageContent, _ variants: [MessageVariant]) -> [(name: String, content: MessageContent)] {
-        overrides(content, within: nil)
-            + variants.flatMap { variant -> [(name: String, content: MessageContent)] in
+    private static func overrides(_ content: MessageContent, _ variants: [MessageVariant]) -> [Override] {
+        overrides(content, at: ["content"], within: nil)
+            + variants.flatMap { variant -> [Override] in
                 guard let content = variant.content else { return [] }
-                let name = "the variant '\(variant.name.value)'"
-                return [(name, content)] + overrides(content, within: name)
+                let name = "the variant '\(variant.name.value)'", path = ["variants", variant.name.value, "content"]
+                return [(name, path, content)] + overrides(content, at: path, within: name)
             }
     }
 
-    private static func overrides(_ content: MessageContent, within outer: String?) -> [(name: String, content: MessageContent)] {
+    private static func overrides(_ content: MessageContent, at path: [String], within outer: String?) -> [Override] {
         let parts =
-            content.languages.map { ("'\($0.language.value)'", $0.content) }
-            + content.services.map { (PushServices.named($0.service.value)?.displayName ?? $0.service.value, $0.content) }
-        return parts.flatMap { part, content in
+            content.languages.map { ("'\($0.language.value)'", path + ["languages", $0.language.value], $0.content) }
+            + content.services.map {
+                (PushServices.named($0.service.value)?.displayName ?? $0.service.value, path + ["services", $0.service.value], $0.content)
+            }
+        return parts.flatMap { part, path, content in
             let name = outer.map { "\($0) in \(part)" } ?? part
-            return [(name, content)] + overrides(content, within: name)
+            return [(name, path, content)] + overrides(content, at: path, within: name)
         }
     }
 }

@@ -14,6 +14,8 @@ public struct YAMLEdit: Sendable {
 
     /// The text, with all changes so far.
     public private(set) var text: String
+    /// Each is checked by reading the text once more.
+    private static let mostComments = 200
     /// How a refused change is made all the same.
     private static let remedy = "Change it in the source."
 
@@ -113,6 +115,70 @@ public struct YAMLEdit: Sendable {
         let after = writer.text
         guard let read = YAMLTree.read(after), read.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...]) else {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
+        }
+        text = after
+    }
+
+    // MARK: - Comments
+
+    /// The comments that have a line of their own and begin with a text, without the sign before them, in the order of the file.
+    public func comments(beginningWith start: String) -> [String] { commentLines(beginningWith: start).map(\.text) }
+
+    /// Writes a comment as a line of its own, above the line that begins with a key of a path: the last that begins one.
+    /// - Throws: `Mistake`: there is nothing at the path, or no line for it.
+    public mutating func addComment(_ comment: String, above path: [String]) throws(Mistake) {
+        precondition(!comment.contains(where: \.isNewline), "a comment is one line")
+        var scalars = scalars
+        var node = try tree(), place: Int?
+        for key in path {
+            guard let entry = node.entry(key) else { throw Mistake("there is no \(name(path))", remedy: Self.remedy) }
+            let key = entry.key.extent.lowerBound, line = (scalars[..<key].lastIndex(of: "\n") ?? -1) + 1
+            if scalars[line..<key].allSatisfy({ $0 == " " }) { place = line }
+            node = entry.value
+        }
+        let line = place ?? 0, indent = scalars[line...].prefix { $0 == " " }
+        let end: [Unicode.Scalar] = scalars.contains("\r") ? ["\r", "\n"] : ["\n"]
+        scalars.insert(contentsOf: Array(indent) + Array("# \(comment)".unicodeScalars) + end, at: line)
+        try replace(with: scalars, name(path))
+    }
+
+    /// Removes comments that have a line of their own and begin with a text.
+    /// - Parameter isMeant: whether a comment, without the sign before it, goes.
+    public mutating func removeComments(beginningWith start: String, where isMeant: (String) -> Bool) throws(Mistake) {
+        for line in commentLines(beginningWith: start).reversed() where isMeant(line.text) {
+            var scalars = scalars
+            scalars.removeSubrange(line.extent)
+            try replace(with: scalars, "the comment")
+        }
+    }
+
+    /// The lines that are comments. A line of a text may look like one: without it, the file would mean something else.
+    private func commentLines(beginningWith text: String) -> [(text: String, extent: Range<Int>)] {
+        let scalars = scalars
+        guard self.text.contains(text), let meaning = YAMLTree.read(self.text)?.meaning else { return [] }
+        var lines: [(text: String, extent: Range<Int>)] = [], start = 0
+        while start < scalars.count {
+            let end = scalars[start...].firstIndex(of: "\n").map { $0 + 1 } ?? scalars.count
+            let line = String(String.UnicodeScalarView(scalars[start..<end])).trimmingSpaces()
+            let comment = line.hasPrefix("#") ? String(line.dropFirst()).trimmingSpaces() : ""
+            if !comment.isEmpty, comment.hasPrefix(text), lines.count < Self.mostComments {
+                var rest = scalars
+                rest.removeSubrange(start..<end)
+                if YAMLTree.read(String(String.UnicodeScalarView(rest)))?.meaning == meaning {
+                    lines.append((comment, start..<end))
+                }
+            }
+            start = end
+        }
+        return lines
+    }
+
+    /// Another text with the same meaning.
+    private mutating func replace(with scalars: [Unicode.Scalar], _ what: String) throws(Mistake) {
+        let mark = text.unicodeScalars.first == "\u{FEFF}" ? "\u{FEFF}" : ""
+        let after = mark + String(String.UnicodeScalarView(scalars))
+        guard let meaning = YAMLTree.read(after)?.meaning, meaning == (try tree().meaning) else {
+            throw Mistake("\(what) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
         text = after
     }
